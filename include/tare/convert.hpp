@@ -45,7 +45,7 @@ struct Adapted {
   Model model;
   std::vector<Change> changes;  // what had to change; to_text makes a sentence of each
   std::vector<TensorOutcome>
-      outcomes;  // of every tensor if `quant` was asked for; the reports are complete after writing
+      outcomes;  // one per tensor if `quant` was asked for; the reports are complete after writing
   std::vector<LostKeys> lost;
 };
 
@@ -65,7 +65,7 @@ struct Saved {
   std::string to;                                        // format name
   std::uint64_t tensors = 0, bytes = 0, file_bytes = 0;  // bytes: of the tensors, decoded
   std::vector<Change> changes;                           // see Adapted; also the format's remarks about the result
-  std::vector<TensorOutcome> outcomes;                   // of every tensor if quantization was asked for
+  std::vector<TensorOutcome> outcomes;                   // one per tensor if quantization was asked for
   std::vector<LostKeys> lost;
 };
 

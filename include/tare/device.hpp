@@ -66,7 +66,7 @@ struct Placed {
   std::string layout;  // "dense", or the layout of a tensor that is loaded as components
   DType dtype = DType::u8;
   std::string type;  // logical type; empty if it is the dtype itself
-  Shape shape;       // of a component that is not dense: its number of storage elements
+  Shape shape;       // for a component that is not dense: its number of storage elements
   std::size_t buffer = 0;
   std::uint64_t offset = 0, bytes = 0;  // in the buffer; offsets are multiples of 16
 };
@@ -120,7 +120,7 @@ struct Options {
 };
 
 struct Report {
-  std::uint64_t bytes = 0;  // of all loaded tensors in device memory
+  std::uint64_t bytes = 0;  // all loaded tensors in device memory
   // Over the link: fewer if the device decodes, a few more because of padding.
   std::uint64_t copied_bytes = 0;
   std::uint64_t read_bytes = 0, reads = 0, direct_bytes = 0;  // from files; direct: bypassing the page cache

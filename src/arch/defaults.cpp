@@ -141,7 +141,7 @@ constexpr auto kFacts = [] {
   return facts;
 }();
 
-// Models of several parts assume the type of their language, and llama.cpp has a name of its own for one that makes vectors.
+// Multimodal models assume the type of their language model, and llama.cpp has its own name for an embedding model.
 std::string_view language_type(std::string_view model_type) {
   if (model_type == "gemma3" || model_type == "gemma-embedding") return "gemma3_text";
   return model_type == "mistral3" ? "mistral" : model_type;

@@ -1,7 +1,8 @@
-// What the transformers library assumes where config.json is silent, as data: a row for each key, by model_type.
+// The defaults of the transformers library for keys that config.json does not have, as data: a row for each key, by
+// model_type.
 //
-// Only keys that change what a model computes. Sizes that its tensors have are not assumed: where one is needed, a config.json
-// without it is refused. tests/arch/defaults.py compares the rows with the installed library.
+// Only keys that change what a model computes. Sizes that the tensors have are not assumed: if one is needed, a
+// config.json without it is refused. tests/arch/defaults.py compares the rows with the installed library.
 #pragma once
 
 #include <cstdint>
@@ -20,8 +21,8 @@ struct Assumed {
 
 // The rows of a model_type; for a model of several parts, those of its language model. Empty for unknown types.
 std::span<const Assumed> assumed_keys(std::string_view model_type);
-// Whether rope_parameters has an object for each kind of layer. The other kind's theta is then rope_local_base_freq in the table,
-// which is also a key of Gemma 3's older files.
+// Returns whether rope_parameters has an object for each kind of layer. The other kind's theta is then
+// rope_local_base_freq in the table, which is also a key of Gemma 3's older files.
 bool has_ropes_by_layer(std::string_view model_type);
 
 }  // namespace tare::arch

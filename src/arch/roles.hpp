@@ -32,14 +32,14 @@ enum class Role : std::uint8_t {
   gate_up,        // rows of gate, then up
   router,         // chooses experts
   shared_router,  // weights the shared expert
-  expert_gate,    // of one expert
+  expert_gate,    // one expert's
   expert_up,
   expert_down,
-  stacked_gate,  // of all experts of a layer: rank 3, experts first
+  stacked_gate,  // stack of all experts of a layer: rank 3, experts first
   stacked_up,
   stacked_down,
   stacked_gate_up,
-  shared_gate,  // of the expert that processes every token
+  shared_gate,  // belongs to the expert that processes every token
   shared_up,
   shared_down,
   other,

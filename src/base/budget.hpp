@@ -21,7 +21,7 @@
 namespace tare {
 
 // Prices in values: the memory that each item takes in the model and in the copies that a conversion makes.
-inline constexpr std::uint64_t kKeyPrice = 3;           // of a map entry, in addition to its value
+inline constexpr std::uint64_t kKeyPrice = 3;           // for a map entry, in addition to its value
 inline constexpr std::uint64_t kTensorPrice = 4;        // even if it has no bytes in the file
 inline constexpr std::uint64_t kAttachmentPrice = 300;  // each may become a file in a directory
 inline constexpr std::uint64_t kErrorPrice = 8;         // an error that is kept

@@ -39,8 +39,7 @@ class TreeSink {
 
   // Creates a file; `name` is relative to the directory: plain names that do not begin with a dot, and single slashes.
   // It is complete when it is committed; `commit` of this object gives files their names, in the order of these calls.
-  // It gets the mode of the file it replaces; if there is none, it is not readable for anyone to whom the old files
-  // were closed.
+  // It gets the mode of the file it replaces; if there is none, only users that could read the old files can read it.
   std::unique_ptr<Sink> file(const std::string& name);
   // Announces that many bytes: throws `io.sink.full` if it is already known that they do not fit.
   void expect(std::uint64_t bytes) const;

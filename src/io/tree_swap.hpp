@@ -38,7 +38,7 @@ class TreeSwap {
   // Moves the old files out and the new ones in, in this order; the last new file is the vital one. A file that a new
   // one replaces is moved out like an old one. Throws `io.tree.blocked` if something other than a file is in the way,
   // before anything has moved, and `io.tree.rename`. After any exception everything is as before; if that could not be
-  // restored, the error says that the workshop holds files of the directory.
+  // restored, the error states that the workshop holds files of the directory.
   void run(const OldFiles& old_files, const std::vector<std::string>& new_files);
 
  private:

@@ -32,8 +32,8 @@ struct PackedSet {
   unsigned bits = 0;  // per code; 0: stated by the config
   // Why it is not decoded, as part of a sentence; empty: codecs/packs decodes it.
   std::string_view why_not = {};
-  // Decides by the shapes of the codes and of the array `beside` whether they belong to this row. Null: no other row
-  // has the same names and types.
+  // Decides by the shapes of the codes and of the array that accompanies them whether they belong to this row. Null: no
+  // other row has the same names and types.
   bool (*fits)(const Shape& codes, const Shape& beside) = nullptr;
 
   constexpr std::string_view codes() const { return members[0].ending; }
@@ -237,7 +237,8 @@ inline constexpr PackedSet kMlxSet = {
 
 // All rows, in the order in which they are tried.
 std::span<const PackedSet* const> packed_sets();
-// The rows, in order, whose `beside` array occurs among the tensors, by name: no other set can be complete.
+// The rows, in order, whose required array (see PackedSet) occurs among the tensors, by name: no other set can be
+// complete.
 std::vector<const PackedSet*> sets_with_beside(std::span<const Tensor> tensors);
 
 // The quantization that the files of a model state.
@@ -257,7 +258,7 @@ StatedMethod stated_method(std::string_view method);
 // one.
 bool is_method_name(std::string_view method);
 // Whether an array alone shows that weights are packed. A plain float weight does not, although it may contain codes
-// stored as floats: then the array `beside` it does.
+// stored as floats: then the array that accompanies it does.
 bool tells_packing(const Tensor& tensor);
 // Whether an array can contain codes, whatever its name: integers, or floats with a logical type. `large`: only a
 // matrix or a long vector, because short ones are positions and the like.

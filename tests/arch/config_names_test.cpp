@@ -1,4 +1,4 @@
-// The table of hyper-parameters: complete, unambiguous, obeyed by what reads and writes them, and shown in the docs.
+// The table of hyper-parameters: complete, unambiguous, followed by readers and writers, and shown in the docs.
 #include "arch/config_names.hpp"
 
 #include <fmt/format.h>
@@ -36,7 +36,7 @@ const OwnField* own(const Format& format, std::string_view field) {
   return found == format.holds.own_fields.end() ? nullptr : &*found;
 }
 
-// A value of the field's kind, no default and no zero.
+// A value of the field's type that is neither a default nor zero.
 Value sample(const ConfigField& field) {
   if (std::holds_alternative<std::optional<std::string> Config::*>(field.member)) return Value("llama");
   if (std::holds_alternative<std::optional<bool> Config::*>(field.member)) return Value(true);
@@ -66,7 +66,7 @@ TEST(ConfigTable, CallsNoTwoFieldsTheSame) {
   }
 }
 
-// In the order of Config, so that what is told about several of them reads alike everywhere.
+// The order is that of Config, so that reports about several fields read the same everywhere.
 TEST(ConfigTable, ContainersNameFieldsInTheirOrder) {
   for (const Format* const format : naming()) {
     std::vector<std::string_view> named, ordered;
@@ -77,7 +77,7 @@ TEST(ConfigTable, ContainersNameFieldsInTheirOrder) {
   }
 }
 
-// config.json with just this key says just this field.
+// A config.json with only this key sets only this field.
 TEST(ConfigTable, EveryKeyOfConfigJsonIsRead) {
   for (const ConfigRow& row : kConfigTable) {
     for (const std::string_view key : row.keys) {
@@ -95,7 +95,7 @@ TEST(ConfigTable, EveryKeyOfConfigJsonIsRead) {
   }
 }
 
-// What a container names it keeps; what it does not name it takes only if it says so.
+// A container keeps the fields that it names; it accepts others only if its row allows that.
 TEST(ConfigTable, EveryNamedFieldSurvivesItsContainer) {
   for (const Format* const format : naming()) {
     if (!format->holds.architecture.empty()) continue;  // fixed by its tensors, and tested with them
@@ -109,7 +109,7 @@ TEST(ConfigTable, EveryNamedFieldSurvivesItsContainer) {
       format->write(model, sink, {});
       sink.commit();
       Map again = tare::open(memory_source(sink.take(), "")).config.to_map();
-      // ALT's byte for it cannot be absent.
+      // ALT's byte for it is always present.
       if (field.field != "tie_word_embeddings") again.erase("tie_word_embeddings");
       EXPECT_EQ(to_json(Value(again)), to_json(Value(map))) << format->title;
     }

@@ -46,7 +46,7 @@ TEST(ArchFamilies, FactsOfGguf) {
   }
 }
 
-// What a file becomes that says GGUF's name only.
+// The type of a file that has only GGUF's name.
 TEST(ArchFamilies, TheFirstNameIsTheOneThatOnlyReads) {
   EXPECT_EQ(find_gguf_family("gemma3")->model_types.front(), "gemma3_text");
   EXPECT_EQ(find_gguf_family("mistral3")->model_types.front(), "ministral3");
@@ -95,7 +95,7 @@ TEST(ArchUsualNames, Norms) {
     EXPECT_FALSE(is_norm(name)) << name;
 }
 
-// What recipes take and what the dialects call a table or a head are the same things.
+// The globs of recipes match the tables and heads of every dialect.
 TEST(ArchUsualNames, GlobsCoverEveryDialect) {
   const auto fits = [](std::span<const std::string_view> globs, std::string_view name) {
     return std::ranges::any_of(globs, [&](std::string_view glob) { return glob_match(glob, name); });
@@ -123,7 +123,7 @@ TEST(ArchUsualNames, TiedEmbeddings) {
   EXPECT_EQ(ties_embeddings(model), std::nullopt);
   add("model.embed_tokens.weight");
   EXPECT_EQ(ties_embeddings(model), true);
-  add("layers.0.attention.output.weight");  // no head
+  add("layers.0.attention.output.weight");  // not a head
   EXPECT_EQ(ties_embeddings(model), true);
   add("lm_head.weight");
   EXPECT_EQ(ties_embeddings(model), false);

@@ -60,7 +60,7 @@ TEST(ArchNames, EveryPatternOfEveryFamilyAndDialectGoesThereAndBack) {
   EXPECT_GT(count, 5000u);
 }
 
-// What has a name in GGUF comes back from there as what it was.
+// A tensor with a name in GGUF gets its own name back from there.
 TEST(ArchNames, RenamingToGgufAndBackIsTheSameName) {
   for (const Family& each : families())
     for (const Patterns patterns : each.names)
@@ -210,18 +210,18 @@ TEST(ArchNames, HostileNamesAreNoNames) {
 
 TEST(ArchNames, WhatADialectCannotSayIsNotSpelled) {
   const Family& llama = family("llama");
-  EXPECT_FALSE(spell(llama, Dialect::gguf, {.role = Role::q}));                            // no layer
-  EXPECT_FALSE(spell(llama, Dialect::gguf, {.role = Role::token_embedding, .layer = 1}));  // one too many
+  EXPECT_FALSE(spell(llama, Dialect::gguf, {.role = Role::q}));                            // the layer is missing
+  EXPECT_FALSE(spell(llama, Dialect::gguf, {.role = Role::token_embedding, .layer = 1}));  // has a layer too many
   EXPECT_FALSE(spell(llama, Dialect::gguf, {.role = Role::q, .layer = 1, .expert = 1}));
   EXPECT_FALSE(spell(llama, Dialect::hugging_face, {.role = Role::rope_factors}));  // GGUF only
   EXPECT_FALSE(spell(llama, Dialect::hugging_face, {.role = Role::rope_inverse, .layer = 1, .suffix = Suffix::bias}));
   EXPECT_FALSE(spell(llama, Dialect::gguf, {.role = Role::other}));
-  EXPECT_FALSE(spell(family("qwen2"), Dialect::meta, {.role = Role::token_embedding}));  // nobody does
+  EXPECT_FALSE(spell(family("qwen2"), Dialect::meta, {.role = Role::token_embedding}));  // no such file exists
   EXPECT_FALSE(spell(tiny_llama_family(), Dialect::hugging_face, {.role = Role::output_head}));
 }
 
 RC_GTEST_PROP(ArchNames, ParsedNamesAreSpelledAsTheyWere, ()) {
-  // Pieces of real names in any order: some of them are names.
+  // Parts of real names in any order: some results are names.
   const auto pieces = *rc::gen::container<std::vector<std::string>>(rc::gen::elementOf(std::vector<std::string>{
       "model",     "language_model", "layers", "blk",     "0",      "12",           "007",
       "self_attn", "q_proj",         "attn_q", "norm",    "mlp",    "experts",      "gate_proj",

@@ -20,7 +20,7 @@ Bytes numbered(std::size_t count) {
   return bytes;
 }
 
-// By the definition, row by row.
+// The definition, row by row.
 Bytes naive(const Bytes& bytes, std::size_t rows, std::size_t heads, QkOrder to) {
   const std::size_t head = rows / heads, row = bytes.size() / rows;
   Bytes result(bytes.size());
@@ -35,7 +35,7 @@ Bytes naive(const Bytes& bytes, std::size_t rows, std::size_t heads, QkOrder to)
 }
 
 struct Case {
-  std::size_t heads, head, row;  // rows of a head, bytes of a row
+  std::size_t heads, head, row;  // matrix rows of a head, bytes of a row
 };
 // Biases, single pairs, rows above and below the sizes that are read together, many heads.
 constexpr Case kCases[] = {{1, 2, 1},     {1, 2, 4},  {3, 2, 5},    {4, 8, 2},       {32, 128, 4},  {8, 64, 130},
@@ -70,7 +70,7 @@ TEST(ArchQkRows, CanBeEnteredAnywhere) {
   }
 }
 
-// Rows that lie apart cost no more reading than rows that do not.
+// Scattered rows cost no more reading than adjacent ones.
 TEST(ArchQkRows, ReadsEveryByteOnce) {
   const Bytes bytes = numbered(16 * 128 * 1024);
   for (const QkOrder to : {QkOrder::pairs, QkOrder::halves}) {
@@ -91,7 +91,7 @@ TEST(ArchQkRows, TensorsKeepTypeShapeAndAttributes) {
   EXPECT_EQ(moved.component("data")->dtype, DType::bf16);
   EXPECT_EQ(moved.attributes, tensor.attributes);
   const Bytes after = moved.component("data")->blob.bytes();
-  std::vector<int> first;  // column of each row
+  std::vector<int> first;  // the first column of each row
   for (std::size_t row = 0; row < 12; ++row) first.push_back(load_le<std::uint16_t>(after.data() + 6 * row) / 3);
   EXPECT_EQ(first, (std::vector<int>{0, 3, 1, 4, 2, 5, 6, 9, 7, 10, 8, 11}));
 
@@ -100,7 +100,7 @@ TEST(ArchQkRows, TensorsKeepTypeShapeAndAttributes) {
               naive(numbered(4), 4, 1, QkOrder::pairs));
 }
 
-// Rows of whole blocks move as they are: decoded afterwards, the weights are those of moving the decoded rows.
+// Rows of whole blocks move undecoded: decoded afterwards, they equal the decoded rows after moving.
 TEST(ArchQkRows, QuantizedRowsMoveWithoutBeingDecoded) {
   constexpr std::size_t kRows = 2 * 8, kColumns = 64;
   Bytes floats(kRows * kColumns * 4);

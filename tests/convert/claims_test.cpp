@@ -1,4 +1,4 @@
-// What config.json and an index say about the tensors stays true when the tensors change.
+// The statements of config.json and of an index about the tensors stay true when the tensors change.
 #include "conformance/hf_cases.hpp"
 #include "conformance/models.hpp"
 #include "lines.hpp"
@@ -60,7 +60,7 @@ TEST(Claims, ACastTellsConfigJson) {
     EXPECT_EQ(config_after(model, *find_format(name), {}), "{\"dtype\": \"bfloat16\"}");
     EXPECT_EQ(config_after(model, *find_format(name), {.dtype = DType::bf16}), "{\"dtype\": \"bfloat16\"}");
   }
-  // A statement that was wrong before is not touched unless the weights are.
+  // A statement that was wrong before is changed only if the weights are.
   EXPECT_EQ(config_after(model_with("{\"dtype\": \"float32\"}"), *find_format("hf"), {}), "{\"dtype\": \"float32\"}");
 }
 

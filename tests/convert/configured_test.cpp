@@ -15,10 +15,10 @@ constexpr std::string_view kSmallLlama =
     R"({"model_type":"llama","architectures":["LlamaForCausalLM"],"vocab_size":3,"hidden_size":8,"intermediate_size":6,)"
     R"("num_hidden_layers":1,"num_attention_heads":2,"num_key_value_heads":2,"tie_word_embeddings":false)";
 
-// A small Llama whose config.json says this in addition, or instead.
+// A small Llama with these keys added to its config.json, or replaced.
 Model llama_with(const std::string& more) { return small("llama", std::string(kSmallLlama) + more + "}"); }
 
-// The sentence of the error; empty: there is none.
+// The sentence of the error; empty if there is none.
 std::string complaint_of(const Model& model, const AdaptOptions& options = {}) {
   const auto error = error_of([&] { static_cast<void>(adapt(model, hf(), options)); });
   if (!error) return {};
@@ -68,7 +68,7 @@ TEST(Configured, AHeadThatIsMissing) {
 }
 
 TEST(Configured, EachFamilyWithoutOneTensor) {
-  // A model of each family, made of what is expected of it, lacks whichever is taken away.
+  // A model of each family with all expected tensors is refused when any one is removed.
   for (const arch::Family& family : arch::families()) {
     if (family.gguf.empty() || family.name == "gemma-embedding") continue;
     const std::string type(family.model_types.front());
@@ -105,8 +105,8 @@ TEST(Configured, EachFamilyWithoutOneTensor) {
   }
 }
 
-// A model without one of its tensors is refused whatever it becomes, if programs run that: they would refuse it, too, or compute
-// something else.
+// A model without one of its tensors is refused for every target that programs run: they would refuse it as well, or
+// compute something else.
 TEST(Configured, NoContainerTakesAModelThatLacksATensor) {
   for (const char* const to : {"gguf", "mcf", "hf"}) {
     const Format& target = *find_format(to);

@@ -1,5 +1,5 @@
-// Digests that an input came with, on their way through a conversion: bytes that do not match are not passed on,
-// whatever becomes of them, and the error says whose they are.
+// The digests of an input during a conversion: bytes that do not match are not passed on, whatever happens to them, and
+// the error names their tensor.
 #include "conformance/models.hpp"
 #include "tare/convert.hpp"
 

@@ -1,4 +1,4 @@
-// Parts of a plan that were damaged on their way: refused, whatever the options are.
+// Parts of a plan that were damaged in transit are refused, whatever the options are.
 #include <fmt/format.h>
 
 #include <filesystem>
@@ -52,7 +52,7 @@ class GuardedParts : public ::testing::TestWithParam<OptionSet> {
     }
   }
 
-  // The rule that finishing is refused by; empty: done.
+  // The rule by which finishing is refused; empty if it succeeds.
   std::string finish() const {
     ConvertOptions options = GetParam().options;
     options.overwrite = true;
@@ -112,13 +112,13 @@ TEST_P(GuardedParts, TruncatedExtendedAndExchangedOnesAreRefused) {
   Bytes longer = whole_[0];
   longer.push_back(std::byte{0});
   EXPECT_EQ(with(0, longer), "plan.part");
-  // A whole part, but not all of them.
+  // A complete part, but not all of them.
   EXPECT_EQ(with(0, whole_[1]), "plan.missing");
-  // A part of another plan, whole too.
+  // A complete part of another plan.
   const std::string other = scratch_ / "other";
   write_part(input_, output_, GetParam().options, {0, 2, "other plan"}, other);
   EXPECT_EQ(with(0, get_file(other)), "plan.part");
-  // In each other's place: a part has the names of its tensors.
+  // Exchanged parts are fine: a part has the names of its tensors.
   put_file(parts_[0], whole_[1]);
   put_file(parts_[1], whole_[0]);
   EXPECT_EQ(finish(), "");

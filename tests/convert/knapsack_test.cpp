@@ -1,4 +1,4 @@
-// Choices under a budget, against all there are.
+// Choices under a budget, compared with all possible ones.
 #include "convert/knapsack.hpp"
 
 #include <gtest/gtest.h>
@@ -14,7 +14,7 @@ namespace {
 
 using Lists = std::vector<std::vector<Price>>;
 
-// Sizes and errors as tensors of random sizes and loudness have them.
+// Sizes and errors like those of tensors of random sizes and magnitudes.
 Lists random_lists(std::size_t count, unsigned seed) {
   std::mt19937 random(seed);
   const auto up_to = [&](unsigned most) { return random() % most + 1; };
@@ -76,7 +76,7 @@ TEST(Knapsack, FewListsGetTheBestChoice) {
   EXPECT_TRUE(least_error(Lists(), 0)->empty());
 }
 
-// More room never costs, and thousands of lists keep to the budget, too.
+// A larger budget never increases the error, and thousands of lists stay within the budget.
 TEST(Knapsack, ManyListsKeepToTheBudget) {
   const Lists lists = random_lists(testing::kCountsMemory ? 1500 : 50, 1);
   const std::uint64_t least = total_of(lists, std::vector<std::size_t>(lists.size(), 0)).bytes;

@@ -1,4 +1,4 @@
-// Adapters: what a file says it is, and the sums that merging makes, against arithmetic done here.
+// Adapters: how files are recognised, and the sums of merging, compared with arithmetic done here.
 #include "tare/merge.hpp"
 
 #include <fmt/format.h>
@@ -74,7 +74,7 @@ TEST(Merge, AddsTheProductTimesAlphaOverRank) {
   EXPECT_EQ(merged(base(), adapter_of(R"({"peft_type": "LORA", "lora_alpha": 6, "use_rslora": true})", pair_for_q()),
                    "model.q.weight"),
             (std::vector<float>{1 + scale, 2 + scale * 2, 3 + scale * 2, 4 + scale * 3, 5 + scale * 4, 6 + scale * 6}));
-  // A pattern says another alpha, for layers whose names end so.
+  // A pattern has another alpha for layers whose names end with it.
   EXPECT_EQ(merged(base(),
                    adapter_of(R"({"peft_type": "LORA", "alpha_pattern": {"nothing": 1, "q": 2, "model.q": 8}})",
                               pair_for_q()),
@@ -96,12 +96,12 @@ TEST(Merge, WeightsKeepTheirTypeAndAreRoundedOnce) {
 }
 
 TEST(Merge, TransposedWeightsEmbeddingsAndConvolutions) {
-  // [in, out], which the shape tells.
+  // [in, out], which the shape shows.
   Model turned = base();
   turned.tensors[0] = floats("model.q.weight", {3, 2}, {1, 4, 2, 5, 3, 6});
   EXPECT_EQ(merged(turned, adapter_of(kUsual, pair_for_q()), "model.q.weight"),
             (std::vector<float>{4, 13, 8, 17, 9, 24}));
-  // Square ones, which only the config tells.
+  // Square ones, for which only the config shows it.
   const std::vector<Tensor> square = {floats("lm_head.lora_A.default.weight", {1, 2}, {1, 2}),
                                       floats("lm_head.lora_B.default.weight", {2, 1}, {1, 10})};
   EXPECT_EQ(merged(base(), adapter_of(R"({"peft_type": "LORA", "lora_alpha": 1})", square), "lm_head.weight"),
@@ -225,7 +225,7 @@ TEST(Merge, RefusesWhatDoesNotFit) {
   EXPECT_EQ(refused(lora({a, b}), integers), "lora.type");
 }
 
-// PEFT adds what is for the head to the embedding too, and warns that it does.
+// PEFT also adds the head's product to the embedding, and warns about it.
 TEST(Merge, OneMatrixForEmbeddingAndHead) {
   const auto model_of = [](bool head, const std::string& config, std::optional<bool> tied) {
     Model model;
@@ -252,7 +252,7 @@ TEST(Merge, OneMatrixForEmbeddingAndHead) {
   EXPECT_EQ(refused(head, model_of(false, "", std::nullopt)), "lora.tied");
   EXPECT_EQ(refused(head, model_of(false, "", false)), "lora.target");
   EXPECT_EQ(refused(table, model_of(false, encoder, std::nullopt)), "");
-  // Whole tensors: for both, if they are one matrix again.
+  // Whole tensors: accepted for both, if they are equal.
   const auto whole = [](std::vector<float> embedding, std::vector<float> for_head) {
     std::vector<Tensor> tensors;
     if (!embedding.empty())
@@ -271,7 +271,7 @@ TEST(Merge, OneMatrixForEmbeddingAndHead) {
   EXPECT_EQ(merged(model_of(true, "", true), whole(twos, twos), "lm_head.weight"), twos);
 }
 
-// Weights and adapters that are named by their own paths have the configs that lie beside them.
+// Weights and adapters that are opened by their own paths use the configs in the same directory.
 TEST(Merge, FilesNamedByTheirPaths) {
   const Scratch scratch;
   Model model;
@@ -300,7 +300,7 @@ TEST(Merge, FilesNamedByTheirPaths) {
   EXPECT_EQ(rule(base_with("encoder", R"({"architectures": ["BertModel"]})")), "");
 }
 
-// Numbers that only the adapter makes NaN or infinite are refused; those of the model stay what they are.
+// Numbers that only the adapter makes NaN or infinite are refused; those of the model are kept.
 TEST(Merge, NumbersThatAreNotFinite) {
   constexpr float kInfinity = std::numeric_limits<float>::infinity();
   for (const float bad : {std::numeric_limits<float>::quiet_NaN(), kInfinity, 1e30f}) {
@@ -335,7 +335,7 @@ TEST(Merge, AlphasThatAreNotNumbers) {
   }
 }
 
-// Of a vocabulary that was extended: PEFT asks for a model that was, too.
+// The adapter's vocabulary was extended: PEFT requires a model that was extended as well.
 TEST(Merge, MoreRowsThanTheModelHas) {
   std::vector<Change> changes;
   const Model adapter = adapter_of(

@@ -1,6 +1,6 @@
-// Metadata key by key: what is listed, what an edit changes and what it leaves alone, in every container; types of GGUF; in
-// place or as a new file; what is refused. That a new file appears whole or not at all is the sinks' (tests/io, kill_test.cpp,
-// faults); an amended zTensor file is appended to (tests/formats/zt/append_test.cpp).
+// Metadata key by key: the list, what an edit changes and what it keeps, in every container; types of GGUF; edits in
+// place or as a new file; what is refused. That a new file appears completely or not at all is tested with the sinks
+// (tests/io, kill_test.cpp, faults); that an amended zTensor file is appended to, in tests/formats/zt/append_test.cpp.
 #include "tare/metadata.hpp"
 
 #include <fcntl.h>
@@ -42,7 +42,7 @@ std::string entries_text(const Model& model) {
   return text;
 }
 
-// What must stay, whatever happens to the metadata.
+// Everything that must not change, whatever happens to the metadata.
 void expect_same_rest(const Model& expected, const Model& found) {
   EXPECT_EQ(describe(found), describe(expected));
   EXPECT_EQ(content_digest(found), content_digest(expected));
@@ -62,7 +62,7 @@ class MetadataOf : public ::testing::TestWithParam<const Format*> {
       put_file(path_, write_bytes(format(), model));
     return path_;
   }
-  // As it is now: what is changed in place is no longer what a model was read from.
+  // A copy of the current file: an edit in place invalidates a model that was read from the file.
   Model snapshot() const {
     const std::string copy = scratch_ / ("copy" + std::string(format().suffixes.front()));
     std::filesystem::copy(path_, copy, std::filesystem::copy_options::recursive);
@@ -125,14 +125,14 @@ TEST_P(MetadataOf, IsSetRenamedAndRemovedAndNothingElseChanges) {
   expect_same_rest(before, again);
 }
 
-// A model that somebody installs while the new file is written is not replaced by the edited old one.
+// A model that another program installs while the new file is written is not replaced by the edited old one.
 TEST_P(MetadataOf, AModelThatIsInstalledMeanwhileStays) {
   if (format().write == nullptr) GTEST_SKIP() << "is a directory";
   const std::string path = written(), other = scratch_ / "other";
   put_file(other, to_bytes("another model"));
   const bool any = lists(format().holds.metadata_keys, "*");
   bool installed = false;
-  // The successor is complete, and about to get its name.
+  // The new file is complete and about to get its name.
   io::set_step_hook([&](const char* call, const char*) {
     if (!installed && call == std::string_view("mkdir")) installed = ::rename(other.c_str(), path.c_str()) == 0;
     return 0;
@@ -173,7 +173,7 @@ TEST(Metadata, OfAContainerWithoutIsRefused) {
 class GgufMetadata : public ::testing::Test {
  protected:
   GgufMetadata() { put_file(path_, gguf_golden().bytes()); }
-  // The bytes of the file for which the golden one's parts were changed.
+  // Expects the bytes of the golden file with some parts changed.
   void expect_bytes(const std::function<void(GgufFile&)>& change) const {
     GgufFile file = gguf_golden();
     change(file);
@@ -232,7 +232,7 @@ TEST_F(GgufMetadata, KeepsTheTypeOfAKeyAndTakesTheOneAskedFor) {
   EXPECT_EQ(open(path_).vocabulary.eos, 1);
 }
 
-// JSON has no words for them; files have them, and what was printed can be put back.
+// JSON cannot express them, but files can have them, and printed values can be set again.
 TEST_F(GgufMetadata, NumbersThatAreNoneCanBeSet) {
   edit(path_,
        {typed("new.a:f32", "nan"), typed("new.b:f32", "-inf"), typed("x.f64", "Infinity"), typed("new.c", "nan")});
@@ -282,7 +282,7 @@ TEST_F(GgufMetadata, AKeyThatItsProgramsKnowIsOfTheirType) {
   EXPECT_NE(text.find("tokenizer.ggml.add_bos_token:bool=true\n"), text.npos);
   EXPECT_NE(text.find("x.y:u32=4\n"), text.npos);
   EXPECT_EQ(rule_of_edit(path_, {typed("llama.rope.scaling.original_context_length", "many")}), "meta.value");
-  // Asked for by name it is of any type, and `verify` warns.
+  // An explicit type is accepted, and `verify` warns.
   edit(path_, {typed("llama.rope.scaling.factor:u32", "4")});
   EXPECT_EQ(verify(path_).count(Severity::warning), 1U);
 }
@@ -298,7 +298,7 @@ TEST_F(GgufMetadata, ATypeThatThereIsNotIsNoPartOfAName) {
 }
 
 TEST_F(GgufMetadata, TwoWhoEditAtOnceDoNotUndoEachOther) {
-  // Somebody else is at it.
+  // Another program holds the lock.
   const int other = ::open(path_.c_str(), O_RDONLY);
   ASSERT_EQ(::flock(other, LOCK_EX), 0);
   EXPECT_EQ(rule_of_edit(path_, {typed("a.new.key", std::string(2000, 'x'))}), "meta.locked");
@@ -327,7 +327,7 @@ TEST_F(GgufMetadata, EverythingElseIsANewFile) {
   struct stat before {
   }, after{};
   ASSERT_EQ(::stat(path_.c_str(), &before), 0);
-  // The first and the last key are in different sectors; so is whatever follows a text of another length.
+  // The first and the last key are in different sectors, as is everything after a text of another length.
   for (const std::vector<MetadataEdit>& edits :
        {std::vector{typed("llama.context_length", "1"), typed("tokenizer.ggml.eos_token_id", "0")},
         std::vector{typed("general.name", "a much longer name than before")}, std::vector{removal("general.name")}}) {
@@ -359,7 +359,7 @@ TEST_F(GgufMetadata, AnotherAlignmentMovesTheData) {
 
 TEST_F(GgufMetadata, ARemovedKeyDoesNotComeBackFromThePrivateTree) {
   Model model = open(path_);
-  model.config.rms_norm_eps = 1e-5 + 1e-13;  // which 32 bits cannot say
+  model.config.rms_norm_eps = 1e-5 + 1e-13;  // which an f32 cannot hold
   model.config.hidden_act = "silu";
   put_file(path_, write_bytes(*find_format("gguf"), model));
   ASSERT_NE(entries_text(open(path_)).find("tare.private"), std::string::npos);
@@ -436,7 +436,7 @@ TEST_F(GgufMetadata, OfASetIsInTheFirstFile) {
       EXPECT_EQ(after.tensors[i].components[0].blob.bytes(), before.tensors[i].components[0].blob.bytes());
     }
   };
-  // Named as the directory, by the first file and by another one; in place, and as a new file.
+  // Opened as the directory, by the first file and by another one; in place, and as a new file.
   EXPECT_TRUE(edit(set, {typed("llama.context_length", "4096")}, true).in_place);
   EXPECT_EQ(get_file(part(1)), old[0]);
   EXPECT_TRUE(edit(set, {typed("llama.context_length", "4096")}).in_place);
@@ -451,11 +451,11 @@ TEST_F(GgufMetadata, OfASetIsInTheFirstFile) {
   // And back: nothing else has moved.
   edit(part(1), {typed("general.name", "golden"), typed("llama.context_length", "128")});
   EXPECT_EQ(get_file(part(1)), old[0]);
-  // The keys that count the files are not for editing.
+  // The keys that number the files cannot be edited.
   EXPECT_EQ(rule_of_edit(set, {typed("split.count", "1")}), "meta.reserved");
 }
 
-// Some programs write the padding in front of data that is not there, some do not.
+// Some programs write the padding before data that does not exist, some do not.
 TEST_F(GgufMetadata, AFileWithoutTensorsKeepsItsEnd) {
   GgufFile file = gguf_golden();
   file.infos.clear();
@@ -479,7 +479,7 @@ TEST_F(GgufMetadata, AFileWithoutTensorsKeepsItsEnd) {
 }
 
 TEST_F(GgufMetadata, OfAFileInADirectory) {
-  // One file in a directory is that file.
+  // A directory with one file is edited as that file.
   const Scratch alone;
   put_file(alone / "llama.gguf", gguf_golden().bytes());
   edit(alone.path(), {typed("general.name", "a longer name")});
@@ -596,7 +596,7 @@ TEST(Vocabulary, TokensAreFound) {
   EXPECT_EQ(find_tokens(vocabulary, {.part = "z"}), Ids{1});
   EXPECT_EQ(find_tokens(vocabulary, {.type = TokenType::control}), Ids{2});
   EXPECT_EQ(find_tokens(vocabulary, {.part = "a", .type = TokenType::control}), Ids{});
-  // By its number, too: types of files differ in what they call a special token.
+  // By its id as well: files differ in the type that they give a special token.
   Vocabulary special = vocabulary;
   special.bos = 2;
   EXPECT_EQ(find_tokens(special, {.type = TokenType::bos}), Ids{2});

@@ -1,4 +1,4 @@
-// Mixes of methods, what becomes of rows that are not whole blocks, and importances as llama.cpp measures them.
+// Mixes of methods, the fallback for rows that are not whole blocks, and llama.cpp's importance values.
 #include <fstream>
 #include <map>
 #include <set>
@@ -18,7 +18,7 @@ Tensor matrix(const std::string& name, std::uint64_t rows, std::uint64_t columns
   return make_dense(name, {rows, columns}, DType::f32, "", rows + columns);
 }
 
-// 32 layers, heads that share keys four by four.
+// 32 layers; four heads share a key.
 Model small_llama(bool tied = false) {
   Model model;
   model.config.model_type = "llama";
@@ -75,12 +75,12 @@ TEST(Mixes, AreLlamaCpps) {
   EXPECT_EQ(types_of("q5_k_s", small_llama(true))["token_embd.weight"], "q6_k") << "the table is the head";
 }
 
-// A line of data/llama_mixes.txt: what llama.cpp's quantizer chose for a model of this kind.
+// A line of data/llama_mixes.txt: the choices of llama.cpp's quantizer for a model of this kind.
 struct RecordedMix {
   std::string line, architecture, shape, mix, weighted;
   int layers = 0, sharing = 0, tied = 0;
   std::uint64_t experts = 0, width = 0, inner = 0;
-  std::map<std::string, std::string> types;  // of roles that are not of the main type throughout: "q6_k*2,q4_k*3"
+  std::map<std::string, std::string> types;  // for roles with several types: "q6_k*2,q4_k*3"
 };
 
 RecordedMix recorded_mix(const std::string& line) {
@@ -128,7 +128,7 @@ std::string main_type(const std::string& mix) {
   return mix.ends_with("_s") || mix.ends_with("_m") || mix.ends_with("_l") ? mix.substr(0, mix.size() - 2) : mix;
 }
 
-// As a line of the data has it.
+// In the form of a line of the data.
 std::map<std::string, std::string> chosen_types(const Model& model, const RecordedMix& recorded, bool weighted) {
   Quantization how;
   how.method = recorded.mix;
@@ -153,8 +153,8 @@ std::map<std::string, std::string> chosen_types(const Model& model, const Record
   return chosen;
 }
 
-// What the quantizer that was asked did otherwise than llama.cpp b21e4de745: for rows that are not whole blocks of q2_k or
-// q3_k it took iq4_nl, which is q4_0 now.
+// The recorded quantizer differs from llama.cpp b21e4de745 in one case: for rows that are not whole blocks of q2_k or
+// q3_k it chose iq4_nl, which is q4_0 now.
 std::map<std::string, std::string> as_of_today(RecordedMix recorded) {
   if (!recorded.mix.starts_with("q2_k") && !recorded.mix.starts_with("q3_k")) return recorded.types;
   for (auto& [role, types] : recorded.types)
@@ -167,7 +167,7 @@ TEST(Mixes, ChooseTheTypesOfLlamaCppsQuantizer) {
   std::ifstream file(std::string(TARE_TEST_DIR) + "/convert/data/llama_mixes.txt");
   std::set<std::string> names;
   std::size_t lines = 0;
-  std::string kind;  // of the model
+  std::string kind;  // identifies the model
   Model model;
   for (std::string line; std::getline(file, line);) {
     if (line.empty() || line.front() == '#') continue;
@@ -184,7 +184,7 @@ TEST(Mixes, ChooseTheTypesOfLlamaCppsQuantizer) {
     }
   }
   EXPECT_GT(lines, 400U);
-  // Aliases, and what that quantizer did not have or refuses without numbers, are looked at below.
+  // Aliases, and mixes that the recorded quantizer did not have or refuses without importance values, are tested below.
   for (const Mix& mix : mixes())
     EXPECT_TRUE(names.contains(std::string(mix.name)) || mix.name == "q3_k" || mix.name == "q4_k" ||
                 mix.name == "q5_k" || mix.name == "q2_k_s" || mix.name == "mxfp4_moe")
@@ -200,7 +200,7 @@ TEST(Mixes, ANameWithoutASizeIsTheMediumOne) {
   EXPECT_EQ(types.at("blk.9.attn_output.weight"), "q2_k");
 }
 
-// As in llama.cpp b21e4de745: q, k and v in one tensor count as v; the shared expert's is an ffn_down as the others.
+// As in llama.cpp b21e4de745: q, k and v in one tensor count as v; the shared expert's ffn_down counts like the others.
 TEST(Mixes, FusedAndSharedTensors) {
   Model fused;
   fused.config.model_type = "phi3";
@@ -294,7 +294,7 @@ TEST(Importance, AsLlamaCppMeasuresIt) {
   file.string("general.type", "imatrix");
   file.tensor("blk.0.attn_q.weight.in_sum2", {3}, 0, 0, gguf_floats(3, 2));
   file.tensor("blk.0.attn_q.weight.counts", {1}, 0, 32, gguf_floats(1, 2));
-  file.tensor("e.in_sum2", {2, 2}, 0, 64, gguf_floats(4, 4));  // two experts, the second of which was never asked
+  file.tensor("e.in_sum2", {2, 2}, 0, 64, gguf_floats(4, 4));  // two experts; the second was never used
   file.tensor("e.counts", {1, 2}, 0, 96, [](GgufText& out) { out.f32(2).f32(0); });
   put_file(scratch / "i.gguf", file.bytes());
   const Importance measured = read_importance(scratch / "i.gguf");

@@ -1,4 +1,4 @@
-// A conversion in parts: what they are taken from, and from whom.
+// A conversion in parts: which parts are accepted, and from which owners.
 #include "tare/plan.hpp"
 
 #include <fmt/format.h>
@@ -16,7 +16,7 @@ using namespace tare::testing;
 
 constexpr uid_t kSomebody = 12345;
 
-// An input of three tensors and its parts of a plan called "p", one of each tensor.
+// An input of three tensors and its parts of a plan called "p", one for each tensor.
 class PlanTest : public ::testing::Test {
  protected:
   PlanTest() {
@@ -69,7 +69,7 @@ TEST_F(PlanTest, ATensorThatNoPartHasIsNotFound) {
   EXPECT_EQ(error->kind(), ErrorKind::not_found) << "the command ends with 1, as for a task that was not done";
 }
 
-// The weights of columns come from a file that may change between two tasks, as the input may.
+// The weights of columns come from a file that may change between two tasks, like the input.
 TEST_F(PlanTest, PartsOfOtherImportanceAreRefused) {
   ConvertOptions options{.overwrite = true};
   options.adapt.quant.method = "k4";

@@ -1,4 +1,4 @@
-// Recipes: which tensor is encoded how, the budget of bits, and what the outcome says.
+// Recipes: how each tensor is encoded, the budget of bits, and the reported outcome.
 #include <cmath>
 #include <random>
 
@@ -33,7 +33,7 @@ Model model_of_four() {
   return model;
 }
 
-// Adapts for zTensor, which holds every layout, and makes all bytes so that the reports are complete.
+// Adapts for zTensor, which holds every layout, and writes all bytes so that the reports are complete.
 Adapted quantized(const Quantization& how, Model model = model_of_four(), const char* target = "zt") {
   AdaptOptions options;
   options.quant = how;
@@ -65,7 +65,8 @@ TEST(Quantize, MatricesAreEncodedTheRestIsKept) {
   EXPECT_FALSE(adapted.outcomes[3].encoded);
   EXPECT_EQ(adapted.outcomes[3].report, nullptr);
   EXPECT_EQ(adapted.outcomes[1].elements, 96U * 512U);
-  // 512 columns: 2 super-scales of 2 bytes, 16 sub-scales, 256 bytes of codes a row; the regions are aligned already.
+  // 512 columns: each row has 2 super-scales of 2 bytes, 16 sub-scales, 256 bytes of codes; the regions are aligned
+  // already.
   EXPECT_EQ(adapted.outcomes[1].bytes, 96U * (2 * 2 + 16 + 256));
   EXPECT_DOUBLE_EQ(adapted.outcomes[1].bits_per_weight(), 4.3125);
 }
@@ -84,7 +85,7 @@ TEST(Quantize, WithoutAMethodForAllTheOthersAreKept) {
   EXPECT_EQ(types_of(quantized(how)), (Types{"f32", "f32", "mcf.k4", "f32"}));
 }
 
-// int* hold any rank; a rule is enough to ask for it. What cannot be followed is told.
+// int* accept any rank if a rule asks for it. A rule that cannot be followed is reported.
 TEST(Quantize, RulesReachOtherRanksOrSayWhyNot) {
   Model model;
   model.tensors = {make_dense("cube", {2, 3, 40}, DType::f32), make_dense("norm", {40}, DType::bf16),
@@ -113,7 +114,7 @@ TEST(Quantize, ImportanceThatNothingLooksAtIsTold) {
   EXPECT_EQ(rule_of([&] { quantized(how); }), "quantize.importance");
 }
 
-// Also when it would have nothing to do.
+// Even if it would have nothing to do.
 TEST(Quantize, AMethodThatTheTargetCannotHoldIsRefused) {
   Model model;
   model.tensors = {make_dense("ids", {4}, DType::f32)};
@@ -142,7 +143,7 @@ TEST(Quantize, WhatMakesNoSenseIsRefused) {
   how.bits = 5;
   EXPECT_EQ(rule_of([&] { quantized(how); }), "convert.quant");
   how.range = false;
-  how.method = "k4";  // or the budget: one of them would be ignored
+  how.method = "k4";  // a method and a budget: one of them would be ignored
   EXPECT_EQ(rule_of([&] { quantized(how); }), "convert.quant");
   // A target without the layout must not quantize and decode again.
   EXPECT_EQ(rule_of([&] { quantized(with_method("k4"), model_of_four(), "npz"); }), "convert.quant");
@@ -204,7 +205,8 @@ TEST(Quantize, ABudgetIsKeptAndSpentWhereItHelps) {
   }
   EXPECT_EQ(last, 0) << "with room for everything, everything is kept";
 
-  // At what k4 takes everywhere, the budget must do better: the loud matrix deserves more bits than the quiet ones.
+  // With the size of k4 for all tensors, the budget must do better: the matrix of large values deserves more bits than
+  // the others.
   const Adapted even = quantized(with_method("k4"));
   Quantization how;
   how.bits = bits_of(even);
@@ -213,7 +215,7 @@ TEST(Quantize, ABudgetIsKeptAndSpentWhereItHelps) {
   EXPECT_GT(chosen.outcomes[2].bits_per_weight(), chosen.outcomes[1].bits_per_weight());
 }
 
-// A row of any length: no more of it is looked at than a sample takes.
+// A row of any length: at most a sample of it is read.
 TEST(Quantize, ABudgetSamplesLongRows) {
   const std::uint64_t columns = std::uint64_t{1} << 20;
   Model model;
@@ -238,7 +240,7 @@ TEST(Quantize, ABudgetChoosesAmongWhatTheTargetHolds) {
       AdaptOptions options;
       options.quant.bits = bits;
       Model model = model_of_four();
-      model.tensors[3] = make_dense("layers.0.norm.weight", {2048}, DType::bf16);  // f32 in ALT: what is kept may grow
+      model.tensors[3] = make_dense("layers.0.norm.weight", {2048}, DType::bf16);  // f32 in ALT: a kept tensor may grow
       const Adapted adapted = adapt(std::move(model), target, options);
       EXPECT_LE(bits_of(adapted), bits) << name;
       for (std::size_t i = 0; i < 3; ++i) {
@@ -288,7 +290,7 @@ TEST(Quantize, NonFiniteWeightsAreRefusedByNameAndIndex) {
   EXPECT_NE(std::string(error->what()).find("[1, 265]"), std::string::npos) << error->what();
 }
 
-// The weight is the input's, although it is met while the output is written.
+// The weight is the input's, although the error occurs while the output is written.
 TEST(Quantize, ABadWeightIsAnErrorOfTheInput) {
   const Scratch scratch;
   Model model;
@@ -310,7 +312,8 @@ TEST(Quantize, ABadWeightIsAnErrorOfTheInput) {
 TEST(Quantize, ImportanceMovesTheErrorToColumnsThatMatterLess) {
   Quantization how = with_method("k2");
   std::vector<float> weights(512, 0.01F);
-  std::fill(weights.begin(), weights.begin() + 64, 100.0F);  // every block of 32 is all alike: none moves inside
+  std::fill(weights.begin(), weights.begin() + 64,
+            100.0F);  // every block of 32 is uniform, so the error cannot move inside a block
   for (std::size_t i = 0; i < weights.size(); i += 2) weights[i] *= 1000;
   how.importance = {{"layers.0.up.weight", weights}};
   const auto weighted_error = [&](const Adapted& adapted) {
@@ -351,8 +354,8 @@ TEST(Quantize, ImportanceIsAVectorOfWeights) {
   EXPECT_EQ(rule_of([&] { read_importance(file(floats({1, INFINITY}, {2}))); }), "importance.value");
 }
 
-// Each element of a byte becomes a float, and passed through a double on the way: a file that decodes to what `open` just
-// allows took sixteen times that.
+// Each element of a byte becomes a float, by way of a double: a file that decodes to exactly the limit of `open` took
+// sixteen times as much.
 TEST(Quantize, ImportanceOfManySmallElementsIsLimited) {
   const Scratch scratch;
   const auto file = [&](std::uint64_t elements) {

@@ -1,4 +1,4 @@
-// Config, vocabulary and files on their way into targets with fixed fields.
+// Config, vocabulary and files in conversions to targets with fixed fields.
 #include <fmt/format.h>
 
 #include "conformance/models.hpp"
@@ -40,7 +40,7 @@ TEST(FixedFields, GetDefaultsAndALineForWhatStaysBehind) {
   EXPECT_TRUE(adapted.model.vocabulary.merges.empty());
   EXPECT_EQ(adapted.model.vocabulary.bos, 1);
   EXPECT_TRUE(mentions(adapted.changes, "num_key_value_heads = 2"));
-  EXPECT_FALSE(mentions(adapted.changes, "vocab_size"));  // as many as the embedding has rows
+  EXPECT_FALSE(mentions(adapted.changes, "vocab_size"));  // the same as the number of rows of the embedding
   EXPECT_TRUE(mentions(adapted.changes, "the order of 1 merges kept as scores"));
   EXPECT_TRUE(mentions(adapted.changes, "its kind (bpe) omitted"));
   EXPECT_TRUE(mentions(adapted.changes, "config.json, tokenizer.json kept as config and vocabulary"));
@@ -57,7 +57,7 @@ TEST(FixedFields, McfGetsDefaultsAndFilesThatItsReadersLookFor) {
   EXPECT_FALSE(adapted.model.config.rms_norm_eps);
   EXPECT_NE(adapted.model.attachment("tokenizer.json"), nullptr);
   EXPECT_TRUE(mentions(adapted.changes, "config.json, tokenizer.json, tokenizer_config.json generated"));
-  // What is there stays as it is.
+  // Existing files are kept.
   EXPECT_EQ(adapt(directory_model(), *find_format("mcf")).model.attachments.size(), 3U);
 
   model.config.model_type = "gpt2";  // its positions are learned
@@ -67,7 +67,7 @@ TEST(FixedFields, McfGetsDefaultsAndFilesThatItsReadersLookFor) {
   EXPECT_FALSE(adapt(model, *find_format("mcf")).model.config.rope_theta);
 }
 
-// A file that Tare made says nothing that config and vocabulary do not.
+// A file that Tare made has no content that config and vocabulary lack.
 TEST(MadeFiles, AreNoReasonToRefuseAndAreNotCarried) {
   Model model = directory_model();
   model.attachments.clear();
@@ -82,7 +82,7 @@ TEST(MadeFiles, AreNoReasonToRefuseAndAreNotCarried) {
     EXPECT_TRUE(adapted.model.attachments.empty()) << target;
     EXPECT_EQ(adapted.model.config.hidden_size, 8) << target;
   }
-  // Back into MCF they are made again, and are the same.
+  // Back in MCF they are made again, with the same content.
   EXPECT_EQ(write_bytes(*find_format("mcf"), adapt(found, *find_format("mcf")).model), mcf);
 }
 
@@ -91,7 +91,7 @@ TEST(MadeFiles, SomebodyElsesOfTheSameNameAreKept) {
   model.attachments.clear();
   Model carried = adapt(model, *find_format("mcf")).model;
   const Bytes mcf = write_bytes(*find_format("mcf"), carried);
-  // The file's text changed by another program, its length not: no longer what was made.
+  // Another program changed the file's text, but not its length: it no longer counts as made.
   Bytes edited = mcf;
   std::string text = to_text(edited);
   const std::size_t at = text.find("\"hidden_size\": 8");
@@ -100,7 +100,7 @@ TEST(MadeFiles, SomebodyElsesOfTheSameNameAreKept) {
   const Model found = open(memory_source(edited, "it"));
   EXPECT_FALSE(found.attachment("config.json")->made);
   EXPECT_NE(adapt(found, *find_format("zt")).model.attachment("config.json"), nullptr);
-  // Files of the model's own are not marked.
+  // The model's own files are not marked.
   const Model own =
       open(memory_source(write_bytes(*find_format("mcf"), adapt(directory_model(), *find_format("mcf")).model), "it"));
   for (const Attachment& file : own.attachments) EXPECT_FALSE(file.made) << file.name;
@@ -130,7 +130,7 @@ TEST(FixedFields, OtherFilesAndKeysAreRefusedUnlessDropped) {
   EXPECT_NE(error->sentence().find("key run"), std::string::npos);
   options.drop = {ModelPart::metadata};
   const Adapted adapted = adapt(model, *find_format("alt"), options);
-  EXPECT_EQ(adapted.model.metadata.size(), 1U);  // what has a place stays
+  EXPECT_EQ(adapted.model.metadata.size(), 1U);  // keys that the target can hold are kept
 }
 
 TEST(FixedFields, AFileThatCannotBeReadIsNotSaidToBeKept) {
@@ -146,7 +146,7 @@ TEST(FixedFields, AFileThatCannotBeReadIsNotSaidToBeKept) {
   AdaptOptions options;
   options.drop = {ModelPart::attachments};
   EXPECT_TRUE(adapt(model, alt, options).model.vocabulary.empty());
-  // A container that carries the file does, with a word about it.
+  // A container that carries files carries this one, with a remark.
   EXPECT_TRUE(mentions(adapt(model, *find_format("mcf")).changes, "tokenizer.json: a git-lfs pointer"));
 
   // Another file had the vocabulary: nothing is lost.
@@ -178,7 +178,7 @@ TEST(FixedFields, KeysOfConfigJsonThatStayBehindAreNamed) {
   EXPECT_EQ(adapted.lost[0].harmless, std::vector<std::string>{"architectures"});
 }
 
-// "and 4 more" would hide the one that mattered.
+// "and 4 more" would hide the key that matters.
 TEST(FixedFields, KeysThatChangeResultsAreNamedInFullAndFirst) {
   std::string config = R"({"hidden_size": 8)";
   for (int i = 0; i < 12; ++i) config += fmt::format(R"(, "a_{0:02}_multiplier": 2, "z_{0:02}_dropout": 0.1)", i);
@@ -196,7 +196,7 @@ TEST(FixedFields, KeysThatChangeResultsAreNamedInFullAndFirst) {
   EXPECT_EQ(harmful->find("attention_bias"), std::string::npos) << "there is none, and none is looked for";
 }
 
-// What the config says stays; that config.json said more is told.
+// The fields of the config are kept; further keys of config.json are reported.
 TEST(FixedFields, KeysThatGoWithADroppedFileAreNamed) {
   Model model = directory_model();
   model.attachments[0] = text_file("config.json", R"({"hidden_size": 8, "rope_scaling": {"factor": 2}})");
@@ -233,7 +233,7 @@ TEST(FixedFields, MoreRowsThanANumberCanSayAreNotCounted) {
   EXPECT_EQ(adapt(model, *find_format("mcf")).model.config.vocab_size, 5);
 }
 
-// Without tokens there is no place for their ids.
+// Without tokens there is no field for their ids.
 TEST(FixedFields, IdsAreLostWithTheVocabulary) {
   EXPECT_TRUE(mentions(changes_of(R"({"hidden_size": 8, "bos_token_id": 1})"), "config.json: bos_token_id omitted"));
   EXPECT_FALSE(mentions(adapt(directory_model(), *find_format("alt")).changes, "bos_token_id omitted"));
@@ -250,13 +250,13 @@ TEST(FixedFields, SpecialTokensThatNobodyAddsAnyMoreAreTold) {
 TEST(FixedFields, AMissingHeadIsATiedOne) {
   Model model = directory_model();
   model.config.tie_word_embeddings.reset();
-  model.attachments.front() = text_file("config.json", "{}");  // its own words would ask for the head
+  model.attachments.front() = text_file("config.json", "{}");  // its own tie_word_embeddings would require the head
   std::erase_if(model.tensors, [](const Tensor& tensor) { return tensor.name == "lm_head.weight"; });
   EXPECT_EQ(adapt(model, *find_format("alt")).model.config.tie_word_embeddings, true);
   model.tensors.push_back(make_dense("lm_head.weight", {3, 8}, DType::bf16));
   EXPECT_EQ(adapt(model, *find_format("alt")).model.config.tie_word_embeddings, false);
 
-  // A container that had to say something said false.
+  // A container without a null for the field stated false.
   Model bare = directory_model();
   bare.attachments.clear();
   std::erase_if(bare.tensors, [](const Tensor& tensor) { return tensor.name == "lm_head.weight"; });
@@ -280,7 +280,7 @@ TEST(FixedFields, WhatIsTakenFromAnInnerObjectDoesNotStayBehind) {
   EXPECT_TRUE(mentions(changes, "config.json omitted, alt cannot hold it"));
 }
 
-// No file is said to be kept that is not.
+// Files that are not kept are not reported as kept.
 TEST(FixedFields, OnlyWhatWasReadIsSaidToBeKept) {
   AdaptOptions options;
   options.drop = {ModelPart::vocabulary};
@@ -338,7 +338,7 @@ TEST(FixedFields, TheVocabularyIsCountedInAnEmbeddingOfAnyName) {
     model.config.hidden_size = 2;
     model.vocabulary.tokens.resize(5);
     EXPECT_EQ(adapt(model, *find_format("zt")).model.config.vocab_size, 7) << name;
-    // On the way there the number is lost only where the count would be another.
+    // Converting to ALT loses the number only if the count differs.
     model.format = "zt";
     model.config.vocab_size = 7;
     EXPECT_FALSE(mentions(adapt(model, *find_format("alt")).changes, "vocab_size")) << name;
@@ -362,7 +362,7 @@ TEST(FixedFields, OneErrorNamesEveryTensorOfATypeWithoutAPlace) {
   asked.dtype = DType::f32;
   EXPECT_EQ(text_of(error_of([&] { adapt(model, *find_format("alt"), asked); }).value().remedies()), "skip z");
   model.tensors = {make_dense("a", {2}, DType::i64)};
-  // Rounded for nothing.
+  // Refused, because it would be rounded in vain.
   AdaptOptions options;
   options.dtype = DType::bf16;
   EXPECT_EQ(rule_of([&] { adapt(model, *find_format("alt"), options); }), "convert.type");
@@ -431,7 +431,7 @@ TEST(FixedFields, AConversionSaysWhatIsEmpty) {
   EXPECT_TRUE(mentions(done.changes, "license, the tokenizer (no vocabulary)"));
 }
 
-// Who only converts should hear it too.
+// A user that only converts must see it as well.
 TEST(FixedFields, AConversionPassesOnWhatLooksWrongAboutTheInput) {
   const Scratch scratch;
   Model model;
@@ -450,7 +450,7 @@ TEST(FixedFields, ConfigAndVocabularyPassThroughAltIntoOtherContainers) {
   convert(scratch / "it.alt", scratch / "back.zt");
   Model alt = open(scratch / "it.alt");
   const Model back = open(scratch / "back.zt");
-  EXPECT_FALSE(alt.config.vocab_size);  // ALT has no place for it; on the way out the embedding is counted
+  EXPECT_FALSE(alt.config.vocab_size);  // ALT has no field for it; converting from ALT counts the embedding
   alt.config.vocab_size = 3;
   EXPECT_TRUE(alt.config == back.config);
   EXPECT_TRUE(alt.vocabulary == back.vocabulary);
@@ -470,7 +470,7 @@ TEST(Options, DialectsMustBeTheFormats) {
   EXPECT_EQ(rule_of([&] { convert(scratch / "in.zt", scratch / "no.alt", options); }), "convert.option");
 }
 
-// A sink that spoils what it is given, after the writer is done with it.
+// A sink that damages its bytes after the writer is done.
 TEST(ReadBack, AFileThatItsReaderRefusesGetsNoName) {
   const Scratch scratch;
   Model model;

@@ -1,4 +1,4 @@
-// save: where a model goes, what may be in the way, and what becomes of the files it is read from.
+// save: the output, what may be in the way, and what happens to the files that the model is read from.
 #include <sys/stat.h>
 
 #include "conformance/scratch.hpp"
@@ -18,7 +18,7 @@ Model small_model() {
   return model;
 }
 
-// What nothing but an output would have left behind.
+// Hidden files do not count as output.
 std::vector<std::string> visible(const Scratch& scratch) {
   std::vector<std::string> names = scratch.entries();
   std::erase_if(names, [](const std::string& name) { return name.starts_with('.'); });
@@ -41,7 +41,7 @@ TEST(Save, IsReadBackFromEveryContainerOfSeveralTensors) {
   }
 }
 
-// A file that decodes to more than `open` allows by default is written, and that is said with what opens it.
+// A file that decodes to more than `open` allows by default is written, with a remark that names the limit to raise.
 TEST(Save, WhatIsNotOpenedByDefaultIsSaid) {
   Model model = small_model();
   Tensor sparse;
@@ -72,7 +72,7 @@ TEST(Save, WhatIsNotOpenedByDefaultIsSaid) {
     EXPECT_EQ(error->rule(), "open.expansion");
     EXPECT_EQ(error->remedies(), advice) << "the same number";
     EXPECT_EQ(open(scratch / name, {.limits = {.expansion = std::stoull(advice[0].argument)}}).tensors.size(), 3U);
-    // By appending, too.
+    // Likewise if tensors are appended.
     if (name.back() == '/') continue;
     (void)save(model, scratch / name, options);
     Model extra;
@@ -215,7 +215,7 @@ TEST(Save, BrokenTensors) {
   EXPECT_EQ(visible(scratch), std::vector<std::string>());
   EXPECT_EQ(save(model, scratch / "m.zt", {.adapt = {.skip = {"bad"}}}).tensors, 2U);
 
-  // Made by hand, and wrong: bytes that are not the shape's, no bytes at all, two of one name.
+  // Malformed models made by hand: bytes that do not fit the shape, no bytes at all, two tensors of one name.
   for (const auto& break_it : std::vector<void (*)(Model&)>{
            [](Model& m) { m.tensors[0].shape = {7}; },
            [](Model& m) { m.tensors[0].components = {}; },
@@ -258,7 +258,7 @@ TEST(Save, OverTheFilesItIsReadFrom) {
       shorter.tensors.erase(shorter.tensors.begin());
       save(shorter, scratch / name, {.overwrite = true});
       EXPECT_EQ(open(scratch / name).tensors.size(), 1U);
-      // The old file has no name any more; the model still has it.
+      // The old file has no name any more, but the model still has it open.
       model.check_sources();
       EXPECT_EQ(model.tensor("w")->values<float>(), (std::vector<float>{1, 2, 3, 4, 5, 6}));
       save(model, scratch / name, {.overwrite = true});
@@ -278,7 +278,7 @@ TEST(Save, AFileThatWasWrittenToMeanwhileIsNotPassedOn) {
   EXPECT_EQ(visible(scratch), (std::vector<std::string>{"in.zt"}));
 }
 
-// What a remedy names can be used as it is: a name that looks like a glob skips itself only.
+// The argument of a remedy can be used verbatim: a name that looks like a glob skips only itself.
 TEST(Save, TheSkipThatIsAdvisedSkipsNothingElse) {
   const Scratch scratch;
   for (const std::string name : {"w?", "w[0]*", "w\\1"}) {

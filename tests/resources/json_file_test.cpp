@@ -1,4 +1,4 @@
-// The small files of a model's directory as trees, and the bounds they are held to.
+// The small files of a model's directory as trees, and their limits.
 #include "resources/json_file.hpp"
 
 #include "conformance/memory.hpp"
@@ -34,7 +34,7 @@ TEST(JsonFile, ObjectsByKey) {
   EXPECT_EQ(to_json(parse_small_json(R"({"k": 1, "a": 0, "k": [2], "k": 3})")), R"({"k":3,"a":0})") << "as in Python";
 }
 
-// What the libraries that such a file is for refuse; whether simdjson does depends on its version.
+// The libraries that read such files refuse it; whether simdjson does depends on its version.
 TEST(JsonFile, AByteOrderMark) {
   const auto large = error_of([] { BigJson("\xEF\xBB\xBF{}"); });
   ASSERT_TRUE(large);
@@ -52,10 +52,10 @@ TEST(JsonFile, ErrorsHaveTheirPlace) {
   EXPECT_EQ(list.rule(), "json.form");
   EXPECT_EQ(list.sentence(), "expected a JSON object");
   EXPECT_EQ(error_of([] { parse_small_json_list("{}"); }).value().sentence(), "expected a JSON list");
-  // Numbers that Python knows are taken, and what follows them has its own place.
+  // Python's NaN is accepted, and errors after it have the right offset.
   EXPECT_EQ(error_of([] { parse_small_json("{\"a\": NaN, \"b\": x}"); }).value().offset(), 16U);
   EXPECT_EQ(error_of([] { parse_small_json("{\"a\":" + std::string(64, '[')); }).value().offset(), 68U);
-  // A server's answer, unless it is too deep for anything to be said about it.
+  // A server's answer is recognised, unless the text is too deep.
   EXPECT_TRUE(error_of([] { parse_small_json("{\"error\":"); }).value().sentence().starts_with("a server's refusal"));
   EXPECT_EQ(rule_of([] { parse_small_json("{\"error\":" + std::string(64, '[')); }), "json.depth");
 }

@@ -1,4 +1,4 @@
-// Whose a model is, from the files beside it.
+// License and base model, from the files next to the weights.
 #include "resources/model_card.hpp"
 
 #include "conformance/scratch.hpp"

@@ -1,4 +1,4 @@
-// Checkpoints that are quantized already are told from plain ones, and never taken for them.
+// Packed weights are recognised, and never taken for plain ones.
 #include "resources/packed.hpp"
 
 #include <fmt/format.h>
@@ -134,10 +134,10 @@ TEST(Packed, CodesAreNeverTakenForWeights) {
     quant.method = "q8";
     EXPECT_EQ(rule_of([&] { adapt(model_of(made), zt, {.dtype = DType::bf16}); }), "convert.packed");
     EXPECT_EQ(rule_of([&] { adapt(model_of(made), *find_format("mcf"), {.quant = quant}); }), "convert.packed");
-    // As it is, it goes everywhere that has its types.
+    // Unchanged, it can go to every container that has its types.
     const Adapted same = adapt(model_of(made), zt);
     EXPECT_EQ(content_digest(same.model), content_digest(model_of(made)));
-    // And so does what is plain of it.
+    // And so can its plain tensors.
     EXPECT_EQ(rule_of([&] { adapt(model_of(made), zt, {.dtype = DType::f32, .match = {"norm*"}}); }), "");
   }
 }
@@ -157,7 +157,7 @@ TEST(Packed, CodesAreNotWidened) {
   EXPECT_EQ(rule_of([&] { adapt(packed, floats); }), "convert.packed");
 }
 
-// The codes and the array beside them, of the first shapes that fit the row.
+// The codes and the array that accompanies them, in the first shapes that fit the row.
 std::vector<Tensor> arrays_of(const PackedSet& row, std::string_view type) {
   const auto plain = parse_dtype(type);
   for (const Shape& scales : {Shape{8, 1}, Shape{1}, Shape{8, 2}}) {
@@ -181,7 +181,7 @@ std::string cast_error(const Model& model) {
   return error && error->rule() == "convert.packed" ? error->sentence() : "";
 }
 
-// Carried, named with the reason, and never cast: every row of the table, whatever its codes are stored as.
+// Carried, named with the reason, and never cast: every row of the table, whatever type its codes have.
 TEST(Packed, WhatIsNotDecodedIsNamedAndRefused) {
   const Scratch scratch;
   std::size_t tried = 0;
@@ -207,7 +207,7 @@ TEST(Packed, WhatIsNotDecodedIsNamedAndRefused) {
   EXPECT_GE(tried, 20U);
 }
 
-// Nothing but the config knows: in a directory, and beside weights that are named by their own path.
+// Only the config shows it: in a directory, and next to weights that are opened by their own path.
 TEST(Packed, AMethodThatIsNotDecodedIsNotCast) {
   const Scratch scratch;
   for (const std::string method : {"vptq", "spqr", "higgs", "torchao", "hqq", "brand-new"}) {

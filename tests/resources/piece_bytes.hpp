@@ -33,7 +33,7 @@ inline std::string proto_piece(std::string_view text, float score, std::uint64_t
       1, proto_field(1, text) + proto_fixed32(2, std::bit_cast<std::uint32_t>(score)) + proto_number(3, type));
 }
 
-// One piece of each kind, and because the trainer's settings say that bytes are fallen back to, all 256 of those.
+// One piece of each kind, and all 256 byte pieces, because the trainer's settings have byte_fallback.
 inline std::string small_spm() {
   std::string model = proto_piece("<unk>", 0, 2) + proto_piece("<s>", 0, 3) + proto_piece("</s>", 0, 3) +
                       proto_piece("\u2581a", -1.5F, 1) + proto_piece("<me>", 0, 4) + proto_piece("x", -3, 5) +

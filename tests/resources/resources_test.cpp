@@ -1,4 +1,4 @@
-// The files of a model directory: what is read from them, what is written, and what bad ones get.
+// The files of a model directory: reading, writing, and malformed ones.
 #include "resources/resources.hpp"
 
 #include <fmt/format.h>
@@ -41,7 +41,7 @@ TEST(ConfigJson, OtherNamesAndNestedForms) {
   EXPECT_EQ(gpt.num_attention_heads, 2);
   EXPECT_EQ(gpt.max_position_embeddings, 10);
   EXPECT_FALSE(gpt.intermediate_size);
-  // One key and value for all heads; a number that counts only with its word.
+  // One key and value for all heads; a number that counts only with its flag.
   EXPECT_EQ(parse_config(R"({"multi_query": true, "num_kv_heads": 71})").num_key_value_heads, 1);
   EXPECT_EQ(
       parse_config(R"({"multi_query": true, "new_decoder_architecture": true, "num_kv_heads": 8})").num_key_value_heads,
@@ -105,7 +105,7 @@ TEST(ConfigJson, IsWrittenSortedAndReadBack) {
   EXPECT_EQ(resources::config_json({}), "{}\n");
 }
 
-// A family's own default id may be beyond this vocabulary: that there is none must be said too.
+// A family's default id may be outside of this vocabulary: a missing token must be stated as well.
 TEST(ConfigJson, SaysTheIdsOfSpecialTokens) {
   Config config;
   config.hidden_size = 64;
@@ -154,7 +154,7 @@ TEST(ByteAlphabet, EveryByteThereAndBack) {
   const std::string text = resources::to_byte_alphabet(all);
   EXPECT_TRUE(is_valid_utf8(text));
   EXPECT_EQ(resources::from_byte_alphabet(text), all);
-  // As GPT-2 has it.
+  // As in GPT-2.
   EXPECT_EQ(resources::to_byte_alphabet(" hi\n"), "\xC4\xA0hi\xC4\x8A");
   EXPECT_EQ(resources::to_byte_alphabet("\xC3\xA9"), "\xC3\x83\xC2\xA9");
   EXPECT_EQ(resources::from_byte_alphabet("a b"), std::nullopt);
@@ -263,7 +263,7 @@ TEST(VocabAndMerges, AreByteLevel) {
             (std::vector<std::string>{"\xC4\xA0 a", "a a"}));
   EXPECT_TRUE(resources::parse_merges("").empty());
   EXPECT_EQ(rule_of([] { resources::parse_merges("ab\n"); }), "tokenizer.merges");
-  // Alone it is what the tokenizers library saves for a list of words.
+  // Alone, it is the form in which the tokenizers library saves a list of words.
   EXPECT_EQ(resources::parse_vocab_json(vocab, false).kind, "wordlevel");
   EXPECT_EQ(resources::parse_vocab_json(vocab, false).tokens[1].text, "\xC4\xA0");
 }
@@ -424,7 +424,7 @@ TEST(Describe, OtherNamesOfVocabularies) {
   EXPECT_EQ(pieces.kind, "spm");
   EXPECT_EQ(pieces.tokens.size(), 263U);
   EXPECT_EQ(pieces.tokens[1].type, TokenType::bos) << "with no settings beside it";
-  // Where both are there, tokenizer.json is sure to have the model's ids.
+  // If there are both, only tokenizer.json is certain to have the model's ids.
   const Attachment json = text_file("tokenizer.json", R"({"model": {"type": "Unigram", "vocab": [["a", -1]]}})");
   EXPECT_EQ(described({text_file("spiece.model", small_spm()), json}).kind, "unigram");
   EXPECT_TRUE(
@@ -443,7 +443,7 @@ TEST(Describe, OtherNamesOfVocabularies) {
   }
 }
 
-// Fine-tunes leave tokenizer.model as it was.
+// Fine-tunes do not update tokenizer.model.
 TEST(Describe, SettingsNameSpecialTokensBeforeTheVocabularyDoes) {
   Model model;
   model.attachments = {text_file("tokenizer.model", small_spm()),
@@ -556,13 +556,14 @@ TEST(TokenizerJson, ScoresThatAreRanksAreMerges) {
   EXPECT_NE(resources::tokenizer_json(v).find("\"Unigram\""), std::string::npos);
 }
 
-// A byte-pair vocabulary of tokenizer.json, through a container that has scores and no merges: the same merges come back.
+// A byte-pair vocabulary of tokenizer.json, through a container that has scores and no merges: the same merges are
+// restored.
 TEST(TokenizerJson, RanksOfMergesSurviveAsScores) {
   const std::vector<std::string> merges = {"h e", "l l", "he ll", "Ġ w", "o r", "hell o", "Ġw or", "â ĸ"};
   Vocabulary v;
   v.kind = "bpe";
   for (int byte = 0; byte < 256; ++byte) v.tokens.push_back({std::string(1, static_cast<char>(byte))});
-  // In an order of their own: the ids say nothing of ranks.
+  // In arbitrary order: ids do not imply ranks.
   for (const char* const piece : {" wor", "hello", "hell", "or", " w", "ll", "he", "\xE2\x96"})
     v.tokens.push_back({piece});
   v.tokens.push_back({"<|end|>", 0, TokenType::control});
@@ -578,7 +579,7 @@ TEST(TokenizerJson, RanksOfMergesSurviveAsScores) {
   EXPECT_EQ(again.merges, merges);
   EXPECT_EQ(again.kind, "bpe");
 
-  // Scores that are there already count.
+  // Existing scores are kept.
   v.tokens[3].score = -1;
   EXPECT_FALSE(resources::rank_by_merges(v));
   EXPECT_EQ(v.tokens[262].score, 0);
@@ -588,7 +589,8 @@ TEST(TokenizerJson, RanksOfMergesSurviveAsScores) {
   EXPECT_FALSE(resources::rank_by_merges(none));
 }
 
-// A piece may have blanks, so any blank of a merge may be the one between its halves. That must not take the square of them.
+// A piece may contain blanks, so any blank of a merge may separate its halves. Trying them must not take quadratic
+// time.
 TEST(TokenizerJson, MergesOfManyBlanksTakeNoTime) {
   Vocabulary v;
   for (const char* const piece : {"a", "b ", "a b ", "   "}) v.tokens.push_back({piece});
@@ -600,7 +602,7 @@ TEST(TokenizerJson, MergesOfManyBlanksTakeNoTime) {
   EXPECT_EQ(v.tokens[3].score, -1);
 }
 
-// The part behind a token that is cut out first is not the beginning of the text.
+// The part after an added token is not the beginning of the text.
 TEST(TokenizerJson, NoBlankBehindAddedTokens) {
   Vocabulary v;
   v.tokens = {{"<unk>", 0, TokenType::unknown}, {"▁a", -1.5F}, {"a", -2.5F}, {"<custom>", 0, TokenType::user_defined}};
@@ -608,7 +610,7 @@ TEST(TokenizerJson, NoBlankBehindAddedTokens) {
   const std::string text = resources::tokenizer_json(v);
   EXPECT_EQ(text.find("Prepend"), std::string::npos);
   EXPECT_NE(text.find(R"("prepend_scheme": "first", "split": false)"), std::string::npos) << text;
-  // Whatever the text begins with: a sign that puts a blank in front of blanks, too.
+  // Whatever the text begins with: a blank is put before blanks as well.
   EXPECT_NE(text.find(R"("replacement": " ", "prepend_scheme": "first")"), std::string::npos) << text;
   EXPECT_EQ(resources::parse_tokenizer_rules(text).adds_blank, true);
 }
@@ -643,7 +645,7 @@ TEST(TokenizerJson, AUnigramKnowsItsUnknownPiece) {
   EXPECT_NE(resources::tokenizer_json(v).find("\"unk_id\": 1"), std::string::npos);
 }
 
-// It makes no words, puts a space in front of any text and takes what it does not know as one piece.
+// SentencePiece makes no words, puts a space before any text and takes a run of unknown characters as one piece.
 TEST(TokenizerJson, PiecesWithScoresAreSplitAsSentencePieceDoes) {
   const auto has = [](const std::string& text, std::string_view part) { return text.find(part) != std::string::npos; };
   Vocabulary v;

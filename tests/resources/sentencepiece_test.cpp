@@ -1,4 +1,4 @@
-// tokenizer.model, from bytes made by hand. What the sentencepiece package says of its own files: interop.py.
+// tokenizer.model, from bytes made by hand. interop.py compares with the sentencepiece package.
 #include "conformance/models.hpp"
 #include "resources/piece_bytes.hpp"
 #include "resources/resources.hpp"
@@ -40,12 +40,12 @@ TEST(SentencePiece, PiecesScoresTypesAndIds) {
 
 TEST(SentencePiece, WhatAPieceDoesNotSayIsNormalAndZero) {
   EXPECT_EQ(pieces_of(parse(kUnknown + proto_field(1, proto_field(1, "a")))), "<unk>:unknown:0 a:normal:0 ");
-  // Bytes need not be a text, and a score need not be a number.
+  // Bytes need not be text, and a score need not be finite.
   EXPECT_EQ(pieces_of(parse(kStart + proto_piece("\xFF", std::numeric_limits<float>::infinity(), 1))),
             "<unk>:unknown:0 a:normal:-1 \\xFF:normal:inf ");
 }
 
-// The ids in the trainer's settings (40 to 43) are what was asked for, not what came out.
+// The ids in the trainer's settings (40 to 43) are what the training asked for, not the result.
 TEST(SentencePiece, SpecialPiecesAreFoundByTheirNames) {
   const std::string pieces = proto_piece("[PAD]", 0, 3) + proto_piece("[CLS]", 0, 3) + proto_piece("[SEP]", 0, 3) +
                              proto_piece("[UNK]", 0, 2) + proto_piece("a", -1, 1);
@@ -64,26 +64,26 @@ TEST(SentencePiece, SpecialPiecesAreFoundByTheirNames) {
   EXPECT_EQ(ids(pieces + trainer(proto_field(45, "[CLS]"))), "-1 -1 -1 -1") << "a piece of that name is another";
   EXPECT_EQ(ids(kStart + proto_piece("<s>", 0, 4) + trainer("")), "0 -1 -1 -1") << "user-defined";
   EXPECT_EQ(ids(kStart + proto_piece("<s>", 0, 4) + proto_piece("<s>", 0, 3)), "0 3 -1 -1") << "the special one first";
-  // An empty name is none.
+  // An empty name does not count.
   EXPECT_EQ(ids(kStart + proto_piece("<pad>", 0, 3) + trainer(proto_field(48, "x") + proto_field(48, ""))),
             "0 -1 -1 2");
 }
 
 TEST(SentencePiece, TheMessageIsTakenAsProtocolBuffersHaveIt) {
-  // Fields that are not known, by number or by wire type, are skipped.
+  // Unknown fields, by number or by wire type, are skipped.
   const std::string odd = proto_field(1, proto_field(9, "x") + proto_number(1, 7) + proto_field(1, "b") +
                                              proto_number(2, 7) + proto_fixed32(3, 3) + proto_field(3, "y"));
   EXPECT_EQ(pieces_of(parse(kStart + odd)), "<unk>:unknown:0 a:normal:-1 b:normal:0 ");
-  // Of several the last counts.
+  // The last of several counts.
   const std::string twice = proto_field(1, proto_field(1, "b") + proto_number(3, 1) + proto_field(1, "c") +
                                                proto_fixed32(2, 0) + proto_fixed32(2, 0x3F800000) + proto_number(3, 4));
   EXPECT_EQ(pieces_of(parse(kStart + twice)), "<unk>:unknown:0 a:normal:-1 c:user_defined:1 ");
-  // Several settings are one.
+  // Several settings are merged.
   const Vocabulary v = parse(trainer(proto_field(46, "a")) + kStart + proto_piece("B", 0, 3) + proto_piece("E", 0, 3) +
                              trainer(proto_field(46, "B")) + trainer(proto_field(47, "E")));
   EXPECT_EQ(v.bos, 2);
   EXPECT_EQ(v.eos, 3);
-  // How texts are normalized, and self-tests, are nobody's business here.
+  // The normalizer and the self-tests are not read here.
   EXPECT_EQ(parse(kStart + proto_field(3, proto_field(2, "\xFF\xFF\xFF\x7F garbage")) +
                   proto_field(4, proto_field(1, proto_field(1, "a") + proto_field(2, "no"))))
                 .tokens.size(),
@@ -130,7 +130,7 @@ TEST(SentencePiece, BadBytesAreErrorsOfOurs) {
   EXPECT_EQ(rule_of([] { parse(kStart + proto_number(2, 9)); }), "tokenizer.piece");
   EXPECT_EQ(rule_of([] { parse(kStart + trainer("\x0A\x05x")); }), "protobuf.truncated") << "in the settings";
   EXPECT_EQ(rule_of([&] { parse(good.substr(0, good.size() - 1)); }), "protobuf.truncated") << "half a download";
-  // Lengths and numbers beyond what is there.
+  // Lengths and numbers beyond the end of the file.
   EXPECT_EQ(rule_of([] { parse(kStart + "\x0A\xFF\xFF\xFF\xFF\xFF\xFF\xFF\xFF\xFF\x01"); }), "protobuf.truncated");
   EXPECT_EQ(rule_of([] { parse(kStart + "\x0A\xFF\xFF\xFF\xFF\xFF\xFF\xFF\xFF\xFF\x02"); }), "protobuf.syntax");
   EXPECT_EQ(rule_of([] { parse(kStart + "\x0A\xFF\xFF\xFF\xFF\x0F"); }), "protobuf.truncated");

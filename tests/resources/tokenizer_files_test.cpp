@@ -1,4 +1,4 @@
-// Tokenizer files that are not what they seem, or say something only together.
+// Tokenizer files that are not what they seem, or that are complete only together.
 #include <fmt/format.h>
 
 #include "conformance/models.hpp"
@@ -57,7 +57,7 @@ TEST(TokenizerFiles, AFormThatIsNotReadIsNotLostInAConversion) {
     ASSERT_TRUE(error) << name;
     EXPECT_EQ(error->rule(), "convert.resource");
     EXPECT_TRUE(error->sentence().starts_with(name)) << error->sentence();
-    // A vocabulary that came from elsewhere still gets its own file.
+    // A vocabulary from another source still gets its own file.
     model.vocabulary.tokens = {{"a", 0, TokenType::normal}};
     resources::complete(model);
     EXPECT_NE(model.attachment("tokenizer.json"), nullptr);
@@ -81,7 +81,7 @@ TEST(TokenizerFiles, WhatIsNoSentencePieceModelIsSaid) {
   }
 }
 
-// ---- what several files say together
+// ---- facts from several files together
 
 std::string texts_and_types(const Vocabulary& vocabulary) {
   std::string line;
@@ -97,7 +97,7 @@ TEST(TokenizerFiles, AddedTokensOfBothFilesAreOneList) {
   EXPECT_EQ(texts_and_types(both.vocabulary),
             "a:normal b:normal <two>:control <three>:user_defined <|x|>:user_defined ");
   EXPECT_TRUE(both.warnings.empty());
-  // In both: tokenizer_config.json says more.
+  // In both: tokenizer_config.json has more details.
   const auto twice = described(
       {text_file("vocab.json", R"({"a": 0})"), text_file("added_tokens.json", R"({"<x>": 1})"),
        text_file("tokenizer_config.json", R"({"added_tokens_decoder": {"1": {"content": "<x>", "special": true}}})")});
@@ -141,7 +141,7 @@ TEST(TokenizerFiles, BytesAndSpecialTokensAreKnownWithoutTypes) {
   v.unk = 0;
   v.bos = 1;
   v.eos = 2;
-  v.pad = 1000;  // nobody's
+  v.pad = 1000;  // no token has this id
   const std::string text = resources::tokenizer_json(v);
   EXPECT_TRUE(has(text, "\"byte_fallback\": true"));
   EXPECT_TRUE(has(text, "{\"id\": 1, \"content\": \"<s>\""));
@@ -154,7 +154,7 @@ TEST(TokenizerFiles, BytesAndSpecialTokensAreKnownWithoutTypes) {
   EXPECT_TRUE(has(resources::tokenizer_json(v), "\"byte_fallback\": false")) << "types are known";
 }
 
-// A made tokenizer.json puts a blank before a text and leaves the rest of it as it is.
+// A made tokenizer.json puts a blank before a text and keeps the rest of it unchanged.
 TEST(SentencePiece, WhatIsDoneToATextAndNotKeptIsNamed) {
   const auto unkept = [](const std::string& file) { return resources::unkept_normalization(to_bytes(file)); };
   // Field 3 of the model: 2 charsmap, 3 add_dummy_prefix, 4 remove_extra_whitespaces.

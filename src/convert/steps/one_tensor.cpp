@@ -77,8 +77,8 @@ bool holds_type(const Format& target, const Component& component) {
   return component.type.empty() || lists(target.holds.logical_types, component.type);
 }
 
-// Whether the target can hold the separate arrays of packed weights. A target whose tensors have names and shapes of its own
-// cannot.
+// Returns whether the target can hold the separate arrays of packed weights. A target whose tensors have names and
+// shapes of its own cannot.
 bool holds_arrays(const Format& target, const Tensor& tensor) {
   if (target.adopt != nullptr || !target.holds.many_tensors || !target.holds.architecture.empty()) return false;
   const std::vector<Tensor> arrays = codec::packs::arrays_of(tensor);

@@ -1,4 +1,4 @@
-// LoRA adapters in PEFT's form and in llama.cpp's: there and back, and merged into a model of either.
+// LoRA adapters in PEFT's form and in llama.cpp's: converted in both directions, and merged into a model of either.
 #include <fmt/format.h>
 
 #include <cmath>
@@ -75,7 +75,7 @@ TEST(GgufAdapter, HasTheNamesKeysAndRowsOfLlamaCpp) {
   EXPECT_EQ(b->shape, (Shape{8, 2}));
   const Model adapter = lora_for(base);
   EXPECT_EQ(a->values<float>(), adapter.tensors[0].values<float>());
-  // Row 2k + p of a head is row 2p + k of it elsewhere.
+  // Row 2k + p of a head is row 2p + k in Hugging Face's order.
   const std::vector<float> rows = b->values<float>(), before = adapter.tensors[1].values<float>();
   for (std::size_t head = 0; head < 2; ++head)
     for (std::size_t k = 0; k < 2; ++k)
@@ -95,7 +95,7 @@ TEST(GgufAdapter, ThereAndBack) {
     const Model back = open(scratch / "d");
     EXPECT_EQ(content_digest(back), content_digest(adapter)) << family;
     EXPECT_EQ(to_text(back.attachment("adapter_config.json")->blob.bytes()), kLora);
-    // Of another program's file, which has no adapter_config.json.
+    // A file of another program, which has no adapter_config.json.
     Model foreign = there;
     std::erase_if(foreign.attachments, [](const Attachment& file) { return file.name == "adapter_config.json"; });
     EXPECT_EQ(merged_digest(small_with_ffn(family), foreign), merged_digest(small_with_ffn(family), adapter)) << family;
@@ -111,7 +111,7 @@ TEST(GgufAdapter, MergesByEitherNameIntoAModelOfEither) {
     EXPECT_EQ(merged_digest(there, adapter), expected) << family;
     EXPECT_EQ(merged_digest(base, as_gguf), expected) << family;
     EXPECT_EQ(merged_digest(there, as_gguf), expected) << family;
-    // Scales by layer, which a file of llama.cpp has no place for, do not matter here.
+    // Scales by layer, which llama.cpp's files cannot hold, do not matter here.
     const Model patterned =
         lora_for(base, R"({"peft_type": "LORA", "r": 2, "lora_alpha": 6, "alpha_pattern": {"q_proj": 1}})");
     EXPECT_EQ(merged_digest(there, patterned), merged_digest(base, patterned)) << family;
@@ -131,11 +131,11 @@ TEST(GgufAdapter, EmbeddingsAndWholeTensors) {
   EXPECT_EQ(merged_digest(there, adapter), expected);
   EXPECT_EQ(merged_digest(base, as_gguf), expected);
   EXPECT_EQ(merged_digest(there, as_gguf), expected);
-  // A head of its own for the tied model is refused in a file as in a directory.
+  // A separate head for a tied model is refused in a file as in a directory.
   Model tied = base;
   std::erase_if(tied.tensors, [](const Tensor& tensor) { return tensor.name == "lm_head.weight"; });
   EXPECT_EQ(rule_of([&] { (void)merged_digest(written_as_gguf(tied), adapter); }), "lora.tied");
-  // Whole tensors, in the model's order of rows, and for Gemma with what is added to its norms.
+  // Whole tensors, in the model's row order, and for Gemma with the shift of its norms.
   for (const char* const family : {"llama", "gemma"}) {
     const Model plain = small_with_ffn(family);
     Model whole = lora_for(plain);
@@ -216,7 +216,7 @@ TEST(GgufAdapter, WhatLlamaCppCouldNotApplyIsRefused) {
   headless.config.num_attention_heads.reset();
   headless.config.num_key_value_heads.reset();
   EXPECT_EQ(refused(headless), "gguf.adapter");
-  // Into a model with these names, DoRA is not merged by halves.
+  // DoRA is not merged partially into a model with these names.
   Model dora = lora_for(base, R"({"peft_type": "LORA", "r": 2, "use_dora": true})");
   for (const char* const module : {"self_attn.q_proj", "self_attn.k_proj", "self_attn.v_proj", "mlp.down_proj"})
     dora.tensors.push_back(spread(kLayer + module + ".lora_magnitude_vector", {8}, 3));

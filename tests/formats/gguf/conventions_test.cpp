@@ -1,4 +1,5 @@
-// llama.cpp's conventions and Hugging Face's: names, rows, experts, types, keys and tokenizers, there and back.
+// Conversion between llama.cpp's conventions and Hugging Face's: names, rows, experts, types, keys and tokenizers, in
+// both directions.
 #include "formats/gguf/conventions.hpp"
 
 #include <cmath>
@@ -31,7 +32,7 @@ TEST(GgufConventions, LlamaThereAndBack) {
   add_ffn(model);
   const Model there = adapt(model, gguf()).model;
   ASSERT_NE(there.tensor("blk.0.attn_q.weight"), nullptr);
-  // Row 2k + p of a head is row 2p + k of it elsewhere; rows have 8 elements.
+  // Row 2k + p of a head is row 2p + k in Hugging Face's order; rows have 8 elements.
   const std::vector<float> q = model.tensor("model.layers.0.self_attn.q_proj.weight")->values<float>();
   const std::vector<float> rows = there.tensor("blk.0.attn_q.weight")->values<float>();
   for (std::size_t head = 0; head < 2; ++head)
@@ -114,7 +115,7 @@ TEST(GgufConventions, QwenKeepsItsRowsAndGemmaShiftsItsNorms) {
   EXPECT_EQ(content_digest(taken_there_and_back(gemma)), content_digest(gemma));
 }
 
-// A tensor is left out only if what takes its place has the same bytes.
+// A tensor is omitted only if its replacement has the same bytes.
 TEST(GgufConventions, AHeadThatIsNotTheTokenTableIsNotLeftOut) {
   for (const char* const type : {"gemma", "gemma2"})
     for (const char* const tied : {"", R"(,"tie_word_embeddings":true)"}) {
@@ -188,7 +189,7 @@ TEST(GgufConventions, NoKeyOfMetadataTurnsTheConventionsOff) {
     expect_clean(one, key);
   }
   expect_clean(all, "all of them");
-  // A family that is not known is refused as it is without the key.
+  // An unknown family is refused, as it is without the key.
   Model unknown = all;
   unknown.config.model_type = "unheard_of";
   EXPECT_EQ(rule_of([&] { adapt(unknown, gguf()); }), "convert.names");
@@ -255,10 +256,11 @@ TEST(GgufConventions, Llama3sFrequencies) {
   const Model there = adapt(model, gguf()).model;
   const Tensor* const divisors = there.tensor("rope_freqs.weight");
   ASSERT_NE(divisors, nullptr);
-  // Waves of 2 pi and 200 pi, of 64 positions: short enough to stay, and long enough to be slowed down.
+  // Wavelengths of 2 pi and 200 pi, for 64 positions: the first is short enough to be kept, the second long enough to
+  // be slowed.
   EXPECT_EQ(divisors->values<float>(), (std::vector<float>{1, 4}));
   EXPECT_EQ(content_digest(taken_there_and_back(model)), content_digest(model));
-  // Between the two a mixture.
+  // Between the two, it is interpolated.
   const std::vector<float> mixed = gguf::llama3_divisors({4, 1, 4, 64}, 9.0, 4);
   const double wave = 2 * 3.14159265358979323846 * std::sqrt(9.0), smooth = (64 / wave - 1) / 3;
   EXPECT_FLOAT_EQ(mixed[1], static_cast<float>(1 / ((1 - smooth) / 4 + smooth)));
@@ -324,13 +326,13 @@ TEST(GgufConventions, AVocabularyOfBytesHasNoUnknownToken) {
   const Model there = open(memory_source(write_bytes(gguf(), adapt(model, gguf()).model), "m.gguf"));
   EXPECT_EQ(there.vocabulary.tokens[2].type, TokenType::control);
   EXPECT_EQ(there.vocabulary.unk, 2);
-  // Pieces have one, which is written for what no piece spells.
+  // Piece tokenizers have an unknown token, for characters that no piece spells.
   model.attachments.clear();
   model.vocabulary.kind = "spm";
   EXPECT_EQ(adapt(model, gguf()).model.vocabulary.tokens[2].type, TokenType::unknown);
 }
 
-// "What did quantization cost against the original": the names differ, and so do the rows of q and k.
+// Comparing a quantized file with the original: the names differ, and so do the rows of q and k.
 TEST(GgufConventions, AFileIsPairedWithTheDirectoryItWasMadeFrom) {
   const Scratch scratch;
   Model original = small("llama");
@@ -349,7 +351,7 @@ TEST(GgufConventions, AFileIsPairedWithTheDirectoryItWasMadeFrom) {
     const Difference found = diff(a, b);
     EXPECT_EQ(found.compared, original.tensors.size()) << name;
     EXPECT_TRUE(found.tensors.empty()) << name;
-    // One changed weight of rows that moved is found where the directory has it.
+    // One changed weight in reordered rows is found under the directory's name.
     for (Tensor& tensor : b.tensors)
       if (tensor.name == "model.layers.0.self_attn.q_proj.weight") tensor = counted(tensor.name, {8, 8}, 4, DType::f32);
     const Difference changed = diff(a, b);
@@ -366,8 +368,8 @@ TEST(GgufConventions, AFileIsPairedWithTheDirectoryItWasMadeFrom) {
   EXPECT_EQ(a.tensors[0].name, open(scratch / "m.gguf").tensors[0].name);
 }
 
-// What hangs on each name in llama.cpp b21e4de745: m merges are ignored for words that are tokens, b texts begin with bos,
-// k blanks before punctuation are kept.
+// What each name implies in llama.cpp b21e4de745: m merges are ignored for words that are tokens, b texts begin with
+// bos, k blanks before punctuation are kept.
 const std::map<std::string_view, std::string_view> kNamesOfLlamaCpp = {
     {"llama-bpe", "mb"},    {"llama3", "mb"},    {"llama-v3", "mb"},
     {"falcon3", "mb"},      {"falcon-h1", "mb"}, {"pixtral", "mb"},
@@ -399,7 +401,7 @@ TEST(GgufConventions, MoreThanCutsHangsOnAName) {
     EXPECT_EQ(found->ignores_merges, flags.find('m') != flags.npos) << name;
     EXPECT_EQ(found->begins, flags.find('b') != flags.npos) << name;
     EXPECT_EQ(found->keeps_blanks, flags.find('k') != flags.npos) << name;
-    // What is derived from what a name does, does the same.
+    // The name that is derived from the traits of a name has the same traits.
     const std::string_view again = gguf::pre_tokenizer_of(
         {.cuts = *gguf::cuts_of(name), .ignores_merges = found->ignores_merges, .keeps_blanks = found->keeps_blanks});
     EXPECT_EQ(gguf::cuts_of(again), gguf::cuts_of(name)) << name << " " << again;
@@ -408,7 +410,7 @@ TEST(GgufConventions, MoreThanCutsHangsOnAName) {
   EXPECT_FALSE(gguf::flags_of("unheard-of"));
 }
 
-// As llama.cpp's converter names them.
+// The names that llama.cpp's converter chooses.
 TEST(GgufConventions, TheNameOfThePreTokenizerByWhatHangsOnIt) {
   const auto name = [](std::string_view like, bool ignores, std::optional<bool> keeps, std::string type = "llama") {
     return gguf::pre_tokenizer_of({.cuts = *gguf::cuts_of(like),
@@ -434,7 +436,7 @@ TEST(GgufConventions, TheNameOfThePreTokenizerByWhatHangsOnIt) {
   EXPECT_EQ(name("gpt-2", false, false, "olmo"), "olmo");
 }
 
-// As another program wrote it: keys, and no files.
+// A file of another program: keys, and no files.
 Model with_byte_tokens(std::string_view pre) {
   Model model = small("llama");
   add_ffn(model);
@@ -448,7 +450,7 @@ Model with_byte_tokens(std::string_view pre) {
   return model;
 }
 
-// A name comes back as it was, whether or not another one would do, and through every container.
+// A name is kept, whether or not another one would do, through every container.
 TEST(GgufConventions, TheNameOfAPreTokenizerIsKept) {
   const Scratch scratch;
   std::vector<std::string_view> names = gguf::pre_tokenizers();
@@ -463,7 +465,7 @@ TEST(GgufConventions, TheNameOfAPreTokenizerIsKept) {
       convert(between, scratch / "second.gguf", {.overwrite = true});
       EXPECT_EQ(*open(scratch / "second.gguf").metadata.find("tokenizer.ggml.pre"), Value(name)) << by;
     }
-    // The directory says what hangs on the name, for those who know tokenizer.json only.
+    // The directory has the traits of the name, for programs that read only tokenizer.json.
     const auto flags = gguf::flags_of(name);
     if (!flags) continue;
     const std::string settings = to_text(get_file(scratch / "hf/tokenizer_config.json"));
@@ -473,7 +475,7 @@ TEST(GgufConventions, TheNameOfAPreTokenizerIsKept) {
   }
 }
 
-// By way of a container that sorts the keys of maps, too.
+// Also through a container that sorts the keys of maps.
 TEST(GgufConventions, AFileComesBackAsItWasThroughEveryContainerThatKeepsMetadata) {
   const Scratch scratch;
   GgufFile file;
@@ -490,7 +492,7 @@ TEST(GgufConventions, AFileComesBackAsItWasThroughEveryContainerThatKeepsMetadat
     convert(scratch / by, scratch / "second.gguf", {.overwrite = true});
     EXPECT_EQ(get_file(scratch / "second.gguf"), written) << by;
   }
-  // As earlier versions wrote it: a map.
+  // Earlier versions wrote a map.
   Model model = open(scratch / "plain.gguf");
   Map old;
   for (const Value& line : *model.metadata.find("gguf.keys")->get<List>()) {
@@ -511,7 +513,7 @@ bool tells(const std::vector<Change>& changes, std::string_view words) {
   return std::ranges::any_of(texts_of(changes), [&](const std::string& text) { return text.find(words) != text.npos; });
 }
 
-// A container that keeps neither the kind of a tokenizer nor how it splits: what is written in its place is a guess.
+// A container that keeps neither the kind of a tokenizer nor how it splits: the rules that are written are a guess.
 TEST(GgufConventions, SplittingThatIsNotKnownIsToldAndNotLeftOut) {
   const Scratch scratch;
   Model there = with_byte_tokens("smollm");
@@ -523,7 +525,7 @@ TEST(GgufConventions, SplittingThatIsNotKnownIsToldAndNotLeftOut) {
       << fmt::format("{}", fmt::join(texts_of(done.changes), "\n"));
   const std::string rules = to_text(get_file(scratch / "hf/tokenizer.json"));
   EXPECT_NE(rules.find(R"("use_regex": true)"), rules.npos) << rules;
-  // Without names of GGUF's, the same.
+  // Without GGUF's names, the same.
   Model usual = small("llama");
   add_ffn(usual);
   usual.vocabulary = there.vocabulary;

@@ -1,5 +1,5 @@
-// GGUF: a golden file in every version and byte order, every rule, what is kept exactly, sets of files, and what the writer
-// refuses.
+// GGUF: a golden file in every version and byte order, every rule, exact round trips, sets of files, and what the
+// writer refuses.
 #include <set>
 
 #include "conformance/gguf_cases.hpp"
@@ -79,7 +79,7 @@ TEST(Gguf, EveryVersionAndByteOrderSaysTheSame) {
     }
 }
 
-// Blocks cut anywhere: the numbers inside are turned around wherever a reader begins.
+// Blocks cut anywhere: the numbers inside are swapped wherever a reader begins.
 TEST(Gguf, BigEndianBlocksAreReadFromAnyByte) {
   const Model little = open_bytes(gguf_golden().bytes()), big = open_bytes(gguf_golden(true).bytes());
   const Bytes expected = little.tensors[1].components[0].blob.bytes();
@@ -106,7 +106,7 @@ TEST(Gguf, WhatItHoldsIsWrittenBackByteForByte) {
   odd.strings("tokenizer.ggml.added", {"\xE2\x96\x81"});
   odd.entry("x.nan", 6, [](GgufText& out) { out.u32(0x7FC00000); });
   EXPECT_TRUE(write_bytes(gguf(), open_bytes(odd.bytes())) == odd.bytes());
-  // A token that is not in the alphabet of the others.
+  // A token that does not use the byte-level alphabet.
   GgufFile plain;
   plain.string("tokenizer.ggml.model", "gpt2").strings("tokenizer.ggml.tokens", {"\xC4\xA0", "\xE2\x96\x81", " "});
   EXPECT_TRUE(write_bytes(gguf(), open_bytes(plain.bytes())) == plain.bytes());
@@ -164,7 +164,7 @@ TEST(Gguf, WhatOthersChangeCountsForMore) {
   model.config.hidden_size = 8;
   const Model back = open_bytes(write_bytes(gguf(), model));
   EXPECT_EQ(back.config, model.config) << "the private tree says what GGUF cannot";
-  // The same file with other numbers where GGUF has a place for them.
+  // The same file with other numbers in GGUF's own keys.
   GgufFile edited;
   edited.string("general.architecture", "qwen2").u32("qwen2.embedding_length", 16);
   edited.string(
@@ -209,7 +209,7 @@ TEST(Gguf, SetsAreWrittenAndReadAsOne) {
     for (std::size_t i = 0; i < 7; ++i) EXPECT_EQ(back.tensors[i].values<float>()[99], static_cast<float>(i));
     EXPECT_NO_THROW(back.check_sources());
   }
-  // A new model of fewer files takes the place of the old one, and of nothing else.
+  // A new model of fewer files replaces the old one, and nothing else.
   put_file(scratch / "set/mine.gguf.txt", to_bytes("x"));
   gguf().write_tree(model, scratch / "set", {}, true);
   EXPECT_TRUE(std::filesystem::exists(scratch / "set/mine.gguf.txt"));
@@ -240,7 +240,7 @@ TEST(GgufSet, LinksOutOfTheDirectoryAreRefused) {
     fs::remove(scratch / name);
     fs::rename(scratch / "elsewhere.gguf", scratch / name);
   }
-  // A file that was named may be a link to anywhere; those beside it that it asks for may not.
+  // A file that was opened by name may be a link to anywhere; the other files of its set may not.
   const std::string second = scratch / "set/model-00002-of-00002.gguf";
   fs::rename(second, scratch / "elsewhere.gguf");
   fs::create_symlink(scratch / "elsewhere.gguf", second);
@@ -290,10 +290,10 @@ TEST(Gguf, SetsThatAreNotWholeAreRefused) {
   } catch (const Error& error) {
     EXPECT_EQ(error.rule(), "gguf.split.memory");
   }
-  // A directory in which there is none any more, or more than one.
+  // A directory without a GGUF file.
   fs::create_directory(scratch / "empty");
   EXPECT_EQ(rule_of_read(scratch / "empty"), "gguf.directory");
-  // What only the first may say.
+  // Keys that only the first file may have.
   GgufFile second;
   second.string("general.name", "x");
   second.entry("split.no", 2, [](GgufText& out) { out.u16(1); });
@@ -303,7 +303,7 @@ TEST(Gguf, SetsThatAreNotWholeAreRefused) {
   EXPECT_EQ(rule_of_open(good + "00001-of-00002.gguf"), "gguf.split.metadata");
 }
 
-// What would be lost without a word: files and attributes that another file than the first has.
+// Files and attributes that a file other than the first has would be lost silently.
 TEST(Gguf, OnlyTheFirstOfASetCarriesFilesAndAttributes) {
   const auto error_with = [&](const std::function<void(GgufFile&)>& add) {
     const Scratch scratch;
@@ -329,7 +329,7 @@ TEST(Gguf, OnlyTheFirstOfASetCarriesFilesAndAttributes) {
   EXPECT_EQ(attributes->rule(), "gguf.split.metadata");
 }
 
-// Byte for byte, NaN of every kind included.
+// Byte for byte, including NaN of every kind.
 TEST(Gguf, NanInMetadataKeepsItsBits) {
   GgufFile file;
   file.string("general.architecture", "llama");
@@ -342,7 +342,7 @@ TEST(Gguf, NanInMetadataKeepsItsBits) {
   EXPECT_EQ(write_bytes(gguf(), open_bytes(bytes)), bytes);
 }
 
-// Texts of another container under the keys of hyper-parameters and tokens: nothing takes the place of anything.
+// Texts of another container under the keys of hyper-parameters and tokens replace nothing.
 TEST(Gguf, TextsDoNotTakeThePlaceOfNumbers) {
   Model model = of_tensors(1);
   model.config.model_type = "llama";

@@ -1,4 +1,4 @@
-// What options of `convert` and `quantize` mean on the way into GGUF: types, rules, keys that are set, importance.
+// Options of `convert` and `quantize` for GGUF as the target: types, rules, keys that are set, importance.
 #include <fmt/format.h>
 
 #include "base/endian.hpp"
@@ -21,7 +21,7 @@ Tensor waves(const std::string& name, const Shape& shape) {
   return cast(dense<float>(name, shape, values), DType::bf16);
 }
 
-// A Mixtral of one layer, two experts and 256 dimensions, as a directory has it.
+// A Mixtral of one layer, two experts and 256 dimensions, in a directory's form.
 Model mixture() {
   Model model;
   model.format = "hf";
@@ -67,7 +67,7 @@ TEST(GgufOptions, AnotherTypeIsNotForWhatItsReadersWantAsF32) {
     for (const char* const name : {"output_norm.weight", "blk.0.attn_norm.weight", "blk.0.ffn_gate_inp.weight"})
       EXPECT_EQ(type_of(there, name), "f32") << name;
     EXPECT_EQ(file_type(there), type == DType::f32 ? 0 : type == DType::f16 ? 1 : 32);
-    // And on the way from one file to another.
+    // Also from one file to another.
     const Model again =
         adapt(open(memory_source(write_bytes(row(), there), "m.gguf")), row(), {.dtype = DType::f16}).model;
     EXPECT_EQ(type_of(again, "output_norm.weight"), "f32");
@@ -95,7 +95,7 @@ TEST(GgufOptions, RulesKnowTheNamesOfBeforeAndOfNow) {
   EXPECT_EQ(rule_of([&] { adapt(mixture(), row(), options); }), "convert.quant");
 }
 
-// Also where most of the tensors have got another type, because their rows are not whole blocks of the mix's.
+// Even if most of the tensors have another type, because their rows are not whole blocks of the mix's type.
 TEST(GgufOptions, TheFileTypeIsThatOfTheMix) {
   const std::map<std::string_view, std::int64_t> numbers = {
       {"q4_0", 2},    {"q4_1", 3},    {"q5_0", 8},  {"q5_1", 9},    {"q8_0", 7},    {"q2_k", 10},   {"q2_k_s", 21},
@@ -111,9 +111,9 @@ TEST(GgufOptions, TheFileTypeIsThatOfTheMix) {
     const Model there = adapt(mixture(), row(), options).model;
     EXPECT_EQ(file_type(there), numbers.at(mix.name)) << mix.name;
     EXPECT_EQ(file_type(adapt(narrow, row(), options).model), numbers.at(mix.name)) << mix.name;
-    // Decoded again, and in a container of somebody else's.
+    // Decoded again, in a container of another program.
     EXPECT_EQ(file_type(adapt(there, *find_format("zt"), {.dtype = DType::f16}).model), 1);
-    // Of that type already, whatever a file was called.
+    // The tensors have the type already, whatever the file type was.
     Model renamed = there;
     renamed.metadata.set("general.file_type", 1);
     EXPECT_EQ(file_type(adapt(renamed, row(), options).model), numbers.at(mix.name)) << mix.name;
@@ -132,7 +132,7 @@ TEST(GgufOptions, ImportanceKnowsTheNamesOfBeforeAndSaysWhatItLacks) {
   EXPECT_EQ(rule_of([&] { adapt(mixture(), row(), options); }), "quantize.importance");
 }
 
-// Weights of zero everywhere say nothing.
+// Weights of zero everywhere have no effect.
 TEST(GgufOptions, ImportanceOfNothingIsAsNone) {
   AdaptOptions plain, zeros;
   plain.quant.method = zeros.quant.method = "q4_k";
@@ -171,9 +171,9 @@ TEST(GgufOptions, AKeyThatIsSetCountsForMoreThanTheFileThatRepeatsIt) {
   EXPECT_TRUE(std::ranges::any_of(adapted.changes, [](const Change& change) {
     return change.kind == ChangeKind::left_out && change.items == std::vector<std::string>{"config.json"};
   }));
-  // What no file repeats leaves them all.
+  // A key that no file repeats keeps all files.
   EXPECT_NE(adapt(mixture(), row(), {.set = {{"general.name", "two"}}}).model.attachment("config.json"), nullptr);
-  // Values of their own types take precedence as texts do.
+  // Typed values take precedence like texts do.
   Map values;
   values.set("llama.context_length", 32);
   values.set("general.name", "two");

@@ -1,4 +1,4 @@
-// Small models with Hugging Face's names, for what becomes of them as GGUF.
+// Small models with Hugging Face's names, for conversions to GGUF.
 #pragma once
 
 #include "conformance/models.hpp"
@@ -15,7 +15,7 @@ inline Tensor counted(const std::string& name, const Shape& shape, float first, 
   return cast(dense<float>(name, shape, values), type);
 }
 
-// A layer of a model with 8 dimensions, 2 heads of 4, and 3 tokens.
+// A model of one layer with 8 dimensions, 2 heads of 4, and 3 tokens.
 inline Model small(const std::string& type) {
   Model model;
   model.config.model_type = type;

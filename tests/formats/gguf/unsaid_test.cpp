@@ -1,5 +1,5 @@
-// What config.json and tokenizer.json say beyond names and numbers: as keys of llama.cpp, in words, or refused; and what
-// becomes of a file that another program made.
+// Settings of config.json and tokenizer.json beyond names and numbers: converted to keys of llama.cpp, reported, or
+// refused; and conversions of files of other programs.
 #include <cmath>
 
 #include "conformance/scratch.hpp"
@@ -38,7 +38,7 @@ Model gemma(const std::string& type, const std::string& config, int layers = 1) 
   model.config.sliding_window = 8;
   model.config.num_hidden_layers = layers;
   model.tensors[2] = model.tensors[0];
-  model.tensors[2].name = "lm_head.weight";  // tied
+  model.tensors[2].name = "lm_head.weight";  // tied: a copy of the token table
   for (const char* const name : {"pre_feedforward_layernorm", "post_feedforward_layernorm"})
     model.tensors.push_back(counted("model.layers.0." + std::string(name) + ".weight", {8}, 1));
   return model;
@@ -63,7 +63,7 @@ TEST(GgufUnsaid, LlamasYarn) {
   };
   EXPECT_EQ(key_of(with(""), "llama.rope.scaling.attn_factor"), "");
   EXPECT_EQ(warnings_of(with(R"("beta_fast":32,"beta_slow":1,)")), Words());
-  // llama.cpp stretches by 1 + log(4) / 10, and by what this key says.
+  // llama.cpp scales by 1 + log(4) / 10, times the value of this key.
   const Model stretched = with(R"("attention_factor":1.5,"beta_fast":8.0,)");
   EXPECT_EQ(key_of(stretched, "llama.rope.scaling.yarn_attn_factor"), "1.5");
   EXPECT_NEAR(std::stod(key_of(stretched, "llama.rope.scaling.attn_factor")), 1.5 / (1 + 0.1 * std::log(4.0)), 1e-6);
@@ -247,7 +247,7 @@ TEST(GgufUnsaid, LikelyPiecesAreT5s) {
   EXPECT_EQ(adapt(with(2, kept), gguf()).model.vocabulary.kind, "spm");
   EXPECT_EQ(warnings_of(with(2, kept)), Words());
   EXPECT_EQ(warnings_of(with(2, proto_field(2, "tabl") + kept)).size(), 1U);
-  // T5's way has no tokens for bytes.
+  // llama.cpp's T5 tokenizer has no byte tokens.
   Model bytes = small("llama", "{}");
   bytes.attachments.push_back(text_file("tokenizer.model", small_spm() + proto_field(3, kept)));
   Diagnostics silent;
@@ -281,7 +281,7 @@ TEST(GgufUnsaid, NameSizeAndTemplate) {
   EXPECT_EQ(key_of(model, "general.size_label"), "\"0.47K\"");
   EXPECT_EQ(key_of(model, "tokenizer.chat_template"), "\"{{ messages }}\"");
   EXPECT_EQ(key_of(small("llama", R"({"_name_or_path":"/home/me/model"})"), "general.name"), "");
-  // What was made is made again, and not kept.
+  // Generated keys are generated again, and not kept.
   const Model back = adapt(adapt(model, gguf()).model, hf()).model;
   EXPECT_EQ(back.metadata.find("general.name"), nullptr);
   EXPECT_EQ(back.metadata.find("general.size_label"), nullptr);
@@ -292,7 +292,7 @@ TEST(GgufUnsaid, NameSizeAndTemplate) {
 Map config_from_keys(Model model) {
   model = adapt(std::move(model), gguf()).model;
   model.attachments.clear();
-  // As it is read: the architecture says no more.
+  // As it is read: the architecture has no more information.
   model.config.model_type = std::string(arch::find_family(*model.config.model_type)->model_types.front());
   const Model back = adapt(std::move(model), hf()).model;
   const Bytes bytes = back.attachment("config.json")->blob.bytes();
@@ -347,7 +347,7 @@ TEST(GgufUnsaid, ConfigFromKeysAlone) {
   EXPECT_EQ(text_at(config_from_keys(phi), "partial_rotary_factor"), "0.5");
 }
 
-// Writes llama.cpp's default for a missing key where transformers would assume another value.
+// Writes llama.cpp's default for a missing key if transformers would assume another value.
 TEST(GgufUnsaid, SilenceOfAFileIsSaidInConfigJson) {
   const Map mistral = config_from_keys(small("mistral3", R"({"num_key_value_heads":2,"sliding_window":null})"));
   EXPECT_EQ(text_at(mistral, "model_type"), "\"mistral\"");

@@ -1,5 +1,5 @@
-// Models that a conversion once changed without a word: what llama.cpp's own files and Hugging Face's directories say in
-// different places, there and back.
+// Models that a conversion once changed silently: facts that llama.cpp's files and Hugging Face's directories keep in
+// different places, in both directions.
 #include <cmath>
 
 #include "conformance/scratch.hpp"
@@ -17,7 +17,7 @@ using tare::testing::gguf;
 
 Model written(const Model& model) { return open(memory_source(write_bytes(gguf(), model), "m.gguf")); }
 
-// In a directory: read back, so that it is no longer a model of a GGUF file.
+// Written to a directory and read back, so that it is no longer a model of a GGUF file.
 Model in_directory(const Model& model) {
   const Scratch scratch;
   hf().write_tree(adapt(model, hf()).model, scratch / "d", {}, false);
@@ -28,7 +28,7 @@ Model in_directory(const Model& model) {
   return back;
 }
 
-// As llama.cpp's converter would have written it: its keys and nothing of ours.
+// As llama.cpp's converter would have written it: its keys and none of Tare's.
 Model by_llama_cpp(const Model& model) {
   Model there = adapt(model, gguf()).model;
   there.attachments.clear();
@@ -106,7 +106,7 @@ TEST(GgufWayBack, LongropeThatStretchesInAnotherWay) {
   EXPECT_EQ(factor(there), "1.5");
   there.metadata.erase("phi3.rope.scaling.attn_factor");
   EXPECT_EQ(factor(there), "1.0") << "llama.cpp does not stretch then";
-  // And there again.
+  // And in the other direction.
   Model own = phi3(R"({"original_max_position_embeddings":4,"rope_scaling":{"type":"longrope","long_factor":[1,2],)"
                    R"("short_factor":[1,2],"attention_factor":1.5}})");
   EXPECT_EQ(to_json(*adapt(own, gguf()).model.metadata.find("phi3.rope.scaling.attn_factor")), "1.5");
@@ -171,7 +171,7 @@ TEST(GgufWayBack, RowsBeyondTheTokensAreKept) {
     EXPECT_EQ(said(json_of(back, "config.json"), "vocab_size"), "6");
     EXPECT_EQ(back.vocabulary.tokens.size(), 3U);
     EXPECT_EQ(said(*json_of(back, "tokenizer.json").find("model")->get<Map>(), "vocab").find("PAD"), std::string::npos);
-    // And once more the same file.
+    // Converting again gives the same file.
     const Model again = adapt(back, gguf()).model;
     EXPECT_EQ(again.vocabulary.tokens, there.model.vocabulary.tokens) << type;
     EXPECT_EQ(content_digest(again), content_digest(there.model)) << type;
@@ -217,7 +217,7 @@ TEST(GgufWayBack, NamesWithoutARootComeBackWithoutOne) {
     EXPECT_EQ(sorted_names(back), sorted_names(model)) << architecture;
     EXPECT_EQ(content_digest(back), content_digest(model)) << architecture;
     EXPECT_EQ(back.metadata.find("gguf.root"), nullptr);
-    // By way of another container, too.
+    // Also through another container.
     const Format& zt = *find_format("zt");
     const Model other = open(memory_source(write_bytes(zt, adapt(there, zt).model), "m.zt"));
     EXPECT_EQ(content_digest(adapt(other, hf()).model), content_digest(model)) << architecture;
@@ -363,7 +363,7 @@ TEST(GgufWayBack, OnePlantedNameDoesNotTurnRenamingOff) {
   AdaptOptions keep;
   keep.keep_names = true;
   EXPECT_NO_THROW(static_cast<void>(adapt(model, gguf(), keep)));
-  // Llama's own files have a name that GGUF has, too.
+  // Meta's own files share a name with GGUF.
   Model meta = small("llama", "{}");
   meta.tensors = {counted("tok_embeddings.weight", {3, 8}, 1), counted("output.weight", {3, 8}, 1),
                   counted("norm.weight", {8}, 1)};

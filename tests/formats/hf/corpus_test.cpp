@@ -1,4 +1,4 @@
-// The files of fuzz/corpus/hf that no writer makes: those that break a rule, and those that others write.
+// The files of fuzz/corpus/hf that no writer makes: those that break a rule, and those of other programs.
 #include "corpus.hpp"
 
 #include "conformance/hf_cases.hpp"
@@ -10,7 +10,7 @@ namespace {
 
 using namespace tare::testing;
 
-// A directory for a file.
+// Each case is a directory.
 void add_to_corpus(Corpus& corpus) {
   const auto add = [&](const std::string& name, const Files& files) {
     for (const auto& [file, bytes] : files) corpus["hf/" + name + "/" + file] = bytes;

@@ -49,7 +49,7 @@ TEST_F(Hf, ADirectoryIsAModel) {
 TEST_F(Hf, OtherNamesWhenThereIsOnlyOne) {
   Files files = {{"config.json", hf_config()}, {"adapter_model.safetensors", hf_weights()}};
   EXPECT_EQ(open(make(files)).tensors.size(), 1U);
-  // Beside the usual name, others are no candidates.
+  // If there is a file with the usual name, others are not candidates.
   files["model.safetensors"] = st_file("{" + st_entry("v", "U8", "1", 0, 1) + "}", 1);
   files["README.md"] = to_bytes("read me");
   const Verification result = verify(make(files));
@@ -102,7 +102,7 @@ TEST_F(Hf, ABadConfigIsToldOnce) {
 TEST_F(Hf, ResourceFilesComeBackByteForByte) {
   const std::string path = make(hf_good());
   for (const Format& format : formats()) {
-    // By way of every container that carries attachments and all of this model.
+    // Through every container that carries attachments and can hold all of this model.
     const Capabilities& holds = format.holds;
     if (!holds.attachments || !is_lossless(holds) || !has_room(open(path), holds)) continue;
     SCOPED_TRACE(format.name);
@@ -110,7 +110,7 @@ TEST_F(Hf, ResourceFilesComeBackByteForByte) {
     fs::remove_all(back);
     ConvertOptions options;
     options.to = format.name;
-    options.adapt.keep_names = true;  // of a tensor that is no architecture's
+    options.adapt.keep_names = true;  // the tensor belongs to no known architecture
     convert(path, there, options);
     convert(there, back);
     auto files = files_in(back);
@@ -174,7 +174,7 @@ TEST_F(Hf, AttachmentsOfAnyName) {
   EXPECT_EQ(to_text(get_file(scratch_ / "d/README.md")), "<README.md>");
 }
 
-// What does not follow from the files is kept beside them.
+// Facts that do not follow from the files are kept next to them.
 TEST_F(Hf, AChangedConfigIsKept) {
   Model model = open(make(hf_good()));
   model.config.hidden_size = 3;
@@ -195,7 +195,7 @@ bool is_noted(const std::string& path, std::string_view rule) {
   return std::any_of(findings.begin(), findings.end(), [&](const Finding& finding) { return finding.rule == rule; });
 }
 
-// A made file is ours as long as it is as we wrote it.
+// A file that Tare made counts as such as long as it is unchanged.
 TEST_F(Hf, AMadeFileThatWasEditedIsTheUsers) {
   Model model = small_model(find_format("hf")->holds);
   model.config.model_type = "llama";
@@ -213,13 +213,13 @@ TEST_F(Hf, AMadeFileThatWasEditedIsTheUsers) {
   EXPECT_EQ(to_text(found.attachment("config.json")->blob.bytes()), edited);
   EXPECT_TRUE(found.vocabulary == model.vocabulary);
   EXPECT_TRUE(is_noted(path, "hf.private.edited"));
-  // Another vocabulary beside the made one.
+  // Another vocabulary next to the made one.
   put_file(path + "/tokenizer.json", hf_tokenizer());
   EXPECT_EQ(open(path).vocabulary.tokens.size(), 3U);
   EXPECT_EQ(open(path).vocabulary.tokens[2].text, "<s>");
 }
 
-// What was kept fills gaps of an edited file and does not contradict it.
+// Kept fields fill gaps of an edited file and do not contradict it.
 TEST_F(Hf, KeptFieldsGiveWayToAnEditedConfig) {
   Model model = open(make(hf_good()));
   model.config.model_type.reset();
@@ -229,7 +229,7 @@ TEST_F(Hf, KeptFieldsGiveWayToAnEditedConfig) {
   const std::string path = scratch_ / "e";
   find_format("hf")->write_tree(model, path, {}, false);
   EXPECT_TRUE(open(path).config == model.config);
-  // Another attachment of the name lies elsewhere and is no edit.
+  // A second attachment of the name is stored elsewhere and is not an edit.
   Model twice = model;
   twice.attachments.push_back({"config.json", Blob::memory(to_bytes("{}"))});
   find_format("hf")->write_tree(twice, scratch_ / "f", {}, false);
@@ -247,7 +247,7 @@ TEST_F(Hf, KeptFieldsGiveWayToAnEditedConfig) {
   EXPECT_EQ(config.head_dim, 64);
 }
 
-// As it was written before there were digests.
+// As written before there were digests.
 TEST_F(Hf, AnOlderPrivateFileIsRead) {
   Files files = hf_good();
   files["tare.json"] =
@@ -293,7 +293,7 @@ TEST(HfRules, EveryRuleHasACaseAndStandsOnThePage) {
   EXPECT_GT(found, 8U);
 }
 
-// A model of this size, as it is stored under any name.
+// A model with this value, stored under any name.
 Bytes weights_of(float value) {
   Model model;
   model.tensors = {dense("w", {1}, DType::f32, Blob::memory(to_bytes({reinterpret_cast<const char*>(&value), 4})))};
@@ -301,8 +301,8 @@ Bytes weights_of(float value) {
 }
 Bytes config_of(int size) { return to_bytes("{\"hidden_size\": " + std::to_string(size) + "}"); }
 
-// Whatever the old weights are called: what is read after a kill is the old model or the new one, never the config of
-// one with the weights of the other; and where there is neither, it is said where one is.
+// Whatever the old weights are called: after a kill, the old model or the new one is read, never the config of one with
+// the weights of the other; if there is neither, the error names the place of one.
 TEST_F(Hf, AKillNeverMixesTwoModels) {
   const std::string shard = "foo-00001-of-00001.safetensors";
   const Files layouts[] = {
@@ -357,21 +357,21 @@ TEST_F(Hf, AnotherModelTakesThePlaceOfAllFiles) {
   for (const auto& [name, bytes] : after) names.push_back(name);
   EXPECT_EQ(names, (std::vector<std::string>{"additional_chat_templates/x.jinja", "attachments/mine.txt", "config.json",
                                              "model.safetensors", "notes.md", "tare.json"}));
-  // A folder of templates that is a link: it goes, what it leads to stays.
+  // If the folder of templates is a link, the link is removed and its target is kept.
   fs::rename(path + "/additional_chat_templates", scratch_ / "elsewhere");
   fs::create_directory_symlink("../elsewhere", path + "/additional_chat_templates");
   find_format("hf")->write_tree(next, path, {}, true);
   EXPECT_FALSE(fs::is_symlink(path + "/additional_chat_templates"));
   EXPECT_EQ(to_text(get_file(scratch_ / "elsewhere/x.jinja")), "x");
-  // A directory in the place of a file, be it one that the new model has not.
+  // A directory in the place of a file, even one that the new model does not have.
   fs::create_directory(path + "/tokenizer.model");
   const Files before = files_in(path);
   EXPECT_EQ(rule_of([&] { find_format("hf")->write_tree(next, path, {}, true); }), "io.tree.blocked");
   EXPECT_TRUE(files_in(path) == before);
 }
 
-// Only what a reader would take for the old model goes. What merely looks like weights may be all that somebody has of
-// them.
+// Only files that a reader would take for the old model are removed. Other files that look like weights may be a user's
+// only copy.
 TEST_F(Hf, OtherWeightsStay) {
   const std::string shard = "model-00001-of-00002.safetensors", index = hf_index(shard);
   const char* const others[] = {"README.md",
@@ -409,7 +409,7 @@ TEST_F(Hf, OtherWeightsStay) {
     }
 }
 
-// Names that would be hidden files, steer a terminal, or take a place that readers look into.
+// Names that would be hidden files, control a terminal, or take a place that readers look into.
 TEST_F(Hf, AttachmentsWithNamesThatFilesMustNotHave) {
   Model model = open(make({{"config.json", config_of(2)}, {"model.safetensors", weights_of(2)}}, "new"));
   const std::string names[] = {"config.json/x",
@@ -425,7 +425,7 @@ TEST_F(Hf, AttachmentsWithNamesThatFilesMustNotHave) {
                                "plain name é",
                                "a/b",
                                "1_Dense/pytorch_model.bin"};
-  // Another loader would read these, and some of them run code.
+  // Other loaders would read these, and some would run code from them.
   const std::string weights[] = {
       "pytorch_model.bin",  "pytorch_model.bin.index.json", "pytorch_model-00001-of-00002.bin",
       "adapter_model.bin",  "consolidated.00.pth",          "tf_model.h5",
@@ -481,7 +481,7 @@ TEST_F(Hf, WhatDoesNotComeAlongIsSaid) {
   EXPECT_TRUE(mentions(many.changes, " and 14 more"));
 }
 
-// A pruned cache leaves links to nothing; they are no reason to read half a model.
+// A pruned cache leaves dangling links; they must not lead to half a model being read.
 TEST_F(Hf, AFileThatCannotBeReadIsNotAbsent) {
   const auto broken = [&](const std::string& name, const auto& put_it) {
     const std::string path = make(hf_good(), "broken");
@@ -501,7 +501,7 @@ TEST_F(Hf, AFileThatCannotBeReadIsNotAbsent) {
     broken(name, [](const std::string& path) { fs::create_directory(path); });
     broken(name, [](const std::string& path) { ASSERT_EQ(::mkfifo(path.c_str(), 0600), 0); });
   }
-  // What is not asked for may lead nowhere.
+  // A link that is not needed may dangle.
   const std::string path = make(hf_good());
   fs::create_symlink("nowhere", path + "/adapter.safetensors");
   fs::create_symlink("nowhere", path + "/README.md");
@@ -530,7 +530,7 @@ TEST_F(Hf, WhichShardsArePartOfTheModel) {
     return std::string();
   };
   EXPECT_EQ(unused(hf_index(shard), to_bytes("version https://git-lfs.github.com/spec/v1\n"), "1"), "");
-  // Its name says that it belongs to the set.
+  // Its name shows that it belongs to the set.
   EXPECT_EQ(unused("{\"weight_map\": {}}\n", hf_weights(), "2"), "");
   const auto forgotten = [&](const std::string& extra, const std::string& name) {
     const Verification result =
@@ -557,7 +557,7 @@ TEST_F(Hf, ADirectoryNobodyMayLookInto) {
   EXPECT_EQ(WEXITSTATUS(status), 0);
 }
 
-// A file where a directory was meant, and one that nobody may look into.
+// A file instead of a directory, and a path that does not exist.
 TEST_F(Hf, NotADirectory) {
   const Bytes bytes = hf_weights();
   EXPECT_EQ(rule_of([&] { find_format("hf")->read({"f", memory_source(bytes)}, {}); }), "hf.directory");

@@ -1,4 +1,4 @@
-// Which files of a directory come along with the model, what its weights are called, and which links are followed.
+// Which files of a directory are carried with the model, the names of its weights, and which links are followed.
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -28,7 +28,7 @@ class Hub : public ::testing::Test {
     put_files(scratch_ / name, files);
     return scratch_ / name;
   }
-  // The directory by way of every container that carries files, and straight: the same names, the same bytes.
+  // Converts the directory through every container that carries files, and directly: the same names, the same bytes.
   void expect_carried(const std::string& path, const Files& wanted, const ConvertOptions& options = {}) {
     for (const Format& format : formats()) {
       if (!format.holds.attachments || !is_lossless(format.holds) || !has_room(open(path), format.holds)) continue;
@@ -37,7 +37,7 @@ class Hub : public ::testing::Test {
       fs::remove_all(back);
       fs::remove_all(there);
       ConvertOptions plain = options;
-      plain.adapt.keep_names = true;  // of a tensor that is no architecture's
+      plain.adapt.keep_names = true;  // the tensor belongs to no known architecture
       convert(path, there, plain);
       const Conversion done = convert(there, back);
       Files found = files_in(back);
@@ -132,7 +132,7 @@ TEST_F(Hub, CodeComesAlongWhereAConfigNamesIt) {
     files["processor_config.json"] = to_bytes(map);
     expect_carried(make(files), files);
   }
-  // Code of another repository is not here.
+  // Code of another repository is not part of this one.
   files["processor_config.json"] = to_bytes(R"({"auto_map": {"AutoModel": "org/foo--modeling_foo.Foo"}})");
   EXPECT_EQ(open(make(files)).attachment("modeling_foo.py"), nullptr);
   for (const char* const odd : {"{\"auto_map\": 1}", "{\"auto_map\": [[[]]]}", "\"auto_map\"", "{\"auto_map\""}) {
@@ -155,7 +155,7 @@ TEST_F(Hub, FoldersThatModulesJsonNamesComeAlong) {
   Files more = files;
   more["1_Pooling/.hidden"] = more["other/config.json"] = to_bytes("x");
   expect_carried(make(more), files);
-  // Into a container with fields only, they are omitted and named, as the other files of a model are.
+  // A container that only has fields omits and reports them, like the other files of a model.
   const Model model = open(make(files));
   for (const Format& format : formats())
     if (format.write != nullptr && !format.holds.attachments && format.holds.config && format.holds.vocabulary &&
@@ -164,7 +164,7 @@ TEST_F(Hub, FoldersThatModulesJsonNamesComeAlong) {
       const Adapted adapted = adapt(model, format, {.dtype = DType::f32});
       EXPECT_TRUE(mentions(adapted.changes, "1_Pooling/config.json"));
     }
-  // Nothing outside the directory is named by it.
+  // modules.json cannot name anything outside the directory.
   files["modules.json"] = to_bytes(R"([{"path":"../x"},{"path":"/etc"},{"path":"."},{"path":".git"},{"path":7},8])");
   files[".git/config.json"] = to_bytes("x");
   put_files(scratch_ / "x", {{"secret", to_bytes("x")}});
@@ -284,19 +284,19 @@ TEST_F(Hub, LinksOfTheHubsCacheAreFollowed) {
   const std::string plain = make(hf_good());
   EXPECT_EQ(content_digest(open(snapshot)), content_digest(open(plain)));
   EXPECT_EQ(open(snapshot).attachments.size(), open(plain).attachments.size());
-  // A part of a pipeline lies one level deeper; the directory itself may be a link.
+  // A part of a pipeline is one level deeper; the directory itself may be a link.
   fs::create_directories(snapshot + "/unet");
   put_file(cache + "/blobs/w", hf_weights());
   fs::create_symlink("../../../blobs/w", snapshot + "/unet/model.safetensors");
   EXPECT_EQ(rule_of([&] { open(snapshot + "/unet"); }), "");
   fs::create_directory_symlink(snapshot, scratch_ / "short");
   EXPECT_EQ(rule_of([&] { open(scratch_ / "short"); }), "");
-  // And inside the directory.
+  // Also inside the directory.
   fs::create_symlink("config.json", plain + "/params.json");
   EXPECT_NE(open(plain).attachment("params.json"), nullptr);
 }
 
-// Neither is a file that cannot be opened a second time one that was exchanged.
+// A file that cannot be opened a second time was not necessarily exchanged.
 TEST_F(Hub, WithTooFewDescriptorsNothingIsCalledOutside) {
   if (!kCountsMemory) GTEST_SKIP() << "sanitizers need some themselves";
   const std::string shard = "model-00001-of-00001.safetensors";
@@ -341,7 +341,7 @@ TEST_F(Hub, LinksOutOfTheDirectoryAreRefused) {
   refused("model.safetensors", "../secret/w.safetensors");
   refused("tare.json", "../secret/key");
   refused("additional_chat_templates/tool.jinja", "../../secret/key");
-  // By way of a folder.
+  // Through a folder.
   std::string path = make(hf_good(), "folder");
   fs::remove_all(path + "/additional_chat_templates");
   fs::create_directory_symlink("../secret", path + "/additional_chat_templates");
@@ -370,14 +370,14 @@ TEST_F(Hub, LinksOutOfTheDirectoryAreRefused) {
   path = make(hf_good(), "attach");
   fs::create_symlink("../secret/key", path + "/extra.txt");
   EXPECT_EQ(rule_of([&] { open(path, {.attach = {"extra.txt"}}); }), "hf.file.outside");
-  // Not the cache's blobs, only called so.
+  // Not the cache's blobs, only a directory with that name.
   path = make(hf_good(), "blobs-near/x");
   put_files(scratch_ / "blobs-near/blobs", {{"key", to_bytes("secret")}});
   fs::create_symlink("../blobs/key", path + "/params.json");
   EXPECT_EQ(rule_of([&] { open(path); }), "hf.file.outside");
 }
 
-// Between the look at a link and the opening of the file somebody may put another link in its place, and take it back.
+// Between checking a link and opening the file, another program may replace the link and put it back.
 TEST_F(Hub, AFileThatWasExchangedWhenItWasOpenedIsRefused) {
   put_files(scratch_ / "secret", {{"key", to_bytes("{}")}});
   const std::string path = make(hf_good());
@@ -391,7 +391,7 @@ TEST_F(Hub, AFileThatWasExchangedWhenItWasOpenedIsRefused) {
   fs::rename(path + "/kept", config);
   EXPECT_FALSE(links.outside(config));
   EXPECT_FALSE(links.allow(*opened));
-  // A folder on the way.
+  // A folder in the path.
   const std::string tool = path + "/additional_chat_templates/tool.jinja";
   EXPECT_TRUE(links.allow(*open_file(tool)));
   fs::rename(path + "/additional_chat_templates", scratch_ / "away");
@@ -413,7 +413,8 @@ TEST_F(Hub, WithoutAModelNothingIsDeleted) {
   convert(from, path + "/", {.overwrite = true});
   Files found = files_in(path);
   for (const auto& [name, bytes] : mine) EXPECT_TRUE(found[name] == bytes) << name;
-  // Beside a model, what loaders look for goes with it, and what only has the form of such names stays.
+  // If there is a model, files that loaders look for are removed with it; files whose names only match a pattern are
+  // kept.
   put_file(path + "/generation_config.json", to_bytes("{}"));
   convert(from, path + "/", {.overwrite = true});
   found = files_in(path);

@@ -1,4 +1,5 @@
-// Pipelines of several models; weights that processes wrote together, beside a config; variants of the same weights.
+// Pipelines of several models; weights that several processes wrote together, next to a config; variants of the same
+// weights.
 #include "tare/pipeline.hpp"
 
 #include <fmt/format.h>
@@ -37,7 +38,7 @@ TEST(Pipelines, AreSeveralModels) {
   EXPECT_TRUE(found->parts[0].is_model);
   EXPECT_EQ(found->parts[1].name, "scheduler");
   EXPECT_FALSE(found->parts[1].is_model);
-  // The weights without a variant are those that loaders take.
+  // Loaders take the weights without a variant.
   EXPECT_EQ(open(scratch / "p/unet").metadata.find("hf.weights")->text()->c_str(),
             std::string("diffusion_pytorch_model"));
   try {

@@ -1,4 +1,4 @@
-// tare.json in a directory: what does not fit is said and passed over, what is gone is said.
+// tare.json in a directory: what does not fit is reported and ignored, what is missing is reported.
 #include <algorithm>
 
 #include "conformance/hf_cases.hpp"
@@ -13,7 +13,7 @@ namespace fs = std::filesystem;
 
 class HfPrivate : public ::testing::Test {
  protected:
-  // A good directory beside this tare.json.
+  // A good directory with this tare.json.
   std::string with_private(std::string_view text) {
     Files files = hf_good();
     files["tare.json"] = to_bytes(text);
@@ -23,7 +23,7 @@ class HfPrivate : public ::testing::Test {
   Scratch scratch_{Scratch::fast_place()};
 };
 
-// "severity: sentence" of the findings about it.
+// "severity: sentence" of the findings about tare.json.
 std::vector<std::string> findings_of(const std::string& path) {
   std::vector<std::string> lines;
   for (const Finding& finding : verify(path).findings)
@@ -54,7 +54,7 @@ TEST_F(HfPrivate, BrokenJsonIsToldInOurWords) {
             std::vector<std::string>{"warning: not JSON: expected a value, found \"x\", at byte 8"});
 }
 
-// The fields that were kept are all there is then.
+// Then only the fields that were kept are known.
 TEST_F(HfPrivate, AConfigThatIsGoneIsNoted) {
   Model model = open(with_private("{\"tare\":1}"));
   model.config.hidden_size = 3;
@@ -85,7 +85,7 @@ TEST_F(HfPrivate, AVocabularyThatIsGoneIsNoted) {
           "note: removed since tare.json was written: tokenizer.json; the vocabulary is what the other files say"});
 }
 
-// Two copies of a vocabulary take more than the files of the tokenizer: only what these do not say is kept.
+// Two copies of a vocabulary would take more than the files of the tokenizer: only the differences are kept.
 TEST_F(HfPrivate, OfAVocabularyOnlyWhatTheFilesDoNotSayIsKept) {
   Model model = open(with_private("{\"tare\":1}"));
   model.attachments.clear();
