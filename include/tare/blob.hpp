@@ -62,8 +62,8 @@ class TARE_API BlobProducer {
   virtual void verify() const = 0;
 };
 
-// A checksum of more bytes than those of a blob: it covers a member of an archive, and the blob is a part of it. `verify` throws
-// what is wrong with the whole. Any number of threads call it, and the whole is read once.
+// A checksum of more bytes than those of a blob, such as that of an archive member of which the blob is a part.
+// `verify` throws if the whole is damaged. Many threads may call it; the whole is read once.
 class TARE_API BlobGuard {
  public:
   virtual ~BlobGuard() = default;
@@ -93,10 +93,10 @@ class TARE_API Blob {
   Encoding encoding() const { return encoding_; }
   // The digest stored with the bytes; false if there is none.
   const Digest& digest() const { return digest_; }
-  // The same bytes, also compared with a checksum of the larger range they are a part of. For plain blobs; others have a
-  // producer for it.
+  // The same bytes, also protected by a checksum of the larger range that they are a part of. Only for plain blobs; for
+  // others, the producer verifies it.
   [[nodiscard]] Blob guarded(std::shared_ptr<const BlobGuard> guard) const;
-  // Compares them with that checksum; null if there is none.
+  // The checksum of the larger range; null if there is none.
   const std::shared_ptr<const BlobGuard>& guard() const { return guard_; }
   // The source of the stored bytes; null for produced blobs.
   const SourcePtr& source() const { return source_; }
@@ -125,8 +125,9 @@ class TARE_API Blob {
   // Fills the caller's memory, which must have exactly size() bytes, with all bytes.
   void read_all(std::span<std::byte> out, unsigned threads = 0) const;
 
-  // Compares the stored bytes with their digest, if its algorithm is known, and throws `digest.mismatch`; also with their
-  // guard, if there is one. For produced bytes, verifies the blobs they are made of. Each range of a source is hashed once.
+  // Compares the stored bytes with their digest, if its algorithm is known, and throws `digest.mismatch`; also with
+  // their guard, if there is one. For produced bytes, verifies the blobs they are made of. Each range of a source is
+  // hashed once.
   void verify() const;
   // The same bytes without their digest and guard, for callers that compare them in another way or want to see damaged
   // bytes. Compressed bytes are compared nevertheless: their decoder keeps the digest.

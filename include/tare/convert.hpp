@@ -43,9 +43,8 @@ struct LostKeys {
 
 struct Adapted {
   Model model;
-  std::vector<Change> changes;  // what had to change; to_text makes a sentence of each
-  std::vector<TensorOutcome>
-      outcomes;  // one per tensor if `quant` was asked for; the reports are complete after writing
+  std::vector<Change> changes;          // what had to change; to_text makes a sentence of each
+  std::vector<TensorOutcome> outcomes;  // one per tensor if `quant` was asked for; complete after writing
   std::vector<LostKeys> lost;
 };
 

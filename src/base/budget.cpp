@@ -17,7 +17,6 @@ constexpr std::uint64_t kBytesPerValue = 10;
 constexpr std::uint64_t kStepsPerByte = 4, kMadePerByte = 8;
 // Metadata does not grow with the weights, so larger files get no larger budget. (A sparse file of any size costs its
 // author nothing.)
-// too.)
 constexpr std::uint64_t kMostGranted = std::uint64_t{256} << 20;
 
 Error overspent(std::string_view rule, std::string_view what, std::uint64_t granted) {

@@ -1,10 +1,10 @@
-// A lock that belongs to the whole process. `fork` copies a mutex as it is: one that another thread holds at that moment stays
-// locked in the child for ever, because that thread does not exist there. So every such lock is taken before a fork and let go
-// on both sides after it (pthread_atfork).
+// A lock that belongs to the whole process. `fork` copies a mutex in its current state: if another thread holds it at
+// that moment, it stays locked in the child for ever, because that thread does not exist there. So every such lock is
+// taken before a fork and released on both sides after it (pthread_atfork).
 //
-// For variables at namespace scope only, which are made when the program or the library is loaded: a variable inside a function
-// has a lock of its own while it is being made, which cannot be taken before a fork (the test `tree.layers` refuses mutexes that are static
-// variables anywhere else).
+// Only for variables at namespace scope, which are constructed when the program or the library is loaded: the
+// construction of a variable inside a function has a lock of its own, which cannot be taken before a fork (the test
+// `tree.layers` refuses mutexes that are static variables anywhere else).
 #pragma once
 
 #include <cstdint>
@@ -12,7 +12,7 @@
 
 namespace tare {
 
-// In this order they are taken before a fork. Code that holds one may only take later ones.
+// The order in which the locks are taken before a fork. Code that holds one may take only later ones.
 enum class LockOrder : std::uint8_t { table, unfinished, gate, mappings };
 
 class ProcessMutex {
@@ -25,7 +25,7 @@ class ProcessMutex {
   void lock() { mutex_.lock(); }
   bool try_lock() { return mutex_.try_lock(); }
   void unlock() { mutex_.unlock(); }
-  // For std::condition_variable, which takes no other kind. In the child it has to be made again.
+  // For std::condition_variable, which accepts no other type. The child must construct its condition variables again.
   std::mutex& plain() { return mutex_; }
 
  private:
@@ -36,7 +36,7 @@ class ProcessMutex {
   std::mutex mutex_;
   const LockOrder order_;
   void (*const in_child_)();
-  ProcessMutex* next_ = nullptr;  // in the order in which they are taken
+  ProcessMutex* next_ = nullptr;  // the next in the order in which they are taken
 };
 
 }  // namespace tare

@@ -133,7 +133,7 @@ bool Directory::writable() const noexcept { return ::faccessat(descriptor(), "."
 // `in_place`: uses this one, which only one thread may do at a time.
 template <typename Visit>
 bool Directory::for_each(const Visit& visit, bool in_place) const noexcept {
-  in_place = in_place && ::lseek(descriptor(), 0, SEEK_SET) == 0;  // not of one that may only be entered
+  in_place = in_place && ::lseek(descriptor(), 0, SEEK_SET) == 0;  // fails if it may not be listed
   const Descriptor own(in_place ? -1 : ::openat(descriptor(), ".", kOpenFolder));
   const int listed = in_place ? descriptor() : own.get();
   if (listed < 0) return false;

@@ -202,12 +202,12 @@ class AtomicFileSink final : public FileSink {
     throw cannot_rename("cannot rename into place");
   }
 
-  // Looked at last, after all that takes long.
+  // Checked last, after everything that takes long.
   void require_replaced() const {
     if (replaces_ == nullptr || replaces_->descriptor() < 0) return;
     struct stat there {
     }, expected{};
-    // Through a link into a store, which the new file replaces.
+    // A link into a store is followed here: the new file replaces the link.
     if (::fstatat(place_.parent.descriptor(), place_.name.c_str(), &there,
                   place_.store == io::Store::link ? 0 : AT_SYMLINK_NOFOLLOW) == 0 &&
         ::fstat(replaces_->descriptor(), &expected) == 0 && there.st_dev == expected.st_dev &&

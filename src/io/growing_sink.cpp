@@ -87,7 +87,7 @@ Descriptor open_for_growing(const std::string& path, std::string_view locked_rul
   Descriptor file(
       ::openat(place.parent.descriptor(), place.name.c_str(), O_RDWR | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK));
   if (!file) throw system_error(errno == ENOENT ? "io.open.missing" : "io.open.refused", kDoing, path, errno);
-  // Other names of the file are how some keep it as it was, stores included: they would get what is appended.
+  // Users and stores keep a version of a file by a hard link to it: such a link would show what is appended.
   struct stat status {};
   if (::fstat(file.get(), &status) != 0) throw system_error("io.open.refused", kDoing, path, errno);
   if (S_ISREG(status.st_mode) && status.st_nlink > 1)

@@ -20,16 +20,16 @@ struct Range {
   std::atomic<std::uintptr_t> begin{0}, end{0};  // end 0: free
   std::atomic<bool> damaged{false};
   // Guarded by `replacing`.
-  std::uintptr_t replaced = 0;  // from here to the end there are zeros, or what was written over them
+  std::uintptr_t replaced = 0;  // zeros are mapped from here to the end; a user may have written over them
   int protection = PROT_READ;
 };
 std::array<Range, kMostGuarded> ranges;
 std::atomic<std::size_t> used{0};               // slots ever taken; the handler looks no further
 std::atomic_flag replacing = ATOMIC_FLAG_INIT;  // held while the mapping of a range changes
-// A thread of the parent may have been in the handler when this process was forked.
+// A thread of the parent may have been in the handler during the fork.
 ProcessMutex table_mutex(LockOrder::mappings, [] { replacing.clear(); });  // also guards what follows
 std::size_t guarded = 0;
-// The handler before ours, stored before ours can run. A different one that is found later uses another element: a
+// The handler before ours, stored before ours can run. If a different one is found later, it uses another element: a
 // thread may still be running in our handler with the old one.
 std::atomic<const struct sigaction*> previous{nullptr};
 std::array<struct sigaction, 16> befores;
@@ -58,18 +58,19 @@ class Alone {
   sigset_t before_{};
 };
 
-// Maps zeros from the page to those that were mapped before. Returns false if the access cannot continue.
+// Maps zeros from the faulting page up to the zeros that were mapped before. Returns false if the access cannot
+// continue.
 bool replace_from(Range& range, std::uintptr_t address, int code) {
   const Alone alone;
   const std::uintptr_t end = range.end.load(std::memory_order_acquire);
   if (end == 0 || address < range.begin.load(std::memory_order_relaxed) || address >= end) return false;
   const std::uintptr_t page = address & ~(page_size - 1);
-  // Another thread met the same end of the file first, and may have written there since: the access is tried again. Memory
-  // that is broken (BUS_MCEERR_AR) would fail again.
+  // Another thread faulted at the same end of the file first, and may have written there since: the access is repeated.
+  // Broken memory (BUS_MCEERR_AR) would fail again.
   if (page >= range.replaced) return code == BUS_ADRERR;
-  // Up to those, where the file has nothing either: page by page, an access here and there would cut the mapping into more
-  // pieces than the kernel allows a process. A bare system call on Linux, hence safe in a handler although POSIX does not
-  // list it.
+  // All pages up to the earlier zeros at once, since the file does not reach them either: page by page, scattered
+  // accesses would cut the mapping into more pieces than the kernel allows a process. On Linux this is a bare system
+  // call, so it is safe in a handler although POSIX does not list it.
   void* const made = ::mmap(reinterpret_cast<void*>(page), range.replaced - page, range.protection,
                             MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED | MAP_NORESERVE, -1, 0);
   if (made == MAP_FAILED) return false;

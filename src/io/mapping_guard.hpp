@@ -29,9 +29,10 @@ class MappingGuard {
   // Whether pages of the range had to be replaced.
   bool damaged() const;
 
-  // Makes a private mapping that is guarded writable, and with it the pages that the handler puts in its place. Whole, as it
-  // was given to its guard; false, and nothing changes, if there is no such guard or the system refuses. This is the only
-  // way to do it: a mapping whose guard believes it is read-only ends the process with the first write after a cut.
+  // Makes a guarded private mapping writable, including the pages that the handler maps in its place. `mapping` must be
+  // the whole range of its guard. Returns false and changes nothing if there is no such guard or the system refuses.
+  // There is no other way: if a guard treats a mapping as read-only, the first write after a truncation ends the
+  // process.
   static bool let_write(std::span<const std::byte> mapping) noexcept;
 
  private:

@@ -26,7 +26,7 @@ Unfinished* first_unfinished = nullptr;
 
 thread_local unsigned depth = 0;
 
-// The threads that were inside, or waited, are threads of the parent.
+// In the child of a fork: the threads that were inside or waited exist only in the parent.
 void reopen_gate() {
   ::new (static_cast<void*>(&*the_gate)) Gate;
   (*the_gate).inside = depth > 0 ? 1 : 0;

@@ -42,7 +42,7 @@ class Unfinished {
 
 // Closes the gate permanently and discards everything.
 void discard_all() noexcept;
-// In the child of a fork: what was begun before it is the parent's to finish or to discard.
+// In the child of a fork: only the parent finishes or discards what was begun before.
 void leave_to_parent() noexcept;
 
 // For tests: called before every change that directory.hpp makes, with the names of the system call and of the entry.

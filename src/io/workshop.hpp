@@ -36,7 +36,8 @@ class Workshop final : private Unfinished {
   void discard() noexcept override { remove(); }
 
   Directory parent_, directory_;
-  // Held so that there are some to remove it with: to enter a folder in it, and one in that.
+  // Reserve descriptors, so that the workshop can be removed even if none are left: one to enter a folder in it, one
+  // for a folder in that.
   Descriptor spare_, other_spare_;
   std::string name_;
 };

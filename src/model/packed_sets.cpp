@@ -19,7 +19,7 @@ bool outputs_whole(const Shape& codes, const Shape& scales) {
 bool outputs_packed(const Shape& codes, const Shape& scales) {
   return codes.rank() == 2 && scales.rank() == 2 && codes[1] < scales[1];
 }
-// In MXFP4 and MXFP6 a scale is for 32 codes, of 4 or 6 bits.
+// MXFP4 and MXFP6 have one scale for 32 codes of 4 or 6 bits; 24 bytes of codes per scale mean 6 bits.
 bool of_four_bits(const Shape& codes, const Shape& scales) {
   return codes.empty() || scales.empty() || codes.back() != scales.back() * 24;
 }

@@ -312,8 +312,7 @@ TEST(Quantize, ABadWeightIsAnErrorOfTheInput) {
 TEST(Quantize, ImportanceMovesTheErrorToColumnsThatMatterLess) {
   Quantization how = with_method("k2");
   std::vector<float> weights(512, 0.01F);
-  std::fill(weights.begin(), weights.begin() + 64,
-            100.0F);  // every block of 32 is uniform, so the error cannot move inside a block
+  std::fill(weights.begin(), weights.begin() + 64, 100.0F);  // uniform in each block of 32: moves no error
   for (std::size_t i = 0; i < weights.size(); i += 2) weights[i] *= 1000;
   how.importance = {{"layers.0.up.weight", weights}};
   const auto weighted_error = [&](const Adapted& adapted) {
