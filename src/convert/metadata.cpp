@@ -216,7 +216,7 @@ class MetadataEditor {
     return value;
   }
 
-  // `as`: converts the value to a type, or chooses one if the type is empty. `given`: the value for messages.
+  // `as(type)` is the value as this type, or the natural value if `type` is empty. `given`: the value for messages.
   template <typename As>
   void set(const std::string& key, std::string type, const As& as, const Value& given) {
     require_place(key);

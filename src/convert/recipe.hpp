@@ -33,8 +33,8 @@ std::optional<DType> type_called(std::string_view method);
 Quantization in_new_names(Quantization how, const std::vector<Tensor>& tensors, const std::vector<Renamed>& renamed);
 
 // Returns one decision for each tensor. Throws usage `convert.quant` for a method that does not exist or has no form
-// with a range, `quantize.rule` for a rule that matches no tensor, `quantize.importance` for importance values that no
-// tensor uses, and what `fit_budget` throws.
+// with a range, `quantize.rule` for a rule that matches no tensor, `quantize.importance` for importance values without
+// effect (with `fast`, or for no tensor of the model), and what `fit_budget` throws.
 std::vector<Decision> decide(const Model& model, const Quantization& how, const Target& target, unsigned threads);
 
 struct MixOptions {

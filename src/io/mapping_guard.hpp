@@ -1,10 +1,10 @@
 // Keeps the process alive if a mapped file shrinks.
 //
 // Touching a page of a mapping beyond the new end of the file raises SIGBUS, which by default ends the process. While
-// at least one range is guarded, our handler maps zeros from the faulting page to those it mapped before, marks the range
-// as damaged and lets the access continue; `Source::check` turns the mark into an Error. Other faults go to the handler
-// that was installed before ours. The handler is removed with the last range, unless another one was installed on top
-// of it, which may call ours: then it stays and passes everything on.
+// at least one range is guarded, our handler maps zeros from the faulting page up to the zeros that it mapped before,
+// marks the range as damaged and lets the access continue; `Source::check` turns the mark into an Error. Other faults
+// go to the handler that was installed before ours. The handler is removed with the last range, unless another one was
+// installed on top of it, which may call ours: then it stays and passes everything on.
 #pragma once
 
 #include <cstddef>

@@ -172,7 +172,7 @@ bool is_harmless(std::string_view key, const Value& value) {
   // Only used in training; "attn_pdrop" and the like are GPT-2's.
   if (key.find("dropout") != key.npos || key.ends_with("pdrop") || key.ends_with("layerdrop")) return true;
   if (key == "rope_type" || key == "type") return value == "default";
-  // False is what a reader would assume.
+  // False: there is no bias (or alibi), and no reader looks for one.
   return (key.ends_with("_bias") || key == "bias" || key == "alibi") && value == false;
 }
 

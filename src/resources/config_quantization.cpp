@@ -93,7 +93,7 @@ class Remover {
     remove(members);
   }
 
-  // Removes members with the comma and the space after them, or those before the last member.
+  // Removes members, each with the comma and the space after it; a last member with those before it.
   void remove(const std::vector<Member>& members) {
     std::vector<std::pair<std::size_t, std::size_t>> own;
     std::size_t kept = 0;  // the end of the last member that is kept

@@ -20,7 +20,7 @@ inline constexpr std::uint64_t kAlignment = 32;  // default alignment of tensors
 inline constexpr std::uint64_t kMaxAlignment = std::uint64_t{1} << 20;
 inline constexpr std::uint64_t kMaxName = 63, kMaxRank = 4, kMaxKey = 65535;
 inline constexpr std::uint64_t kMaxCount = std::uint64_t{1} << 30;  // most elements of an array, and bytes of a string
-inline constexpr std::uint64_t kFixedBytes = 24, kMaxPadding = 32;  // before the entries; usual most after a tensor
+inline constexpr std::uint64_t kFixedBytes = 24, kMaxPadding = 32;  // bytes before the entries; padding after a tensor
 inline constexpr std::string_view kFormatName = "gguf", kSuffix = ".gguf";
 
 // Keys that describe the file itself.

@@ -44,7 +44,7 @@ class ToEntry {
     return entry(std::optional(decimal_double(f64_to_f32(*(config_.*member)))), ValueType::f32);
   }
   template <typename Member>
-  std::optional<Entry> operator()(Member /*texts and truths have no key of their own*/) const {
+  std::optional<Entry> operator()(Member /*texts and booleans have no key of their own*/) const {
     return std::nullopt;
   }
 

@@ -38,8 +38,8 @@ bool is_rope_table(Role role) {
   return role == Role::rope_factors || role == Role::rope_factors_long || role == Role::rope_factors_short;
 }
 
-// Returns whether Hugging Face's models do not have the tensor: factors that config.json states, and a head that is a
-// copy of the token table according to config.json.
+// Returns whether Hugging Face's models do not have the tensor: factors that config.json states, and, if config.json is
+// attached, a head that adopt.cpp copied from the token table.
 bool is_omitted(const Tensor& tensor, Role role, bool has_config) {
   return is_rope_table(role) || (has_config && role == Role::output_head && tensor.attributes.find(kCopied) != nullptr);
 }

@@ -156,8 +156,8 @@ TEST(GgufConventions, AHeadThatWasLeftOutComesBack) {
   EXPECT_EQ(back.tensor("lm_head.weight")->values<float>(), model.tensors[0].values<float>());
 }
 
-// Keys of GGUF in the metadata of a model with Hugging Face's names, planted or set, change neither the conversion nor the
-// values from config.json.
+// Keys of GGUF in the metadata of a model with Hugging Face's names, planted or set, change neither the conversion nor
+// the values from config.json.
 TEST(GgufConventions, NoKeyOfMetadataTurnsTheConventionsOff) {
   const std::string config = R"({"model_type":"llama","rope_scaling":{"rope_type":"linear","factor":2.0}})";
   const std::pair<const char*, Value> keys[] = {{"general.alignment", Value(64)},
@@ -314,7 +314,8 @@ TEST(GgufConventions, TheNameOfThePreTokenizer) {
   EXPECT_NO_THROW(static_cast<void>(adapt(odd, gguf(), without)));
 }
 
-// SmolLM's tokenizer_config.json names <|endoftext|> as its unk_token; llama.cpp's converter writes it as a control token.
+// SmolLM's tokenizer_config.json names <|endoftext|> as its unk_token; llama.cpp's converter writes it as a control
+// token.
 TEST(GgufConventions, AVocabularyOfBytesHasNoUnknownToken) {
   Model model = small("llama");
   add_ffn(model);
