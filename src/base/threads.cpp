@@ -45,8 +45,8 @@ std::vector<std::jthread> start_threads(unsigned count, const std::function<void
           },
           i);
     }
-  } catch (const std::system_error&) {  // NOLINT(bugprone-empty-catch): the system has no more, and says EAGAIN
-  } catch (const std::bad_alloc&) {     // NOLINT(bugprone-empty-catch): nor room for one more
+  } catch (const std::system_error&) {  // NOLINT(bugprone-empty-catch): EAGAIN, the system has no more threads
+  } catch (const std::bad_alloc&) {     // NOLINT(bugprone-empty-catch): no memory for another thread
   }
   return threads;
 }
