@@ -113,10 +113,11 @@ readme: packages  ## bring the generated parts of README.md up to date
 	$(call build,release,--target tare-cli)
 	@/usr/bin/python3 tools/readme.py build/release/tare
 
-install: packages  ## install into PREFIX (/usr/local)
-	$(call configure,release)
-	$(call build,release)
-	@cmake --install build/release --prefix $(PREFIX)
+install:  ## install the command and the library into PREFIX (/usr/local)
+	@tools/packages build
+	$(call configure,install)
+	$(call build,install)
+	@cmake --install build/install --prefix $(PREFIX)
 
 clean:  ## remove everything that was built
 	@rm -rf build

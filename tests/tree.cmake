@@ -41,6 +41,9 @@ if(NOT TARE_SANITIZE)
   add_test(NAME tree.version COMMAND ${TARE_PYTHON} ${PROJECT_SOURCE_DIR}/tools/version.py --check $<TARGET_FILE:tare-cli>)
   add_test(NAME tree.version-selftest COMMAND ${TARE_PYTHON} ${PROJECT_SOURCE_DIR}/tools/version.py --selftest)
 
+  # What others package Tare with; where CMake stops; what `make install` needs.
+  add_test(NAME tree.packaging COMMAND ${TARE_PYTHON} ${PROJECT_SOURCE_DIR}/tests/packaging.py $<TARGET_FILE:tare-cli> ${CMAKE_COMMAND})
+
   # Messages use the words of the glossary.
   add_test(NAME tree.words COMMAND ${TARE_PYTHON} ${PROJECT_SOURCE_DIR}/tools/words.py)
   add_test(NAME tree.words-selftest COMMAND ${TARE_PYTHON} ${PROJECT_SOURCE_DIR}/tools/words.py --selftest)
