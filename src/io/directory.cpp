@@ -3,6 +3,7 @@
 #include <dirent.h>
 #include <fcntl.h>
 #include <sys/file.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -23,6 +24,13 @@ constexpr int kOpenFolder = O_RDONLY | O_DIRECTORY | O_CLOEXEC;
 
 // Names that one `remove_inside` removes at most: far more than a model has files.
 constexpr std::size_t kMostRemoved = std::size_t{1} << 18;
+
+#if defined(__GLIBC__) && !__GLIBC_PREREQ(2, 30)
+// glibc has a function for this system call since 2.30; the released files run with 2.28.
+ssize_t getdents64(int directory, void* buffer, std::size_t length) noexcept {
+  return ::syscall(SYS_getdents64, directory, buffer, length);
+}
+#endif
 
 std::atomic<bool> unnamed_forbidden{false};
 
@@ -136,7 +144,7 @@ bool Directory::for_each(const Visit& visit) const noexcept {
   if (!listed) return false;
   alignas(dirent64) std::array<char, 4096> buffer;
   for (;;) {
-    const ssize_t length = ::getdents64(listed.get(), buffer.data(), buffer.size());
+    const ssize_t length = getdents64(listed.get(), buffer.data(), buffer.size());
     if (length <= 0) return length == 0;
     for (ssize_t at = 0; at < length;) {
       const auto* const entry = reinterpret_cast<const dirent64*>(buffer.data() + at);

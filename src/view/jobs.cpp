@@ -57,7 +57,8 @@ void carry_out(Job& job, const Jobs::Work& work) noexcept {
 
 void stay_behind_others(int how_far) noexcept {
   // Linux keeps this for each thread, and threads that this one starts inherit it.
-  static_cast<void>(::setpriority(PRIO_PROCESS, static_cast<id_t>(::gettid()), how_far));
+  // 0 is the calling thread, on Linux. (glibc has gettid since 2.30 only; the released files run with 2.28.)
+  static_cast<void>(::setpriority(PRIO_PROCESS, 0, how_far));
 }
 
 Jobs::~Jobs() { clear(); }
