@@ -5,6 +5,7 @@
 // A value is the next word whatever it looks like, as `-o -` and `--threads -1` need it; only a word that is one of the
 // verb's own options is not taken for one: `-o --force` forgets the path more often than it means a file of that name.
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <optional>

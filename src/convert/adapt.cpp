@@ -1,5 +1,6 @@
 // What must change so that a target can hold a model. Looks only at the target's row in the table of formats.
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <map>

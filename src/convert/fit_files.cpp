@@ -1,6 +1,8 @@
 // Files on their way into a target: carried, made, replaced by fields, refused.
 #include "convert/fit_files.hpp"
 
+#include <fmt/ranges.h>
+
 #include <algorithm>
 
 #include "arch/usual_names.hpp"

@@ -1,6 +1,7 @@
 // A directory is checked against its own config.json before it is written: programs that load it fill what is missing with
 // random numbers, and say so in a line that nobody reads.
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 

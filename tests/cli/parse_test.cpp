@@ -1,5 +1,6 @@
 // The parser of the command line: for each row of words what is understood, or the sentence that refuses it.
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <gtest/gtest.h>
 
 #include "cli/command.hpp"

@@ -1,5 +1,6 @@
 // demo: a small model through the main verbs on one screen, and every container checked.
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <cerrno>

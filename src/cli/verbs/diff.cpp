@@ -1,5 +1,6 @@
 // diff: what two files disagree about.
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <cmath>

@@ -1,5 +1,6 @@
 // meta: the metadata of a file, key by key, and changing it.
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 

@@ -1,5 +1,6 @@
 // quantize: convert with a recipe, and a table of what it cost.
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <cmath>

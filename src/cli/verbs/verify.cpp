@@ -1,5 +1,6 @@
 // verify: everything that can be checked, as findings.
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 

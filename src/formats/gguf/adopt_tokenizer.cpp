@@ -1,5 +1,6 @@
 // The tokenizer as llama.cpp wants it: kind, special tokens, how texts are cut, and the template of chats.
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 

@@ -1,5 +1,6 @@
 // What the keys mean: hyper-parameters, the vocabulary, and the rest.
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 

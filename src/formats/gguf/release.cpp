@@ -1,5 +1,6 @@
 // From llama.cpp's conventions back to Hugging Face's: the tensors, and the files that say the rest.
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <cmath>

@@ -1,5 +1,6 @@
 // Which files of a directory are what.
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <filesystem>

@@ -1,6 +1,7 @@
 // Writes Tiny Llama weights. The sizes come from the config, or else from the tensors; whatever does not fit them is
 // told in one error, because a model that lacks one tensor tends to lack several.
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <charconv>

@@ -1,5 +1,6 @@
 // Reading the manifest: where it is, what its keys say. What the objects mean is checked in zt_objects.cpp.
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <array>

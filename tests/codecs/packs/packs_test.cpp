@@ -1,6 +1,7 @@
 // Weights that other programs packed: the models in data/ were made by their libraries (tools/packs.py), with the values
 // that those decode them to.
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <cmath>
 #include <set>

@@ -1,6 +1,8 @@
 // llama.cpp's conventions and Hugging Face's: names, rows, experts, types, keys and tokenizers, there and back.
 #include "formats/gguf/conventions.hpp"
 
+#include <fmt/ranges.h>
+
 #include <cmath>
 
 #include "conformance/gguf_cases.hpp"
