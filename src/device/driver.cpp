@@ -21,6 +21,12 @@ const FamilyFacts& facts_of(Family family) { return kFamilies[static_cast<std::s
 
 std::unique_ptr<Driver> open_driver(Family family, const std::string& library) {
   const FamilyFacts& row = facts_of(family);
+#ifdef TARE_STATIC
+  // A static program has no loader of libraries; musl's dlopen always fails, which says nothing about the machine.
+  throw Error(
+      ErrorKind::unsupported, "device.driver.static",
+      fmt::format("this static build cannot load {}, the {} driver; the builds for glibc can", library, row.name));
+#endif
   void* const handle = ::dlopen(library.c_str(), RTLD_NOW | RTLD_LOCAL);
   if (handle == nullptr)
     throw Error(ErrorKind::not_found, "device.driver.missing",

@@ -1,4 +1,4 @@
-// libmicrohttpd's functions, looked up when they are first needed.
+// libmicrohttpd's functions, looked up when they are first needed; with TARE_LINK_SERVER (cmake/view.cmake) they are linked in.
 #pragma once
 
 #include <microhttpd.h>
