@@ -13,7 +13,7 @@ import sys
 import tempfile
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
-TARE, CMAKE = sys.argv[1], sys.argv[2]
+TARE, CMAKE = os.path.abspath(sys.argv[1]), sys.argv[2]
 failed = []
 
 
