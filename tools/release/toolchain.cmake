@@ -28,4 +28,5 @@ if(TARE_TARGET MATCHES "musl")
 endif()
 set(linked "-s -Wl,--gc-sections -L${kit}/lib")
 set(CMAKE_EXE_LINKER_FLAGS_INIT "${linked}")
-set(CMAKE_MODULE_LINKER_FLAGS_INIT "${linked}")
+# Before zig's own unwinder, which would otherwise be taken: see tools/release/kit.
+set(CMAKE_MODULE_LINKER_FLAGS_INIT "${linked} ${kit}/lib/unwind/libgcc_s.so.1")
