@@ -25,10 +25,17 @@ constexpr int kOpenFolder = O_RDONLY | O_DIRECTORY | O_CLOEXEC;
 // Names that one `remove_inside` removes at most: far more than a model has files.
 constexpr std::size_t kMostRemoved = std::size_t{1} << 18;
 
-#if defined(__GLIBC__) && !__GLIBC_PREREQ(2, 30)
-// glibc has a function for this system call since 2.30; the released files run with 2.28.
-ssize_t getdents64(int directory, void* buffer, std::size_t length) noexcept {
+// System calls without a function in every C library: glibc has getdents64 since 2.30 (the released files run with 2.28), and musl
+// has no renameat2.
+ssize_t read_entries(int directory, void* buffer, std::size_t length) noexcept {
   return ::syscall(SYS_getdents64, directory, buffer, length);
+}
+#ifndef __GLIBC__
+#ifndef RENAME_NOREPLACE
+#define RENAME_NOREPLACE 1  // NOLINT(cppcoreguidelines-macro-usage): as the kernel's header has it
+#endif
+int renameat2(int from, const char* name, int to, const char* to_name, unsigned flags) noexcept {
+  return static_cast<int>(::syscall(SYS_renameat2, from, name, to, to_name, flags));
 }
 #endif
 
@@ -144,7 +151,7 @@ bool Directory::for_each(const Visit& visit) const noexcept {
   if (!listed) return false;
   alignas(dirent64) std::array<char, 4096> buffer;
   for (;;) {
-    const ssize_t length = getdents64(listed.get(), buffer.data(), buffer.size());
+    const ssize_t length = read_entries(listed.get(), buffer.data(), buffer.size());
     if (length <= 0) return length == 0;
     for (ssize_t at = 0; at < length;) {
       const auto* const entry = reinterpret_cast<const dirent64*>(buffer.data() + at);
@@ -234,7 +241,7 @@ bool Directory::rename(const char* name, const Directory& to, const char* to_nam
 bool Directory::rename_new(const char* name, const Directory& to, const char* to_name) const noexcept {
   const Changing changing;
   if (!step("rename", to_name)) return false;
-  if (::renameat2(descriptor(), name, to.descriptor(), to_name, RENAME_NOREPLACE) == 0) return true;
+  if (renameat2(descriptor(), name, to.descriptor(), to_name, RENAME_NOREPLACE) == 0) return true;
   if (errno != EINVAL && errno != ENOSYS && errno != EOPNOTSUPP) return false;
   // A file system that cannot promise it: a hard link does not replace either.
   if (::linkat(descriptor(), name, to.descriptor(), to_name, 0) == 0) {

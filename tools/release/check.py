@@ -7,7 +7,7 @@ Of every file: what it needs of the system (nothing newer than glibc 2.28; nothi
 machine's processor are run, in roots without compilers and without any -dev package:
 
   wheel      in a Debian 12 that has Python only: pip install, `tare info`, `tare demo`, `tare view`, the tests of the module
-  archive    in a Debian 11 that has its C library only
+  archive    where there is a C library only: Debian 11's, or the oldest that the mirror has
   static     in an empty folder, without /proc, not as root: as packaging/Dockerfile says
   install.sh in the Debian 12: installs, refuses a wrong sum, undoes itself
 
@@ -138,6 +138,16 @@ def debian12():
     return root_of("debian12", "bookworm", ["python3", "python3-venv"], "minbase")
 
 
+def old_libc():
+    """The C library alone, of the oldest Debian that the mirror still has."""
+    for number, suite in ((11, "bullseye"), (12, "bookworm")):
+        try:
+            return root_of(f"libc{number}", suite, ["libc6", "libc-bin"], "extract"), f"Debian {number}, its C library only"
+        except subprocess.CalledProcessError:
+            note(f"Debian {number} cannot be had from this mirror")
+    sys.exit("tools/release/check.py: no Debian can be had from this mirror")
+
+
 # ---- the files
 
 VIEW = """
@@ -259,9 +269,9 @@ def check_archive(archive, processor, static):
         if static:
             check_empty(archive, unpacked)
         else:
-            root = root_of("debian11", "bullseye", ["libc6", "libc-bin"], "extract")
+            root, title = old_libc()
             shutil.copytree(unpacked, root / "work/tare")
-            expect_run("Debian 11, its C library only", root, "/work/tare/bin/tare", "demo", "--force", "/tmp/demo", says="bits per weight")
+            expect_run(title, root, "/work/tare/bin/tare", "demo", "--force", "/tmp/demo", says="bits per weight")
             expect_run("no driver", root, "/work/tare/bin/tare", "load", "/tmp/demo/demo.zt", code=1, says="there is no CUDA driver")
 
 
