@@ -152,18 +152,22 @@ def old_libc():
 
 VIEW = """
 import http.client, re, signal, subprocess, sys
-server = subprocess.Popen([sys.argv[1], "view", "--no-browser", sys.argv[2]], stdout=subprocess.PIPE, text=True)
-port, token = re.fullmatch(r"http://127\\.0\\.0\\.1:(\\d+)/([0-9a-f]{32})/", server.stdout.readline().strip()).groups()
-def get(path):
+# Whoever runs this in the background ignores SIGINT, and so would the server.
+server = subprocess.Popen([sys.argv[1], "view", "--no-browser", sys.argv[2]], stdout=subprocess.PIPE, text=True,
+                          preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL))
+try:
+    port, token = re.fullmatch(r"http://127\\.0\\.0\\.1:(\\d+)/([0-9a-f]{32})/", server.stdout.readline().strip()).groups()
     client = http.client.HTTPConnection("127.0.0.1", int(port), timeout=30)
-    client.request("GET", f"/{token}/{path}")
+    client.request("GET", f"/{token}/")
     answer = client.getresponse()
-    return answer.status, answer.read()
-status, page = get("")
-assert status == 200 and b"<html" in page.lower(), (status, page[:200])
-server.send_signal(signal.SIGINT)
-assert server.wait(10) in (0, 130, -2), server.returncode
-print("view: served", len(page), "bytes")
+    page = answer.read()
+    assert answer.status == 200 and b"<html" in page.lower(), (answer.status, page[:200])
+    client.close()
+    server.send_signal(signal.SIGINT)
+    assert server.wait(30) in (0, 130, -2), server.returncode
+    print("view: served", len(page), "bytes")
+finally:
+    server.kill()
 """
 
 
@@ -204,7 +208,7 @@ def check_wheel(wheel, processor):
     shutil.copytree(others, root / "work/wheels")
     shutil.copy(wheel, root / "work/wheels")
     shutil.copytree(ROOT / "python/tests", root / "work/tare/python/tests", ignore=shutil.ignore_patterns("__pycache__"))
-    for folder in ("docs", "fuzz/corpus"):
+    for folder in ("docs", "fuzz/corpus", "tests/cli"):
         shutil.copytree(ROOT / folder, root / "work/tare" / folder)
     code, text = inside(root, "sh", "-c", "command -v cc g++ clang ld make cmake; ls /usr/include | head -3; dpkg -l | grep -c -e '-dev'")
     expect(text.strip() in ("0", ""), f"the root has a compiler or headers: {text}")
@@ -226,8 +230,12 @@ def check_wheel(wheel, processor):
     expect_run("no /proc", root, "venv/bin/tare", "verify", "demo/demo.zt", proc=False, says="ok")
 
 
-def check_quick(wheel, own=False):
+def check_quick(wheel, processor, own=False):
     """Into a fresh venv outside of the tree; the tests of the module from there."""
+    if processor != HERE:
+        with tempfile.TemporaryDirectory() as place:
+            wheel_members(wheel, processor, pathlib.Path(place))
+        return
     with tempfile.TemporaryDirectory(prefix="tare-wheel-") as place:
         place = pathlib.Path(place)
         (place / "parts").mkdir()
@@ -329,7 +337,7 @@ def check_install(dist):
 
 def main(arguments):
     if arguments[0] == "--own":
-        check_quick(pathlib.Path(arguments[1]).resolve(), own=True)
+        check_quick(pathlib.Path(arguments[1]).resolve(), HERE, own=True)
         return 1 if wrong else 0
     dist = pathlib.Path(arguments[0]).resolve()
     quick = "--quick" in arguments
@@ -342,7 +350,7 @@ def main(arguments):
         expect(limit is None or path.stat().st_size <= limit, f"{path.name}: expected at most {limit} bytes, found {path.stat().st_size}")
         processor = "x86_64" if "x86_64" in path.name else "aarch64"
         if path.suffix == ".whl":
-            check_quick(path) if quick else check_wheel(path, processor)
+            check_quick(path, processor) if quick else check_wheel(path, processor)
         elif path.name.endswith(".tar.gz") and "-linux-" in path.name:
             check_archive(path, processor, "-static" in path.name)
         elif path.name == "install.sh":
