@@ -25,7 +25,7 @@ std::string rate(double bytes, double seconds) { return fmt::format("{:.2f} GB/s
   std::exit(1);
 }
 
-// bf16 weights between 0.0078 and 0.03, of either sign: f16 holds them all.
+// bf16 weights of magnitude 0.0078 to 0.03: f16 represents all of them.
 Bytes weights(std::size_t size) {
   std::mt19937 random(11);
   Bytes bytes(size);
@@ -62,8 +62,8 @@ struct Aligned {
   std::byte* at;
 };
 
-// Every tensor of a file in memory, at its odd place there, into an aligned buffer; against memcpy between aligned ones,
-// in pieces as large: above some size the C library turns to stores that pass by the cache.
+// Reads every tensor of a file in memory, at an unaligned offset, into an aligned buffer, and compares with memcpy
+// between aligned buffers in pieces of the same size: above some size the C library uses stores that bypass the cache.
 void bench_read(int rounds, Table& table) {
   constexpr std::size_t kEach = std::size_t{64} << 20, kCount = 4;
   const Bytes bytes = weights(kEach);
@@ -95,7 +95,7 @@ void run_command(const std::string& command) {
   if (std::system(command.c_str()) != 0) die("failed: " + command);
 }
 
-// As many bytes from memory into a new file, and wait until they are on the disk as convert does.
+// Writes the same number of bytes from memory to a new file and waits until they are on the disk, as convert does.
 void plain_write(const std::string& path, const Bytes& bytes, std::uint64_t size) {
   const int file = ::open(path.c_str(), O_CREAT | O_TRUNC | O_WRONLY | O_CLOEXEC, 0666);
   for (std::uint64_t at = 0; at < size;) {

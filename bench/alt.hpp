@@ -1,4 +1,4 @@
-// ALT: unaligned data into aligned buffers, and making a file of it with a cast on the way.
+// ALT: reads unaligned data into aligned buffers, and writes a file with a cast.
 #pragma once
 
 #include <string>

@@ -1,9 +1,9 @@
-// Our jobs beside the machine's own limits and the plain tools, in one run, on the same bytes.
+// Compares Tare's jobs with the machine's limits and plain tools, in one run, on the same bytes.
 //
-//   tare-bench [--gib N] [--dir DIR] [--rounds N] [--plot FILE] [JOB...]
+//  tare-bench [--gib N] [--dir DIR] [--rounds N] [--plot FILE] [JOB...]
 //
-// Jobs: see kJobs; all of them unless some are named. Every result is a ratio. Files are made under DIR (default: the
-// current folder) and removed again; `encode` draws its errors into FILE.
+// Jobs are in kJobs; all run unless some are named. Every result is a ratio. Files are created in DIR (default: the
+// current folder) and removed; `encode` draws its errors into FILE.
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <openssl/evp.h>
@@ -60,7 +60,7 @@ Bytes noise(std::size_t size, unsigned seed) {
   return bytes;
 }
 
-// Bytes that zstd can roughly halve: bf16 weights drawn from a narrow Gaussian.
+// Bytes that zstd can roughly halve: bf16 weights from a narrow Gaussian.
 Bytes weights(std::size_t size, unsigned seed) {
   std::mt19937 random(seed);
   std::normal_distribution<float> normal(0, 0.02f);
@@ -75,11 +75,11 @@ Bytes weights(std::size_t size, unsigned seed) {
   return bytes;
 }
 
-// How far the tensors of `shifted_model` are apart in memory.
+// Distance between the tensors of `shifted_model` in memory.
 constexpr std::size_t kShift = 64;
 
-// A model of `count` bf16 matrices of `each` bytes, no two of which are equal: some containers store equal ones once. `bytes`
-// has kShift more for each.
+// A model of `count` different bf16 matrices of `each` bytes: some containers store equal ones once. `bytes` must have
+// kShift more bytes for each.
 Model shifted_model(const Bytes& bytes, std::size_t each, std::size_t count) {
   const SourcePtr source = borrow_memory(bytes);
   Model model;
@@ -89,7 +89,7 @@ Model shifted_model(const Bytes& bytes, std::size_t each, std::size_t count) {
   return model;
 }
 
-// A model of `count` bf16 matrices over the same bytes in memory.
+// A model of `count` bf16 matrices that share the same bytes in memory.
 Model model_of(const Bytes& bytes, std::size_t count) {
   const SourcePtr source = borrow_memory(bytes);
   Model model;
@@ -108,7 +108,7 @@ void write_model(const Model& model, const std::string& path, const WriteOptions
 
 std::string rate(double bytes, double seconds) { return fmt::format("{:.2f} GB/s", bytes / seconds / 1e9); }
 
-// Goals are of 100,000 tensors, in microseconds.
+// Goals are for 100,000 tensors, in microseconds per tensor.
 void bench_open_of(const Settings& settings, bench::Table& table, std::string_view format, const WriteOptions& options,
                    double goal) {
   const std::string path = settings.directory + "/bench-open.zt";
@@ -191,7 +191,7 @@ void bench_write_of(const Settings& settings, bench::Table& table, std::string_v
   const std::size_t each = std::size_t{32} << 20, count = 32;
   const Bytes bytes = noise(each + count * kShift, 2);
   const Model model = shifted_model(bytes, each, count);
-  // Both start without the old file: memory that was just freed is faster than memory never touched.
+  // Both start without the old file, because memory that was just freed is faster than fresh memory.
   const auto ours = [&] {
     fs::remove(path);
     write_model(model, path, {.digest = DigestAlgorithm::none}, format);
@@ -219,7 +219,7 @@ void bench_read(const Settings& settings, bench::Table& table) { bench_read_of(s
 void bench_write(const Settings& settings, bench::Table& table) { bench_write_of(settings, table, "zt"); }
 void bench_convert_of(const Settings& settings, bench::Table& table, std::string_view format);
 
-// As the package does it: canonical form, a digest with every part. bench/zt2.py has the package beside it.
+// Writes like the package: canonical form, a digest with every part. bench/zt2.py compares with the package itself.
 void bench_zt2(const Settings& settings, bench::Table& table) {
   bench_open_of(settings, table, "zt2", {.dialect = "pages"}, 0.4);
   bench_read_of(settings, table, "zt2");
@@ -243,7 +243,7 @@ void bench_zt2(const Settings& settings, bench::Table& table) {
   fs::remove(path);
 }
 
-// What one core hashes per second, by the library that `openssl speed` times.
+// The bytes that one core hashes per second, with the library that `openssl speed` times.
 double sha256_rate() {
   const Bytes block = noise(std::size_t{1} << 20, 3);
   unsigned char out[32];
@@ -260,7 +260,7 @@ void bench_digest(const Settings& settings, bench::Table& table) {
   const Model model = model_of(bytes, count);
   const unsigned cores = std::max(1u, std::thread::hardware_concurrency());
   const double limit = sha256_rate() * cores;
-  // Hashing alone, then hashing as part of writing a file.
+  // Only hashing, then hashing as part of writing a file.
   const double hash = bench::best_of(settings.rounds, {[&] { (void)content_digest(model); }})[0];
   const double total = static_cast<double>(each * count);
   const std::string against = fmt::format("{} x SHA-256: {}", cores, rate(limit, 1));
@@ -316,7 +316,7 @@ void bench_convert_of(const Settings& settings, bench::Table& table, std::string
 
 void bench_convert(const Settings& settings, bench::Table& table) { bench_convert_of(settings, table, "zt"); }
 
-// A whole model of bf16 matrices through `quantize`, against copying the file it came in.
+// Quantizes a whole model of bf16 matrices, and compares with copying its file.
 void bench_quantize(const Settings& settings, bench::Table& table) {
   const std::string in = settings.directory + "/bench-in.zt", out = settings.directory + "/bench-out.mcf";
   const std::size_t each = std::size_t{64} << 20;
@@ -370,7 +370,7 @@ void bench_zstd(const Settings& settings, bench::Table& table) {
     const std::string packed_path = settings.directory + "/bench-packed.zt";
     write_model(model, packed_path, {.zstd_level = 3});
     const Model packed = open(packed_path);
-    fs::remove(packed_path);  // the mapping keeps it
+    fs::remove(packed_path);  // the mapping keeps the data
     fs::remove(path);
     if (packed.tensors[0].components[0].blob.encoding() != Encoding::zstd) continue;
     const auto unpacked = bench::best_of(

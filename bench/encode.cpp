@@ -27,7 +27,7 @@ namespace {
 
 using namespace tare;
 
-// Small enough for a cache of the second level: this is about arithmetic. Reading memory is the job of others.
+// Fits into an L2 cache: this measures arithmetic. Other jobs measure reading memory.
 constexpr std::uint64_t kRows = 32, kColumns = 4096;
 constexpr std::size_t kWeights = kRows * kColumns;
 
@@ -56,7 +56,7 @@ Tensor coded(const Tensor& tensor, std::string_view method, bool fast, std::shar
   return find_codec_by_method(method)->encode(tensor, options);
 }
 
-// Makes every byte of the payload on this thread; what takes them is not timed.
+// Produces every byte of the payload on this thread, without the cost of a consumer.
 std::size_t make(const Tensor& tensor) {
   const Blob& payload = tensor.component("payload")->blob;
   std::size_t made = 0;
@@ -65,7 +65,7 @@ std::size_t make(const Tensor& tensor) {
   return made;
 }
 
-// What one would write first: a loop over blocks, a loop over values. `kBits` is 8 or 4; scales first, then codes.
+// The obvious code: a loop over blocks, a loop over values. `kBits` is 8 or 4; scales first, then codes.
 template <int kBits>
 void straightforward(const std::vector<float>& values, Bytes& out) {
   constexpr float kMost = kBits == 8 ? 127 : 7;
@@ -75,7 +75,7 @@ void straightforward(const std::vector<float>& values, Bytes& out) {
     float most = 0;
     for (std::size_t i = b; i < b + 32; ++i) most = std::max(most, std::fabs(values[i]));
     const float scale = most / kMost;
-    // The exponents of these weights are normal in f16.
+    // The scales of these weights are normal numbers in f16.
     std::uint32_t bits;
     std::memcpy(&bits, &scale, 4);
     const auto half =
@@ -151,7 +151,7 @@ void compare_rates(int rounds, Table& table) {
               fmt::format("ggml {}: {}", rival.name, text(row)), ours / row, rival.goal);
   }
 #endif
-  // What the search costs.
+  // The cost of the search.
   for (const std::string_view method : {"q8", "q4", "k6", "k4", "k3", "k2"}) {
     const double fast = rates.ours(method, true), searched = rates.ours(method, false);
     table.row(fmt::format("encode {}, searched", method), text(searched), "fast: " + text(fast), searched / fast, 0);

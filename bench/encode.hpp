@@ -1,4 +1,4 @@
-// The job about quantizing: how fast, and at what loss.
+// The quantization job: speed and loss.
 #pragma once
 
 #include <string>
@@ -8,20 +8,20 @@
 
 namespace bench {
 
-// What a method costs and loses. Errors are relative: the root of (squared error / squared weights).
+// The cost and loss of a method. Errors are relative: the root of (squared error / squared weights).
 struct MethodError {
   std::string method;
-  double bits = 0;  // a weight
+  double bits = 0;  // per weight
   struct Pair {
     double fast = 0, searched = 0;
   } gaussian, laplace;
 };
 
-// Encoding by MCF's methods on one core, against straightforward loops and (where it was built in) ggml; prints the table
-// of errors as Markdown, and draws it into the file `plot` unless that is empty.
+// Encodes with MCF's methods on one core, and compares with plain loops and ggml (if built in). Prints the table of
+// errors as Markdown, and draws it into the file `plot` unless that is empty.
 void encode(int rounds, const std::string& plot, Table& table);
 
-// Error against bits, as SVG.
+// Error over bits, as SVG.
 std::string draw_errors(const std::vector<MethodError>& methods);
 
 }  // namespace bench

@@ -1,4 +1,4 @@
-// The plot of docs/quantization.md: error against bits per weight, one dot for each method and kind of scales.
+// The plot in docs/quantization.md: error over bits per weight, one dot per method and kind of scales.
 #include <fmt/format.h>
 
 #include <algorithm>

@@ -55,7 +55,7 @@ void dequantize_row_tq1_0(const void*, float*, std::int64_t);
 void dequantize_row_tq2_0(const void*, float*, std::int64_t);
 void dequantize_row_nvfp4(const void*, float*, std::int64_t);
 void dequantize_row_q8_K(const void*, float*, std::int64_t);
-// With SIMD; the others have none.
+// These use SIMD; the others do not.
 void quantize_row_q4_0(const float*, void*, std::int64_t);
 void quantize_row_q8_0(const float*, void*, std::int64_t);
 void quantize_row_q8_K(const float*, void*, std::int64_t);
@@ -160,7 +160,7 @@ std::vector<float> weights_of(Distribution distribution) {
 }
 std::vector<float> weights() { return weights_of(std::normal_distribution<float>()); }
 
-// What errors are compared on: distributions, and the matrices of a trained model (bench/train.py).
+// Data for comparing errors: distributions, and the matrices of a trained model (bench/train.py).
 struct Sample {
   std::string name;
   std::vector<float> values;
@@ -196,10 +196,10 @@ struct Rival {
   void (*encode)(const float*, void*, std::int64_t);
   void (*decode)(const void*, float*, std::int64_t);
   double encode_goal = 0, decode_goal = 1;
-  // Products with 8-bit vectors, whose blocks the second makes.
+  // Products with 8-bit vectors; `vector` makes their blocks.
   void (*dot)(int, float*, std::size_t, const void*, std::size_t, const void*, std::size_t, int) = nullptr;
   void (*vector)(const float*, void*, std::int64_t) = nullptr;
-  // Where another encoder makes the blocks of files than those of activations.
+  // Set if ggml encodes activations with another encoder than files.
   void (*activations)(const float*, void*, std::int64_t) = nullptr;
 };
 
@@ -249,7 +249,7 @@ class Types {
     if (rival.encode != nullptr) {
       tensor = encode(rival, codec);
     } else {
-      // Of any codes, with a finite scale wherever a type has it.
+      // Random codes, with a finite scale at each place where a type may have one.
       const std::size_t bytes = block_bytes(rival.method);
       Bytes blocks(kWeights / 256 * bytes);
       std::mt19937 random(2);
@@ -269,7 +269,7 @@ class Types {
     if (rival.dot != nullptr) products(rival, *rows, blocks);
   }
 
-  // The searched encoder beside ggml's, on everything in `all`.
+  // Compares the searching encoder with ggml's on everything in `all`.
   void errors(const Rival& rival, const std::vector<Sample>& all) {
     const std::size_t weights =
         static_cast<std::size_t>(find_codec(fmt::format("ggml.{}", rival.method))->row_multiple);
@@ -397,7 +397,7 @@ void quantizing(const std::string& directory, Table& table) {
   options.adapt.quant.method = "q4_k_m";
   options.overwrite = true;
   const std::string theirs = fmt::format("'{}' '{}' '{}' Q4_K_M >/dev/null 2>&1", program, input, out);
-  (void)convert(input, out, options);  // the file's pages are there for both
+  (void)convert(input, out, options);  // loads the file into the page cache for both
   double their_seconds = 1e300, our_seconds = 1e300;
   std::uint64_t memory = 0;
   for (int round = 0; round < 2; ++round) {

@@ -1,4 +1,4 @@
-// GGUF and ggml's types beside ggml itself, where it was built in (TARE_GGML), and the Python package `gguf`.
+// Compares GGUF and ggml's types with ggml itself, if built in (TARE_GGML), and with the Python package `gguf`.
 #pragma once
 
 #include <string>
@@ -7,8 +7,8 @@
 
 namespace bench {
 
-// `open`: a file with a large vocabulary. `types`: encoding, decoding and products, on one core. `quantize`: a whole file
-// beside the program that LLAMA_QUANTIZE names.
+// `open`: a file with a large vocabulary. `types`: encoding, decoding and products, on one core. `quantize`: a whole
+// file, compared with the program in LLAMA_QUANTIZE.
 void gguf(const std::string& directory, int rounds, Table& table);
 
 }  // namespace bench

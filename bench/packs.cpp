@@ -29,7 +29,7 @@ Bytes noise(std::uint64_t size) {
   return bytes;
 }
 
-// The number 2^-7 over and over.
+// The number 2^-7, repeated.
 template <typename Word>
 Bytes scales(std::uint64_t count, Word word) {
   Bytes bytes(static_cast<std::size_t>(count) * sizeof(Word));
@@ -90,7 +90,7 @@ Tensor fp8() {
   return made;
 }
 
-// Seconds that the original libraries take, by the name of the layout; those that do not run here are missing.
+// Seconds that the original libraries take, by layout; libraries that are not installed are missing.
 std::map<std::string, double> original_seconds(int rounds) {
   std::map<std::string, double> seconds;
   const char* const python = std::getenv("TARE_BENCH_PYTHON");

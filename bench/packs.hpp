@@ -1,4 +1,4 @@
-// Decoding weights that other programs packed, beside a copy of what is written.
+// Decodes packed weights of other programs, and compares with copying the output.
 #pragma once
 
 #include "measure.hpp"

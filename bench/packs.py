@@ -2,8 +2,8 @@
 
     bench/packs.py ROUNDS    prints "LAYOUT SECONDS" for each library that is installed and runs on a CPU
 
-tare-bench runs it with the python that TARE_BENCH_PYTHON names. AutoGPTQ has no function that only decodes: its forward pass
-for one token is timed, which decodes the whole matrix each time.
+tare-bench runs it with the Python interpreter in TARE_BENCH_PYTHON. AutoGPTQ has no function that only decodes, so this times its
+forward pass for one token, which decodes the whole matrix each time.
 """
 
 import pathlib

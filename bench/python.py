@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
-"""Times the module beside the package safetensors: the same job, on the same files, in one run, taking turns.
+"""Compares the module with the package safetensors: the same job, on the same files, in one run, taking turns.
 
     PYTHONPATH=build/release/python python3 bench/python.py [--dir DIR] [--repeat N] [--tensors N] [ROW ...]
 
 Results are compared before they are timed. Prints medians and ratios; more than 1 is in favour of Tare. Rows: load, save, keys,
-import, call, writer, ray; all by default. `ray` needs Ray, and says so where it is not installed.
+import, call, writer, ray; all by default. `ray` needs Ray, and reports if it is not installed.
 """
 
 import argparse
@@ -101,7 +101,7 @@ def files(folder, given, rows):
 
 
 def writer(folder, weights, repeat):
-    """In pieces, beside all at once; both wait for the disk."""
+    """Compares writing in pieces with writing all at once; both wait for the disk."""
     out = os.path.join(folder, "written.zt")
 
     def pieces():
@@ -124,7 +124,7 @@ def _per_call(m, count=20_000):
     return (time.perf_counter() - begin) / count
 
 
-# A worker without Ray: takes a pickled list of tasks when it is told to begin.
+# A worker without Ray: prints "ready", then runs the pickled list of tasks from standard input.
 _PLAIN = """
 import pickle, sys, tare
 print("ready", flush=True)
@@ -134,7 +134,7 @@ for task in pickle.load(sys.stdin.buffer):
 
 
 def cluster(folder, repeat):
-    """One Ray worker and two, one thread each, on a conversion that takes its time on the processor; and plain processes."""
+    """Compares one Ray worker with two, one thread each, on a conversion bound by the processor; and the same with plain processes."""
     try:
         import ray
     except ImportError:
@@ -147,7 +147,7 @@ def cluster(folder, repeat):
     def made():
         return tare.plan(source, os.path.join(folder, f"{next(number)}.zt"), tasks=8, zstd=19)
 
-    def on_ray(workers):  # a task asks for the share of the two processors that leaves room for so many
+    def on_ray(workers):  # each task requests a share of the two processors that allows this many workers
         return timed(lambda: tare.cluster.ray.run(plans.pop(), threads=1, num_cpus=2 / workers))[0]
 
     def plainly(workers):
@@ -166,7 +166,7 @@ def cluster(folder, repeat):
 
         return timed(job)[0]
 
-    # Ray lets its workers give way to everything else on the machine (15 nicer than it is itself).
+    # By default Ray gives its workers a lower priority than itself (niceness + 15).
     os.environ.setdefault("RAY_worker_niceness", "0")
     ray.init(num_cpus=2, include_dashboard=False, log_to_driver=False, configure_logging=False,
              runtime_env={"env_vars": {"PYTHONPATH": os.environ.get("PYTHONPATH", "")}})  # fmt: skip
@@ -178,7 +178,7 @@ def cluster(folder, repeat):
             time.sleep(0.5)
             return os.getpid()
 
-        def warm():  # both have started, and have imported it; Ray ends a worker that was idle for a second
+        def warm():  # waits until both have started and imported tare; Ray ends a worker that is idle for a second
             while len(set(ray.get([ready.remote(), ready.remote()]))) < 2:
                 pass
 

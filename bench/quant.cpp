@@ -16,7 +16,7 @@ namespace {
 using namespace tare;
 
 constexpr std::uint64_t kColumns = 4096, kRows = 16384;  // 256 MiB as f32
-constexpr std::uint64_t kRepeats = 8;                    // 544 MiB as q8: beyond any cache
+constexpr std::uint64_t kRepeats = 8;                    // 544 MiB as q8: larger than any cache
 
 std::string gigabytes(double bytes, double seconds) { return fmt::format("{:.2f} GB/s", bytes / seconds / 1e9); }
 std::string weights_rate(double weights, double seconds) { return fmt::format("{:.1f} G/s", weights / seconds / 1e9); }
@@ -52,7 +52,7 @@ Tensor coded(std::string_view method, std::uint64_t rows, const Bytes& payload) 
   return tensor;
 }
 
-// The same rows of q8 many times over: all scales, then all codes. Both are whole 64s.
+// The same q8 rows many times: all scales, then all codes. Both are multiples of 64 bytes.
 Bytes repeated_q8(const Bytes& payload) {
   const std::size_t scales = kRows * kColumns / 32 * 2, codes = kRows * kColumns;
   require(payload.size() == scales + codes, "size of a q8 payload");
@@ -64,7 +64,7 @@ Bytes repeated_q8(const Bytes& payload) {
   return many;
 }
 
-// Reads every byte; the result keeps the loop alive.
+// Reads every byte; the result keeps the loop from being optimized away.
 std::uint64_t sum_of(const Bytes& bytes) {
   std::uint64_t sums[8] = {};
   for (std::size_t i = 0; i + 64 <= bytes.size(); i += 64)
@@ -124,7 +124,7 @@ void products(int rounds, const std::vector<float>& weights, Table& table) {
               0.7);
     table.row("  times a vector of 8-bit codes", gigabytes(bytes, by_codes), against, read / by_codes, 0.7);
   }
-  // In the L2 cache; how these compare with other libraries is in docs/quantization.md.
+  // In the L2 cache; docs/quantization.md compares these with other libraries.
   for (const std::string_view method : {"q8", "q4", "k6", "k4", "k3", "k2"}) {
     const std::uint64_t few = 64;
     const Bytes payload = payload_of(method, {weights.begin(), weights.begin() + few * kColumns});

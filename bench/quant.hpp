@@ -1,11 +1,11 @@
-// The jobs about quantized tensors.
+// The jobs on quantized tensors.
 #pragma once
 
 #include "measure.hpp"
 
 namespace bench {
 
-// Decoding and row products of MCF's methods on one core, against copying and reading memory.
+// Decodes, and multiplies rows, with MCF's methods on one core, and compares with copying and reading memory.
 void quant(int rounds, Table& table);
 
 }  // namespace bench

@@ -1,4 +1,4 @@
-// Opening a safetensors file of 100,000 tensors, against the Python package `safetensors` where it is installed.
+// Opens a safetensors file of 100,000 tensors, and compares with the Python package `safetensors` if it is installed.
 #include "safetensors.hpp"
 
 #include <fmt/format.h>
@@ -19,7 +19,7 @@ using namespace tare;
 
 constexpr std::size_t kCount = 100'000;
 
-// Names as models have them, sorted and packed as every common writer does it.
+// Names as in real models, sorted and without gaps, as every common writer stores them.
 void write_many(const std::string& path) {
   const Bytes bytes(64);
   const SourcePtr source = borrow_memory(bytes);
@@ -33,7 +33,7 @@ void write_many(const std::string& path) {
   sink->commit();
 }
 
-// Microseconds a tensor, in processor time of the thread that opens; nothing when it cannot be measured.
+// Microseconds per tensor, in processor time of the opening thread; nothing if it cannot be measured.
 std::optional<double> python_microseconds(const std::string& path, int rounds) {
   const char* const python = std::getenv("TARE_BENCH_PYTHON");
   const std::string command = fmt::format(

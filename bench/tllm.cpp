@@ -21,8 +21,8 @@ using tiny_llama::TinyLlamaModel;
 
 std::string rate(double bytes, double seconds) { return fmt::format("{:.2f} GB/s", bytes / seconds / 1e9); }
 
-// As much memory as a step reads, on large pages like the weights, and a pass over it that does nothing but make every
-// cache line come: four streams, one word of each line.
+// As much memory as a step reads, on huge pages like the weights, and a pass that only loads every cache line: four
+// streams, one word per line.
 class Memory {
  public:
   explicit Memory(std::size_t bytes) : quarter_(bytes / kLine / 4), lines_(kPage, 4 * quarter_ * kLine) {}
@@ -51,7 +51,7 @@ class Memory {
   Block lines_;
 };
 
-// Bytes of the weights that one more token needs: all but the rows of the embeddings.
+// Bytes of the weights that one more token reads: all except the rows of the embeddings.
 double bytes_of_a_step(const TinyLlamaModel& model) {
   std::size_t floats = 0;
   model.visit_weights([&](const tiny_llama::Weight& weight) {
@@ -64,7 +64,7 @@ void bench_load(const std::string& path, int rounds, Table& table) {
   TinyLlamaModel model;
   model.save_model_weights(path);
   const auto size = static_cast<std::size_t>(std::filesystem::file_size(path));
-  // Like load_model_weights, into memory that nobody has used yet.
+  // Like load_model_weights, into fresh memory.
   const auto plain = [&] {
     const std::unique_ptr<std::byte[]> buffer(new std::byte[size]);
     const int file = ::open(path.c_str(), O_RDONLY);

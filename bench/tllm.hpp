@@ -1,4 +1,4 @@
-// Tiny Llama in its default configuration: loading it, one token, two cores, a prompt.
+// Tiny Llama in its default configuration: loading, one token, two cores, a prompt.
 #pragma once
 
 #include <string>

@@ -1,4 +1,4 @@
-// PyTorch's files, written by PyTorch: opening one of 100,000 tensors, and converting one beside a copy of it.
+// Files written by PyTorch: opens one of 100,000 tensors, and compares converting one with copying it.
 #include "torch.hpp"
 
 #include <fmt/format.h>
@@ -20,7 +20,7 @@ namespace fs = std::filesystem;
 
 constexpr std::size_t kTensors = 100'000;
 
-// What the script prints, a number; nothing if it fails.
+// The number that the script prints; nothing if it fails.
 std::optional<double> run_python(const std::string& script, const std::string& arguments) {
   const char* const python = std::getenv("TARE_BENCH_PYTHON");
   const std::string command =

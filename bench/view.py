@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
-"""How long `tare view` takes on a sparse model of 5 GiB, warm: what the page asks for first, and every interaction, each with the
-bytes it read. With chromium, also the first paint.
+"""Times `tare view` on a sparse model of 5 GiB, warm: the first requests of the page and every interaction, each with the bytes it
+read. With chromium, also the first paint.
 
     bench/view.py build/release/tare [--rounds 9] [--file MODEL]
 
-"ms" is what a client waits, the median; "cpu" what the server computed, the mean: on a busy machine only the second says something.
-Exit code 1 when a first request of the page takes 300 ms of computing, or an interaction 200.
+"ms" is the median time that a client waits; "cpu" the mean processor time of the server, which alone is meaningful on a busy machine.
+The exit code is 1 if a first request of the page takes 300 ms of processor time, or an interaction 200.
 """
 
 import argparse
@@ -35,14 +35,14 @@ INTERACTIONS = [
     "tokens?search=a", "metadata", "template",
 ]
 
-# Of two models: the pictures of A, B and their difference, which the page asks for together, and the comparison of all tensors.
+# For two models: the pictures of A, B and their difference, which the page requests together, and the comparison of all tensors.
 LINKED = [
     "heat?tensor=T&of=left&height=96&width=128", "heat?tensor=T&of=right&height=96&width=128", "heat?tensor=T&of=error&height=96&width=128",
     "numbers?tensor=T&of=error", "compare?sort=relative_rms&way=down&count=300", "compare?count=0&plot=1",
 ]
 
 
-# What is answered from memory, and must not wait for work.
+# Requests that are answered from memory and must not wait for other work.
 CHEAP = ["overview", "tree?under=model.layers.", "tensors?search=11+down&count=100", "tensor?tensor=T", "treemap?width=1202&height=460", "check"]
 
 
@@ -57,7 +57,7 @@ class Client:
         self.connection = http.client.HTTPConnection(host, timeout=120)
 
     def another(self):
-        """The same server, another connection."""
+        """Another connection to the same server."""
         made = copy.copy(self)
         made.connect()
         return made
@@ -90,7 +90,7 @@ def measure(client, target, rounds):
 
 
 def measure_all(client, targets, tensor, most, rounds):
-    """Prints what each costs; those that took more than so many milliseconds of the processor."""
+    """Prints the cost of each request; returns those that took more than `most` ms of processor time."""
     slow = []
     for target in targets:
         wall, cpu, size, read = measure(client, target.replace("tensor=T", f"tensor={tensor}"), rounds)
@@ -101,7 +101,7 @@ def measure_all(client, targets, tensor, most, rounds):
 
 
 def measure_beside_work(client, tensor, rounds):
-    """How long what is cheap takes while a check and a comparison of every value run, and four others look at pictures."""
+    """Times cheap requests while a check and a comparison of every value run, and four other clients request pictures."""
     ended = threading.Event()
 
     def look(number):
@@ -136,7 +136,7 @@ def first_paint(link):
             browser.open("about:blank")
             browser.open(link)
             browser.wait("document.querySelectorAll('svg.map rect').length > 3")
-            browser.wait("performance.getEntriesByName('first-contentful-paint').length > 0")  # noted a moment after it happened
+            browser.wait("performance.getEntriesByName('first-contentful-paint').length > 0")  # reported slightly after the event
             results.append(browser.script("performance.getEntriesByName('first-contentful-paint')[0].startTime"))
         return min(results)
     finally:

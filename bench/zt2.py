@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Times the module on zTensor 2 files beside the package ztensor 2.x: the same job, on the same files, in one run, taking turns.
+"""Compares the module on zTensor 2 files with the package ztensor 2.x: the same job, on the same files, in one run, taking turns.
 
     PYTHONPATH=build/release/python python3 bench/zt2.py [--dir DIR] [--repeat N] [--mib N]
 

@@ -4,19 +4,14 @@ find_path(TARE_MICROHTTPD_INCLUDE microhttpd.h REQUIRED)
 mark_as_advanced(TARE_MICROHTTPD_INCLUDE)
 option(TARE_LINK_SERVER "Link libmicrohttpd instead of loading it when `tare view` starts" OFF)
 
-# The page's files as a source: a script after those it imports.
+# A script comes after those that it imports.
 set(TARE_PAGE_DIR ${PROJECT_SOURCE_DIR}/src/view/page)
 set(TARE_PAGE_FILES page.html page.css)
 foreach(name dom format colour held api virtual chart heat overview tensor tensors compare vocabulary facts check main)
   list(APPEND TARE_PAGE_FILES ${name}.js)
 endforeach()
 list(TRANSFORM TARE_PAGE_FILES PREPEND ${TARE_PAGE_DIR}/ OUTPUT_VARIABLE TARE_PAGE_PATHS)
-set(TARE_PAGE_SOURCE ${PROJECT_BINARY_DIR}/view/page_files.cpp)
-add_custom_command(
-  OUTPUT ${TARE_PAGE_SOURCE}
-  COMMAND ${CMAKE_COMMAND} "-DFILES=${TARE_PAGE_PATHS}" -DOUTPUT=${TARE_PAGE_SOURCE} -P ${PROJECT_SOURCE_DIR}/cmake/embed.cmake
-  DEPENDS ${TARE_PAGE_PATHS} ${PROJECT_SOURCE_DIR}/cmake/embed.cmake
-  COMMENT "Embedding the page" VERBATIM)
+tare_embed(TARE_PAGE_SOURCE tare::view page_files view/page.hpp ${TARE_PAGE_PATHS})
 
 add_library(tare-view STATIC ${TARE_VIEW_SOURCES} ${TARE_PAGE_SOURCE})
 target_include_directories(tare-view PRIVATE ${TARE_MICROHTTPD_INCLUDE})

@@ -1,6 +1,7 @@
-// CBOR: reading a value and skipping it agree on where it ends, and what was read is written and read as the same.
+// CBOR: reading and skipping a value end at the same place, and a value that is written reads back as the same.
 #include <cstdlib>
 
+#include "mutators.hpp"
 #include "wire/cbor.hpp"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
@@ -16,10 +17,12 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     writer.value(value);
     wire::CborReader again(writer.result(), "again", 0, 64);
     const Value back = again.read_value();
-    // NaN is not equal to itself; its text is.
+    // NaN is not equal to itself, but its text is.
     if (!again.at_end() || to_json(back) != to_json(value)) std::abort();
   } catch (const Error& error) {
     if (error.file() == "again") std::abort();
   }
   return 0;
 }
+
+TARE_FUZZ_MUTATES_FILES

@@ -1,11 +1,12 @@
-// A file that changes while it is read: bytes are replaced between one access and the next, as another process might.
-// Everything may end in an error or in wrong numbers, nothing in a memory error or another exception.
+// A file that changes while it is read: bytes are replaced between two accesses, as another process might do. The
+// result may be an error or wrong numbers, but never a memory error or another exception.
 //
-// The input: the format (0: the one that the file is in, else its place in the table), how it is read, the number of changes, each as after how many accesses,
-// where, and what; the file.
+// The input: the format (0: the format of the file, else its index in the table + 1), whether views are offered, the
+// number of changes, each as the number of accesses before it, the offset and the byte; then the file.
 #include <cstring>
 #include <vector>
 
+#include "call.hpp"
 #include "script.hpp"
 #include "tare/codec.hpp"
 #include "tare/format.hpp"
@@ -17,7 +18,7 @@ namespace {
 using namespace tare;
 using fuzz::Script;
 
-constexpr std::uint64_t kMost = std::uint64_t{1} << 20;  // of a tensor that is decoded
+constexpr std::uint64_t kMost = std::uint64_t{1} << 20;  // decoded bytes of a tensor
 
 struct Replacement {
   std::uint64_t after;
@@ -35,7 +36,7 @@ class ChangingSource final : public Source {
     change();
     if (!out.empty()) std::memcpy(out.data(), bytes_.data() + offset, out.size());
   }
-  // Who was given a view before now sees other bytes in it.
+  // Earlier views of the same bytes change too.
   const std::byte* do_view() const override {
     change();
     return viewed_ ? bytes_.data() : nullptr;
@@ -115,6 +116,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   const auto source = std::make_shared<ChangingSource>(Bytes(file.begin(), file.end()), changes, viewed);
   Collector collector;
   try_it([&] {
+    const fuzz::Call call(size);
     const Model model = format->read({"it", source}, {.diagnostics = &collector});
     for (const Tensor& tensor : model.tensors) use(tensor);
   });

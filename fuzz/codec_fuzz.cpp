@@ -1,6 +1,6 @@
-// Layouts with payloads and attributes of the fuzzer's choice: whatever passes a codec's check is verified, decoded whole
-// and in parts, and multiplied, without a memory error; and every SIMD target of the machine gives the bytes that the
-// scalar code gives.
+// Layouts with random payloads and attributes: everything that passes a codec's check is verified, decoded whole and in
+// parts, and multiplied, without a memory error; and every SIMD target of the machine gives the same bytes as the
+// scalar code.
 #define HWY_WANT_AVX3_DL
 #include <hwy/targets.h>
 
@@ -19,14 +19,14 @@ namespace {
 using namespace tare;
 using namespace tare::fuzz;
 
-constexpr std::uint64_t kMost = std::uint64_t{1} << 18;  // decoded bytes; more only takes longer
+constexpr std::uint64_t kMost = std::uint64_t{1} << 18;  // decoded bytes; more would only take longer
 
 [[noreturn]] void fail(const Tensor& tensor, const char* what) {
   std::fprintf(stderr, "%s %s: %s\n", tensor.layout.c_str(), tensor.shape.text().c_str(), what);
   std::abort();
 }
 
-// What the codec's own encoder makes, with bytes and attributes replaced.
+// A tensor from the codec's own encoder, with bytes and attributes replaced.
 Tensor encoded(Script& script, const Codec& codec) {
   Shape shape = {1 + script.below(4), 1 + script.below(600)};
   shape[1] = ceil_div(shape[1], codec.row_multiple) * codec.row_multiple;  // rows are whole blocks
@@ -54,7 +54,7 @@ Tensor encoded(Script& script, const Codec& codec) {
   return tensor;
 }
 
-// Components of the codec's roles, of any type and of lengths that the shape suggests.
+// Components with the codec's roles, of any type, with lengths that suit the shape.
 Tensor assembled(Script& script, const Codec& codec) {
   Tensor tensor;
   tensor.name = "it";
@@ -67,7 +67,7 @@ Tensor assembled(Script& script, const Codec& codec) {
     const DType dtype = script.one_of(kAllDTypes);
     const std::size_t counts[] = {entries, rows + 1, entries * tensor.shape.rank(), elements, script.byte()};
     const std::size_t count = counts[script.below(std::size(counts))];
-    const std::size_t small = script.below(3);  // coordinates that are near each other are worth more
+    const std::size_t small = script.below(3);  // coordinates that are close together find more
     Bytes bytes = script.take(count * size_of(dtype));
     bytes.resize(count * size_of(dtype));
     if (small > 0)
@@ -80,13 +80,13 @@ Tensor assembled(Script& script, const Codec& codec) {
   return tensor;
 }
 
-// The decoded bytes; nothing where the data is bad.
+// The decoded bytes; nothing if the data is invalid.
 std::optional<Bytes> decode(const Tensor& tensor) {
   try {
     const Tensor whole = to_dense(tensor);
     if (whole.bytes() > kMost) return std::nullopt;
     Bytes bytes = whole.components[0].blob.bytes();
-    // Entered in the middle it is the same.
+    // Reading from the middle gives the same bytes.
     if (const std::size_t middle = bytes.size() / 2; middle > 0) {
       Bytes half(bytes.size() - middle);
       whole.components[0].blob.read(middle, half);
@@ -117,14 +117,14 @@ void check_rows(const Tensor& tensor, const Bytes& decoded) {
     }
     rows->dot(row, 1, quantized, product);
     rows->dot(row, 1, vector, product);
-    // Beyond what f32 can add up the sum may be anything.
+    // Beyond the range of f32 the sum may be anything.
     if (!std::isfinite(exact) || magnitude > 1e37) continue;
     const double bound = (static_cast<double>(columns) / 4 + 16) * 0x1p-24 * magnitude + 1e-37;
     if (!(std::abs(static_cast<double>(product[0]) - exact) <= bound)) fail(tensor, "a product is out of bounds");
   }
 }
 
-// Which of the many NaNs comes out is the processor's choice, and differs with the order of the operands.
+// Which NaN results depends on the processor and on the order of the operands.
 bool same_floats(const Bytes& a, const Bytes& b) {
   if (a == b) return true;
   if (a.size() != b.size() || a.size() % sizeof(float) != 0) return false;
@@ -137,7 +137,7 @@ bool same_floats(const Bytes& a, const Bytes& b) {
   return true;
 }
 
-// Like tests/simd_targets.hpp: the scalar fallback is part of every choice.
+// Like tests/simd_targets.hpp: always includes the scalar fallback.
 void check_targets(const Codec& codec, const Tensor& tensor) {
   std::optional<std::optional<Bytes>> first;
   for (std::int64_t targets = hwy::SupportedTargets() | HWY_SCALAR; targets != 0; targets &= targets - 1) {

@@ -1,14 +1,16 @@
-// What a directory is read by before any weights are: the index of a sharded set, and the names in it.
+// What is read of a directory before any weights: the index of a sharded set, and its file names.
 #include <cstdint>
 #include <cstdlib>
 #include <string_view>
 
+#include "call.hpp"
 #include "formats/hf/hf.hpp"
 #include "formats/safetensors/safetensors.hpp"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   const std::string_view text(reinterpret_cast<const char*>(data), size);
   try {
+    const tare::fuzz::Call call(size);
     const auto index = tare::safetensors::parse_index(text, "it");
     for (const auto& entry : index.weights)
       if (entry.shard >= index.shards.size()) std::abort();

@@ -1,4 +1,4 @@
-// Models of the fuzzer's choice within what a container says it can hold.
+// Random models within what a container can hold.
 #pragma once
 
 #include "conformance/architectures.hpp"
@@ -7,7 +7,7 @@
 
 namespace tare::fuzz {
 
-// Valid UTF-8, with what tends to need escaping.
+// Valid UTF-8 with characters that tend to need escaping.
 inline std::string any_text(Script& script) {
   static const std::string kPieces[] = {"a",
                                         "b",
@@ -91,7 +91,7 @@ inline Tensor any_tensor(Script& script, const Capabilities& holds, const std::s
   }
   if (kind == 1 && !methods.empty()) {
     const auto& [codec, method] = script.one_of(methods);
-    // Rows of whole blocks, where the method takes no others.
+    // Rows of whole blocks, if the method requires that.
     const std::uint64_t rows = 1 + script.below(3), wanted = 1 + script.below(300);
     const Shape shape = {rows, (wanted + codec->row_multiple - 1) / codec->row_multiple * codec->row_multiple};
     return codec->encode(
@@ -138,7 +138,7 @@ inline Model any_model(Script& script, const Capabilities& holds, std::string_vi
   Model model;
   const std::size_t count = holds.many_tensors ? script.below(6) : 1;
   for (std::size_t i = 0; i < count; ++i) {
-    // Names that every container takes: unique, not empty, no NUL.
+    // Names that every container accepts: unique, not empty, no NUL.
     std::string name = std::to_string(i) + any_text(script);
     std::replace(name.begin(), name.end(), '\0', '0');
     model.tensors.push_back(any_tensor(script, holds, name));

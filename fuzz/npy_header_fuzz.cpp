@@ -1,4 +1,4 @@
-// The header of an array: what is understood is written and understood as the same.
+// The header of an array: a parsed header that is written parses as the same.
 #include <cstdlib>
 
 #include "formats/npy/header.hpp"

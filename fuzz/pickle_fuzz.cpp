@@ -1,4 +1,5 @@
 // The pickle machine: whatever the bytes, it ends, in memory that is bounded by them, and what it built can be walked.
+#include "mutators.hpp"
 #include "wire/pickle.hpp"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
@@ -26,3 +27,5 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   }
   return seen == UINT64_MAX ? 1 : 0;
 }
+
+TARE_FUZZ_MUTATES_FILES

@@ -1,5 +1,6 @@
 // Feeds every file of the folders and files on the command line to the fuzz target that is named first, in order of
-// name: the corpus as a plain test, without libFuzzer. An empty corpus is a failure: it would test nothing.
+// name: the corpus as a plain test, without libFuzzer. What each costs is measured (cost.hpp). An empty corpus is a failure:
+// it would test nothing.
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
@@ -10,6 +11,8 @@
 #include <string>
 #include <string_view>
 #include <vector>
+
+#include "cost.hpp"
 
 #define TARGET(name) extern "C" int fuzz_##name(const std::uint8_t* data, std::size_t size);
 #include "targets.inc"
@@ -53,10 +56,11 @@ int main(int argc, char** argv) {
       return 1;
     }
     const std::string bytes{std::istreambuf_iterator<char>(file), {}};
-    // The name is printed first, so that a crash says which file did it.
+    // Print the name first, so that a crash shows the file.
     std::printf("%s\n", path.c_str());
     std::fflush(stdout);
-    target->test(reinterpret_cast<const std::uint8_t*>(bytes.data()), bytes.size());
+    tare::fuzz::metered(argv[1], bytes.size(),
+                        [&] { target->test(reinterpret_cast<const std::uint8_t*>(bytes.data()), bytes.size()); });
   }
   std::printf("%zu inputs\n", files.size());
   return files.empty() ? 1 : 0;

@@ -1,8 +1,9 @@
-// The files of a model directory: the first byte chooses which one the rest is. What was read can be written, and what is
-// written is read again.
+// The files of a model directory: the first byte chooses which file the rest is. What was read can be written and read
+// again.
 #include <cstdlib>
 #include <string_view>
 
+#include "call.hpp"
 #include "resources/config_dtype.hpp"
 #include "resources/model_files.hpp"
 #include "resources/packed_config.hpp"
@@ -12,7 +13,7 @@ namespace {
 
 using namespace tare;
 
-// Says nothing and goes on.
+// Ignores everything and continues.
 class Collector final : public Diagnostics {
  public:
   void error(const Error&) override {}
@@ -34,7 +35,7 @@ void read_config(std::string_view text) {
   resources::parse_rope_scaling(text);
 }
 
-// "a b" at the first NUL: two files in one input.
+// Splits the input at the first NUL into two files.
 std::pair<std::string_view, std::string_view> halves(std::string_view text) {
   const std::size_t middle = text.find('\0');
   if (middle == std::string_view::npos) return {text, {}};
@@ -49,7 +50,7 @@ Vocabulary vocab_and_merges(std::string_view text) {
   return vocabulary;
 }
 
-// A tokenizer.json, and what the files beside it add.
+// A tokenizer.json, and what the files next to it add.
 Vocabulary with_added(std::string_view text, bool as_config) {
   const auto [tokenizer, beside] = halves(text);
   Vocabulary vocabulary = resources::parse_tokenizer_json(tokenizer);
@@ -60,8 +61,8 @@ Vocabulary with_added(std::string_view text, bool as_config) {
   return vocabulary;
 }
 
-// A directory: each file is a byte that chooses its name, and text up to a NUL. What describes the model is found, and
-// what is missing is made.
+// A directory: each file is a byte that chooses its name, and text up to a NUL. Files that describe the model are read,
+// and missing ones are generated.
 void read_directory(std::string_view text) {
   constexpr const char* kNames[] = {"config.json",
                                     "tokenizer.json",
@@ -102,6 +103,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   const std::string_view text(reinterpret_cast<const char*>(data) + 1, size - 1);
   Vocabulary vocabulary;
   try {
+    const fuzz::Call call(size);
     switch (data[0] % 8) {
       case 0: read_config(text); return 0;
       case 1: vocabulary = resources::parse_tokenizer_json(text); break;
@@ -117,7 +119,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   } catch (const Error&) {
     return 0;
   }
-  // Our own text, so it must parse; it may name fewer tokens (gaps at the end), never others.
+  // Tare wrote this text, so it must parse; it may have fewer tokens (gaps at the end), never more.
   const Vocabulary back = resources::parse_tokenizer_json(resources::tokenizer_json(vocabulary));
   if (back.tokens.size() > vocabulary.tokens.size()) std::abort();
   return 0;

@@ -1,5 +1,5 @@
-// A model of the fuzzer's choice through two containers of its choice: what a container says it can hold comes back as
-// it was, and what `adapt` made of it for another is what that one gives back.
+// A random model through two random containers: what a container claims to hold reads back unchanged, and what `adapt`
+// makes of it for the second container reads back from that one.
 #include <cstdio>
 #include <cstdlib>
 
@@ -41,11 +41,11 @@ std::string digest_without_names(Model model, const Capabilities& holds) {
 void expect_same(const Format& format, const Model& wanted, const Model& found) {
   if (digest_without_names(wanted, format.holds) != digest_without_names(found, format.holds))
     fail(format, "other tensors came back", content_digest(found, 1));
-  // A container with fixed keys may fill some in by itself.
+  // A container with fixed keys may add some of its own.
   for (const auto& [key, value] : wanted.metadata)
     if (const Value* const there = found.metadata.find(key); there == nullptr || !(*there == value))
       fail(format, "other metadata came back for", key);
-  // One byte of a container always says whether embeddings are tied: 0 where nobody said so.
+  // A container may always store whether embeddings are tied: false if the model does not state it.
   Config config = found.config;
   if (!wanted.config.tie_word_embeddings && config.tie_word_embeddings == false) config.tie_word_embeddings.reset();
   if (!(config == wanted.config)) fail(format, "another config came back", to_json(config.to_map()));
@@ -99,7 +99,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     bytes = write(second, adapted.model, second_options);
   } catch (const Error& error) {
     if (error.kind() == ErrorKind::corrupt) fail(second, "calls what we wrote corrupt", error.what());
-    return 0;  // a type or an architecture that it has no room for
+    return 0;  // a type or an architecture that it cannot hold
   }
   const Model there = read(second, bytes);
   if (digest_without_names(adapted.model, second.holds) != digest_without_names(there, second.holds))

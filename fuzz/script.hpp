@@ -1,4 +1,4 @@
-// The fuzzer's bytes as decisions: small numbers and pieces, taken from the front. At the end everything is 0.
+// The fuzzer's bytes as decisions: small numbers and pieces, taken from the beginning. At the end everything is 0.
 #pragma once
 
 #include <algorithm>
@@ -36,7 +36,7 @@ class Script {
   }
 
   std::span<const std::byte> rest() const { return left_; }
-  // `count` bytes, from the front of what is left and around again; the front stays.
+  // `count` bytes: those that are left, repeated as necessary, without consuming them.
   Bytes filled(std::size_t count) const {
     Bytes out(count);
     if (!left_.empty())

@@ -1,4 +1,4 @@
-// NumPy's slice syntax, and the part of a small tensor that it gives.
+// NumPy's slice syntax, applied to a small tensor.
 #include <cstdlib>
 
 #include "tare/error.hpp"

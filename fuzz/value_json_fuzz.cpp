@@ -1,5 +1,5 @@
-// Private metadata as JSON: what was read is written and read as the same, and the maps that a reader makes of it
-// (hyper-parameters, a vocabulary) are refused or made into the same again.
+// Private metadata as JSON: a parsed value that is written parses as the same, and the maps that a reader makes of it
+// (hyper-parameters, a vocabulary) are refused or survive the same round trip.
 #include <cstdlib>
 
 #include "tare/config.hpp"
@@ -16,7 +16,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     return 0;
   }
   const std::string text = wire::write_value_json(value);
-  // One deeper: a map that looks like one of the spellings is wrapped.
+  // A greater depth, because a map that looks like one of the escapes is wrapped.
   if (wire::write_value_json(wire::parse_value_json(text, {.depth = 128, .values = UINT64_MAX})) != text) std::abort();
   (void)to_json(value);
   const Map* const map = value.get<Map>();

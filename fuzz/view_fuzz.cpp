@@ -1,5 +1,5 @@
-// Requests to the server of `tare view`: the first line is the method, then lines of Host, Origin and Sec-Fetch-Site, then the
-// target. What is let in is answered by every kind of endpoint that only looks; answers are JSON and bounded.
+// Requests to the server of `tare view`: lines with the method, Host, Origin and Sec-Fetch-Site, then the target. Every
+// endpoint that only reads answers the accepted requests; answers are JSON and bounded.
 #include <cstdlib>
 #include <string_view>
 #include <vector>
@@ -45,7 +45,8 @@ std::string_view take_line(std::string_view& text) {
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   using namespace tare;
   static const view::Service kService({model(1), model(1.01F)});
-  static const std::string kCompared = kService.call_and_wait("compare/all");  // so that its rows can be asked for
+  // The comparison runs first, so that its table rows can be requested.
+  static const std::string kCompared = kService.call_and_wait("compare/all");
   static const view::Door kDoor("token", {"127.0.0.1:1"});
   std::string_view text(reinterpret_cast<const char*>(data), size);
   view::Head head;
@@ -58,12 +59,12 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   for (const std::string_view host : head.hosts) {
     try {
       if (view::spelled_host(host, 8080).empty()) std::abort();
-    } catch (const Error&) {  // not a name
+    } catch (const Error&) {  // not a valid host
     }
   }
   view::Admission admission;
   if (!kDoor.refuse(head, admission) && (head.hosts.size() != 1 || !head.target.starts_with("/token/"))) std::abort();
-  // Also what would not have been let in: a target is a target.
+  // Also answers targets that would have been refused.
   const std::string_view target = admission.target.empty() ? text : admission.target;
   static_cast<void>(kService.is_dear(target));
   const view::Answer answer = kService.answer(target);

@@ -1,4 +1,6 @@
 // Zip archives: the directory, and the data of every member.
+#include "call.hpp"
+#include "mutators.hpp"
 #include "wire/zip.hpp"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
@@ -8,6 +10,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     bool thorough() const override { return true; }
   } collector;
   const SourcePtr source = borrow_memory(std::as_bytes(std::span(data, size)), "it");
+  const fuzz::Call call(size);
   try {
     const auto members = wire::read_zip(*source, std::uint64_t{1} << 30, collector);
     wire::check_zip_crcs(*source, members, collector);
@@ -22,3 +25,5 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   }
   return 0;
 }
+
+TARE_FUZZ_MUTATES_FILES

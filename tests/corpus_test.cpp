@@ -5,7 +5,11 @@
 #include <map>
 #include <set>
 
+#include "../fuzz/set.hpp"
+#include "conformance/hf_cases.hpp"
 #include "conformance/models.hpp"
+#include "conformance/torch_cases.hpp"
+#include "conformance/zt2_cases.hpp"
 #include "conformance/zt_cases.hpp"
 #include "formats/npy/header.hpp"
 
@@ -142,6 +146,50 @@ void add_syntaxes(Corpus& corpus) {
   }
 }
 
+// A file for each format, and directories of each kind. The many that ask for too much are made by fuzz/seeds.py.
+void add_verbs_and_sets(Corpus& corpus) {
+  for (const Format& format : formats()) {
+    if (format.write == nullptr) continue;
+    Bytes input = {std::byte{0}};  // every verb
+    const Bytes file = write_bytes(format, small_model(format.holds), compact(format));
+    input.insert(input.end(), file.begin(), file.end());
+    corpus["verbs/" + std::string(format.name)] = input;
+  }
+  const auto add = [&](const std::string& name, const Files& files, const std::string& opened = "") {
+    fuzz::Set set;
+    for (const auto& [file, bytes] : files) {
+      set.entries.push_back({file, false, bytes});
+      if (file == opened) set.place = static_cast<std::uint8_t>(set.entries.size());
+    }
+    corpus["sets/" + name] = fuzz::pack_set(set);
+  };
+  add("downloaded", hf_good());
+  add("split", split_good_case().files);
+  add("pytorch", {{"config.json", hf_config()}, {"pytorch_model.bin", pk::good().front().second}});
+  add("pipeline",
+      {{"model_index.json", to_bytes(R"({"_class_name":"P","unet":["diffusers","U"],"vae":["diffusers","V"]})")},
+       {"unet/config.json", to_bytes("{}")},
+       {"unet/diffusion_pytorch_model.safetensors", hf_weights()},
+       {"vae/config.json", to_bytes("{}")},
+       {"vae/diffusion_pytorch_model.safetensors", hf_weights()}});
+  add("adapter",
+      {{"adapter_config.json", to_bytes(R"({"peft_type":"LORA","r":1,"lora_alpha":2})")},
+       {"adapter_model.safetensors",
+        st_file("{" + st_entry("base_model.model.model.layers.0.self_attn.q_proj.lora_A.weight", "F32", "1,4", 0, 16) +
+                    "," +
+                    st_entry("base_model.model.model.layers.0.self_attn.q_proj.lora_B.weight", "F32", "4,1", 16, 32) +
+                    "}",
+                32)}});
+  for (const Zt2Tree& tree : zt2_trees())
+    if (tree.rule.empty()) add("zt2_" + tree.name, tree.files, "model.zt");
+  for (const char* const name : {"gguf", "hf"}) {
+    const Format& format = *find_format(name);
+    const Scratch scratch;
+    format.write_tree(full_model(format.holds), scratch / "d", {.shard_bytes = 9000}, false);
+    add(std::string(name) + "_shards", files_in(scratch / "d"));
+  }
+}
+
 Corpus make_corpus() {
   Corpus corpus;
   for (const Format& format : formats())
@@ -149,6 +197,7 @@ Corpus make_corpus() {
   for (const auto add : corpus_parts()) add(corpus);
   add_resources(corpus);
   add_syntaxes(corpus);
+  add_verbs_and_sets(corpus);
   add_scripts(corpus);
   return corpus;
 }

@@ -47,6 +47,9 @@ if(NOT TARE_SANITIZE)
   # Messages use the words of the glossary.
   add_test(NAME tree.words COMMAND ${TARE_PYTHON} ${PROJECT_SOURCE_DIR}/tools/words.py)
   add_test(NAME tree.words-selftest COMMAND ${TARE_PYTHON} ${PROJECT_SOURCE_DIR}/tools/words.py --selftest)
+  # So do comments, and the files that they name exist.
+  add_test(NAME tree.comments COMMAND ${TARE_PYTHON} ${PROJECT_SOURCE_DIR}/tools/comments.py)
+  add_test(NAME tree.comments-selftest COMMAND ${TARE_PYTHON} ${PROJECT_SOURCE_DIR}/tools/comments.py --selftest)
 
   # Every test that the security page names exists.
   add_test(NAME tree.security COMMAND ${TARE_PYTHON} ${PROJECT_SOURCE_DIR}/tools/security.py ${PROJECT_BINARY_DIR})

@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
-"""Checks that only src/io/directory.cpp changes names in the file system.
+"""Checks that only src/io/directory.cpp changes names in the file system, in the Python module, too.
 
     tools/file_calls.py [ROOT]       prints each call elsewhere that creates, renames or removes; exit 1 if there is one
     tools/file_calls.py --selftest   shows that every kind of call is found
 
 Whoever may write beside us can turn a path into a link between two calls. So names are changed relative to an open
-directory, without following links, by one primitive (src/io/directory.hpp); a path-based call anywhere in src/ is refused.
+directory, without following links, by one primitive (src/io/directory.hpp); a path-based call anywhere in src/ and python/ is refused.
 """
 
 import pathlib
@@ -28,11 +28,27 @@ CALLS = re.compile(
     re.VERBOSE,
 )
 COMMENT = re.compile(r"//[^\n]*")
+# The Python half leaves it to the extension. (A file without a name, of os.O_TMPFILE or tempfile.TemporaryFile, has none to change.)
+PYTHON_CALLS = re.compile(
+    r"""
+      \bos\.(?:makedirs|mkdir|remove|removedirs|unlink|rmdir|rename|renames|replace|symlink|link|chmod|chown|truncate|mkfifo|mknod)\s*\(
+    | \bshutil\.\w+\s*\( | \btempfile\.(?!TemporaryFile\b)\w+\s*\( | \bos\.O_(?:CREAT|TRUNC)\b
+    | \bopen\([^()\n]*,\s*(?:mode=)?["'][rb]*[wax+]
+    | \.(?:unlink|rmdir|mkdir|touch|write_bytes|write_text|symlink_to|hardlink_to)\(
+    """,
+    re.VERBOSE,
+)
 
 
 def check(root):
     problems = []
-    for file in sorted([*(root / "src").rglob("*.hpp"), *(root / "src").rglob("*.cpp")]):
+    for file in sorted((root / "python/tare").rglob("*.py")):
+        text = re.sub(r"#[^\n]*", lambda comment: " " * len(comment[0]), file.read_text(encoding="utf-8"))
+        for call in PYTHON_CALLS.finditer(text):
+            line = text.count("\n", 0, call.start()) + 1
+            problems.append(f"{file}:{line}: {call[0].strip()}: names are changed by the extension, with io::Directory, only")
+    sources = [file for folder in ("src", "python/src") for ending in ("*.hpp", "*.cpp") for file in (root / folder).rglob(ending)]
+    for file in sorted(sources):
         if file.relative_to(root).as_posix() == PRIMITIVE:
             continue
         text = COMMENT.sub(lambda comment: " " * len(comment[0]), file.read_text(encoding="utf-8"))
@@ -59,6 +75,18 @@ def selftest():
                 file = pathlib.Path(directory, name)
                 file.parent.mkdir(parents=True, exist_ok=True)
                 file.write_text(text + "\n", encoding="utf-8")
+            found = check(pathlib.Path(directory))
+            if len(found) != bad:
+                sys.exit(f"{text}: {'one problem' if bad else 'nothing'} expected, found {found}")
+    python = """os.makedirs(a)  os.remove(a)  os.rmdir(a)  os.rename(a, b)  os.replace(a, b)  os.symlink(a, b)  shutil.rmtree(a)
+        tempfile.mkdtemp()  os.open(a, os.O_CREAT)  open(a, "wb")  open(a, mode="x")  builtins.open(a, "r+b")  path.unlink()"""
+    fine = """os.open(a, os.O_TMPFILE)  tempfile.TemporaryFile(dir=a)  open(a, "rb")  open(a)  writer.write(a, "w")  os.remove  # os.remove(a)"""
+    cases = [(piece.strip(), True) for line in python.split("\n") for piece in line.split("  ") if piece.strip()]
+    for text, bad in [*cases, (fine, False)]:
+        with tempfile.TemporaryDirectory() as directory:
+            file = pathlib.Path(directory, "python/tare/a.py")
+            file.parent.mkdir(parents=True)
+            file.write_text(text + "\n", encoding="utf-8")
             found = check(pathlib.Path(directory))
             if len(found) != bad:
                 sys.exit(f"{text}: {'one problem' if bad else 'nothing'} expected, found {found}")

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Checks that includes and link names point down only (docs/architecture.md draws the layers), that nobody but a container
 itself knows its name, who looks at a file's bytes in place, that only the command speaks of its options, and that nothing
-depends on how a rule id is spelled.
+depends on how a rule id is spelled, and that locks of the process survive a fork.
 
     tools/layers.py [ROOT]         prints each line that breaks a rule; exit 1 if there is one
     tools/layers.py --links LIB    the same of the symbols that the objects of a static library define and use
@@ -51,6 +51,9 @@ BUILDS_ON = {"formats/npz": {"formats/npy"},
 
 INCLUDE = re.compile(r'^\s*#\s*include\s*(["<])([^">]+)[">]', re.MULTILINE)
 
+# Not a member and not a local variable: at the beginning of a line, or static.
+PROCESS_MUTEX = re.compile(r"^(?:(?:inline|constinit|static)\s+)*std::\w*mutex\b|\bstatic\b[^;(){}]*\bstd::\w*mutex\b", re.MULTILINE)
+
 # Public headers that are not in include/tare: the folder is the layer.
 PUBLIC_FOLDERS = {"tiny_llama"}
 
@@ -69,6 +72,7 @@ VIEWS = {
     "codecs/weights.cpp": "copies, then looks at the copy",
     "formats/npy/columns.hpp": "transposes items, whatever they are, to places that follow from the shape",
     "inspect/pull.cpp": "of memory only, for loops that count and compare",
+    "resources/describe.cpp": "of memory only: texts that Tare itself has made",
     "tiny_llama/weights.cpp": "any bits are a weight, and no index",
 }
 VIEW = re.compile(r"(?:->|\.)view\(")
@@ -203,6 +207,13 @@ def comparisons_in(code):
         yield compared.start(), "decides by the spelling of a rule id: ask a field of the Error or Finding"
 
 
+def mutexes_in(code, own_path):
+    if own_path == "base/process_mutex.cpp":
+        return
+    for found in PROCESS_MUTEX.finditer(code):
+        yield found.start(), "a mutex of the process that a fork may copy while it is locked: use ProcessMutex (base/process_mutex.hpp)"
+
+
 def check(root, partial=()):
     """`partial`: what of KNOWS the tree shows only a part of."""
     problems, named = [], set()
@@ -238,7 +249,7 @@ def check(root, partial=()):
                     continue
                 problems.append(f"{file}:{line}: names {container}: ask the rows of formats(), or say in KNOWS of "
                                 "tools/layers.py why it may")
-            for place, problem in [*words_in(code, own_path), *comparisons_in(code)]:
+            for place, problem in [*words_in(code, own_path), *comparisons_in(code), *mutexes_in(code, own_path)]:
                 problems.append(f"{file}:{code.count(chr(10), 0, place) + 1}: {problem}")
             for include in INCLUDE.finditer(text):
                 problem = problem_of(own_path, include[2], include[1] == '"', public)
@@ -372,6 +383,12 @@ def selftest():
         ("src/io/a.cpp", 'return error.rule().starts_with("io.");', True),
         ("src/io/a.cpp", 'return a.rule == b.rule && error.kind() == ErrorKind::io;', False),
         ("src/io/a.cpp", 'json.key("rule").text(error.rule());', False),
+        ("src/io/a.cpp", "std::mutex table_mutex;", True),
+        ("src/io/a.cpp", "inline std::shared_mutex table_mutex;", True),
+        ("src/io/a.cpp", "  static std::mutex& mutex = *new std::mutex;", True),
+        ("src/io/a.cpp", "  static Forever<std::mutex> mutex;", True),
+        ("src/io/a.cpp", "  std::mutex mutex_;", False),
+        ("src/io/a.cpp", "ProcessMutex table_mutex(LockOrder::table);", False),
     ]
     for path, text, wrong in looks + words:
         with tempfile.TemporaryDirectory() as directory:

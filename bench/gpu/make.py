@@ -4,7 +4,7 @@
     bench/gpu/make.py DIR [--scale F]
 
 DIR/big-1.safetensors to big-4: 318 tensors of bf16 with the shapes of an 8B Llama of 35 layers, 17.4 GB. DIR/small.safetensors:
-20,000 tensors of 215,040 bytes, 4.3 GB. Normal numbers, different everywhere. --scale 0.01 makes fewer layers and tensors.
+20,000 tensors of 215,040 bytes, 4.3 GB. The numbers are normal random numbers. --scale 0.01 makes fewer layers and tensors.
 """
 
 import argparse
@@ -22,13 +22,13 @@ LAYER = [
 
 
 def pool(count):
-    """So many normal numbers as bf16, in host memory."""
+    """Returns `count` normal random numbers as bf16, in host memory."""
     numbers = np.random.default_rng(1).standard_normal(count, dtype=np.float32) * 0.02
     return (numbers.view(np.uint32) >> 16).astype(np.uint16)
 
 
 def write(path, tensors, numbers, first):
-    """A safetensors file; each tensor begins at another place of the pool."""
+    """Writes a safetensors file; each tensor begins at a different offset of the pool."""
     header, at = {}, 0
     for name, shape in tensors:
         size = 2 * int(np.prod(shape))

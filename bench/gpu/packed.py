@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
-"""Models whose packed bytes travel and which the device decodes to bf16, and files with digests.
+"""Times loading models that are copied in encoded form and decoded to bf16 by the device, and files with digests.
 
     PYTHONPATH=build/release/python bench/gpu/packed.py DIR [--gb 4] [--tare COMMAND] [--only REGEX]
 
 Makes DIR/k4.mcf, DIR/q4_k.gguf, DIR/fp8.safetensors and DIR/DIGEST.zt, and loads each three times with `tare load`; those with digests
-also without comparing them. DIR/DIGEST-one.zt is one tensor of all bytes, DIR/DIGEST-small.zt thousands of small ones. GB/s are of
-the bytes that travel; the share is that of the link.
+also without comparing them. DIR/DIGEST-one.zt is one tensor of all bytes, DIR/DIGEST-small.zt thousands of small ones. GB/s count
+the bytes that are copied; the share is that of the link's speed.
 """
 
 import argparse
@@ -35,7 +35,7 @@ def quantized(folder, name, method, gigabytes):
 
 
 def fp8(folder, gigabytes):
-    """As DeepSeek has it: weights of f8_e4m3fn with a scale for each block of 128 x 128."""
+    """DeepSeek's layout: f8_e4m3fn weights with a scale for each block of 128 x 128."""
     path = os.path.join(folder, "fp8.safetensors")
     rng = np.random.default_rng(3)
     codes = rng.integers(0, 256, SHAPE, dtype=np.uint8)

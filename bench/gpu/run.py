@@ -1,13 +1,13 @@
 #!/usr/bin/env python3
-"""Loaders of weights into GPU memory, in one run: Tare, and the others that are installed.
+"""Compares loaders of weights into GPU memory in one run: Tare, and the others that are installed.
 
     bench/gpu/make.py /dev/shm/m; bench/gpu/make.py /var/tmp/m
     PYTHONPATH=build/release/python bench/gpu/run.py --tmpfs /dev/shm/m --disk /var/tmp/m [--only REGEX] [--json FILE]
 
-Every loader runs in a process of its own, in which the context of CUDA exists; it loads three times, and each result is compared
-with the file by the bytes of some tensors of each. Time is from the call until the device has everything, with tensors
-in hand; torch keeps its memory from one load to the next. GB/s are 10^9 bytes per second, the best of three. The first call of a
-fresh process is shown apart, for "big tmpfs". "cold": one shard, which the page cache has been told to forget before each load.
+Every loader runs in its own process, in which the CUDA context already exists; it loads three times, and the bytes of some tensors
+of each result are compared with the file. The time is from the call until the device has everything and the caller has the
+tensors; torch keeps its memory from one load to the next. GB/s are 10^9 bytes per second, the best of three. The first call of a
+fresh process is shown separately, for "big tmpfs". "cold": one shard, which is dropped from the page cache before each load.
 """
 
 import argparse
@@ -27,7 +27,7 @@ COLUMNS = ["big tmpfs", "big warm", "small tmpfs", "small warm", "big cold"]
 
 
 def tare_all(files, **options):
-    """All files at once, as a sharded model is opened."""
+    """Loads all files at once, as a sharded model is opened."""
     import tare
     import tare.torch
 
@@ -90,7 +90,7 @@ LOADERS = {
 }
 
 
-# ---- a process of its own
+# ---- the process of a loader
 
 
 def child(name, columns, places):
@@ -187,7 +187,7 @@ def main():
         if not re.search(arguments.only, name):
             continue
         results[name] = {}
-        # The first column in a process of its own: its first call is a first call.
+        # The first column gets its own process, so that its first call is really the first.
         for some in (columns[:1], columns[1:]):
             if not some:
                 continue
@@ -219,7 +219,7 @@ def text(row):
 
 
 def sharded(root):
-    """The shards once more as a directory that is one model."""
+    """Links the shards into a directory that is one model."""
     place = os.path.join(root, "set")
     os.makedirs(place, exist_ok=True)
     weights = {}

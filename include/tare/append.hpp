@@ -1,4 +1,4 @@
-// Adding tensors to a file in place, without rewriting what it holds.
+// Adds tensors to a file in place, without rewriting the tensors it already holds.
 #pragma once
 
 #include <string>
@@ -10,10 +10,10 @@
 
 namespace tare {
 
-// Appends the tensors of `extra` (names must be new) and sets its metadata keys, for containers that can (Format::append);
-// others are refused with `append.format`. Work is proportional to what is added. At every moment, a kill or a power cut
-// included, the file is readable: either without the new tensors or with all of them. Returns what whoever appended should know
-// about the file as it is now: that `open` refuses it by default, because of what it decodes to.
+// Appends the tensors of `extra` (names must be new) and sets its metadata keys. Refuses containers without
+// Format::append with `append.format`. The work is proportional to what is added. The file is readable at every moment,
+// even after a kill or a power cut: either without the new tensors or with all of them. Returns a remark if `open` with
+// default limits would now refuse the file because of what it decodes to.
 TARE_API std::vector<Change> append(const std::string& path, const Model& extra, const WriteOptions& options = {});
 
 }  // namespace tare

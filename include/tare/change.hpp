@@ -1,4 +1,4 @@
-// What a conversion changed: as data for programs, in words for people.
+// What a conversion changed: data for programs, sentences for people.
 #pragma once
 
 #include <cstddef>
@@ -13,54 +13,54 @@
 
 namespace tare {
 
-// What a model has beside its tensors.
+// The parts of a model other than its tensors.
 enum class ModelPart : std::uint8_t {
   metadata,
   config,
   vocabulary,
   attachments,
-  attributes,  // of tensors
+  attributes,  // attributes of tensors
 };
 inline constexpr ModelPart kModelParts[] = {ModelPart::metadata, ModelPart::config, ModelPart::vocabulary,
                                             ModelPart::attachments, ModelPart::attributes};
 
 [[nodiscard]] TARE_API std::string_view name_of(ModelPart part);
-// The part of that name; nothing if there is none.
+// The part with this name; nothing if there is none.
 [[nodiscard]] TARE_API std::optional<ModelPart> parse_model_part(std::string_view name);
 
-// What was done. Behind each: which fields of Change say more, beside `items`.
+// What was done. The comments name the fields of Change that are used in addition to `items`.
 enum class ChangeKind : std::uint8_t {
-  // To the tensors that `items` names.
-  cast,        // from the type `before` to `after`; `lossy`: rounded
-  widened,     // from the type `before`, which the target lacks, to `after`, without loss
+  // Changes to tensors; `items` are their names.
+  cast,        // from the type `before` to `after`; `lossy`: values were rounded
+  widened,     // without loss from the type `before`, which the target lacks, to `after`
   decoded,     // from the codec or layout `before` to a dense tensor of type `after`; `detail`: what was assumed
   quantized,   // from the type `before` by the method `after`
-  overflowed,  // `count` values were beyond the largest of the type `after`; `detail`: what they became
-  kept,        // they are of the method `after` already
-  unfit,       // kept although a rule asked for the method `after`, which takes `detail` only
-  unweighted,  // the method `after` has no use for the importance of columns that was given
-  fell_back,   // from the method `before` to `after` (nothing: kept), because the former takes `detail` only
-  skipped,     // omitted, as was asked for
-  unpacked,    // compressed in the input and not in the output
-  // To something else; `part` says of what: "config", "vocabulary", "config.json". Empty: `items` are files.
-  dropped,      // omitted, as was asked for; without `items`, `count` entries
-  left_out,     // `detail`: why
-  kept_as,      // in the form of `after`
-  filled_in,    // the items are `values` now; `detail`: where they come from
-  defaulted,    // likewise, because the input does not say
-  restated,     // was `before`, is `after`
-  made,         // files that the input does not have, from what it says elsewhere
-  renamed,      // `part` is called `after`, not `before`
-  unsaid,       // fields of the target that the input says nothing for; `detail`: what is written there
-  left_behind,  // files that lie with the model and are not part of it: `detail` lists them
-  remark,       // anything else that is worth telling: the sentence is `detail`, about `part`
+  overflowed,  // `count` values exceed the largest of the type `after`; `detail`: what they became
+  kept,        // already encoded by the method `after`
+  unfit,       // kept although a rule asked for the method `after`, which accepts only `detail`
+  unweighted,  // the method `after` ignores the importance of columns that was given
+  fell_back,   // from the method `before`, which accepts only `detail`, to `after` (empty: kept)
+  skipped,     // omitted on request
+  unpacked,    // compressed in the input but not in the output
+  // Changes to something else. `part` names it: "config", "vocabulary", "config.json". Empty: `items` are files.
+  dropped,      // omitted on request; if there are no `items`, `count` entries
+  left_out,     // omitted; `detail`: why
+  kept_as,      // stored in the form `after`
+  filled_in,    // the items now have `values`; `detail`: where those come from
+  defaulted,    // likewise, because the input does not state them
+  restated,     // changed from `before` to `after`
+  made,         // files that the input does not have, generated from its other data
+  renamed,      // `part` is called `after` instead of `before`
+  unsaid,       // fields of the target that the input has no value for; `detail`: what is written instead
+  left_behind,  // files next to the model that are not part of it; `detail` lists them
+  remark,       // anything else worth reporting: the sentence is `detail`, about `part`
 };
 
-// How much it matters.
+// How much a change matters.
 enum class Impact : std::uint8_t {
-  results,  // what the model computes, or what a text becomes, may be different now
+  results,  // the model may compute something else, or a text may become other tokens
   lost,     // not in the output
-  changed,  // there, but not as it was
+  changed,  // in the output, but different
   note,     // worth knowing
   detail,   // nothing was lost
 };
@@ -68,19 +68,19 @@ enum class Impact : std::uint8_t {
 [[nodiscard]] TARE_API std::string_view name_of(ChangeKind kind);
 [[nodiscard]] TARE_API std::string_view name_of(Impact impact);
 
-// One change to any number of items.
+// One change, to any number of items.
 struct Change {
   ChangeKind kind = ChangeKind::remark;
   Impact impact = Impact::note;
   std::string part = {};
   std::vector<std::string> items = {};   // names of tensors, keys, files
-  std::vector<std::string> values = {};  // of each item
+  std::vector<std::string> values = {};  // one for each item
   std::string before = {}, after = {};
   std::uint64_t count = 0;
   bool lossy = false;
   std::string detail = {};
-  std::size_t named = 8;              // how many items a sentence names before it says "and 3 more"
-  std::vector<Advice> remedies = {};  // what would avoid or undo it
+  std::size_t named = 8;              // how many items a sentence names before "and 3 more"
+  std::vector<Advice> remedies = {};  // what would avoid or undo the change
 
   friend bool operator==(const Change&, const Change&) = default;
 };
@@ -88,10 +88,10 @@ struct Change {
 // Whether `items` are tensors.
 [[nodiscard]] TARE_API bool is_about_tensors(ChangeKind kind);
 
-// The whole sentence: "3 tensors widened from bf16 to f32: a, b, c". `advice`: the caller's words for the remedies, which
-// go where they belong in it.
+// The whole sentence: "3 tensors widened from bf16 to f32: a, b, c". `advice`: the caller's words for the remedies;
+// they are inserted where they fit the sentence.
 [[nodiscard]] TARE_API std::string to_text(const Change& change, std::string_view advice = {});
-// Without the names of tensors, and of what was omitted without why: "3 tensors widened from bf16 to f32".
+// Without tensor names, and for `left_out` without the reason: "3 tensors widened from bf16 to f32".
 [[nodiscard]] TARE_API std::string to_brief_text(const Change& change, std::string_view advice = {});
 
 }  // namespace tare

@@ -1,5 +1,5 @@
-// The hyper-parameters every runtime asks for, under Hugging Face's names. Each is optional: a container that lacks
-// one leaves it empty.
+// The hyper-parameters that runtimes need, under Hugging Face's names. Each is optional: empty if the container does
+// not store it.
 #pragma once
 
 #include <cstdint>
@@ -34,12 +34,12 @@ struct TARE_API Config {
   [[nodiscard]] bool empty() const;
   // The fields that are set, in the order above.
   [[nodiscard]] Map to_map() const;
-  // Takes the fields it knows from a map of Hugging Face keys; ignores the rest and values of the wrong kind.
+  // Takes the known fields from a map of Hugging Face keys; ignores other keys and values of the wrong kind.
   [[nodiscard]] static Config from_map(const Map& map);
   friend bool operator==(const Config&, const Config&) = default;
 };
 
-// The table behind to_map and from_map: one row a field. A new field is one member and one row.
+// The table that to_map and from_map use, one row per field. To add a field, add one member and one row.
 struct ConfigField {
   std::string_view name;
   std::variant<std::optional<std::string> Config::*, std::optional<bool> Config::*,

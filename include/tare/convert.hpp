@@ -1,4 +1,4 @@
-// Making a model fit another container, saving it, and taking a file from one container to another.
+// Adapts a model to another container, saves it, and converts files.
 #pragma once
 
 #include <cstdint>
@@ -18,19 +18,24 @@
 namespace tare {
 
 struct AdaptOptions {
-  std::optional<DType> dtype = {};                 // cast float tensors to this type (lossy casts included: asked for)
-  Overflow overflow = Overflow::refuse;            // of values that such a cast takes beyond the type's largest
-  Quantization quant = {};                         // encode float matrices
-  std::vector<std::string> match = {}, skip = {};  // globs over tensor names
-  std::vector<std::pair<std::string, std::string>> set = {};  // metadata: key, JSON scalar or else a string
+  // Cast float tensors to this type, even if that is lossy.
+  std::optional<DType> dtype = {};
+  // What becomes of values that exceed the largest of that type.
+  Overflow overflow = Overflow::refuse;
+  Quantization quant = {};                                    // encode float matrices
+  std::vector<std::string> match = {}, skip = {};             // globs over tensor names
+  std::vector<std::pair<std::string, std::string>> set = {};  // metadata: a key; JSON or else a string
+  Map values = {};                                            // metadata as values, set after `set`
   std::vector<ModelPart> drop = {};                           // what may be omitted
-  bool keep_names = false;    // of tensors, and all else that Format::adopt and Format::release would change
-  bool weights_only = false;  // leave out everything but the tensors and the metadata that is about them
-  unsigned threads = 0;       // for codecs that look at the data first; 0: all cores
+  // Keep the names of tensors and everything else that Format::adopt and Format::release would change.
+  bool keep_names = false;
+  bool weights_only = false;  // omit everything but the tensors and their metadata
+  // For codecs that read the data before they know the encoded size; 0: all cores.
+  unsigned threads = 0;
 };
 
-// Keys of a file that the target has neither a field nor room for. `harmful`: those that change what the model computes,
-// as far as is known; a key that nobody knows is taken to be one.
+// Keys of a file that the target cannot hold. `harmful` keys change what the model computes; an unknown key counts as
+// harmful.
 struct LostKeys {
   std::string file;  // "config.json"
   std::vector<std::string> harmful, harmless;
@@ -40,64 +45,63 @@ struct Adapted {
   Model model;
   std::vector<Change> changes;  // what had to change; to_text makes a sentence of each
   std::vector<TensorOutcome>
-      outcomes;  // of every tensor when `quant` was asked for; reports are complete after writing
+      outcomes;  // of every tensor if `quant` was asked for; the reports are complete after writing
   std::vector<LostKeys> lost;
 };
 
-// The model as `target` can hold it. What cannot be held is converted losslessly, carried in private keys where there
-// is room, or refused with the tensor's name and the remedy that would allow it; never dropped in silence.
+// Returns the model as `target` can hold it. What the target cannot hold is converted losslessly, carried in private
+// keys if the target has them, or refused with the tensor's name and a remedy; never dropped silently.
 [[nodiscard]] TARE_API Adapted adapt(Model model, const Format& target, const AdaptOptions& options = {});
 
 struct SaveOptions {
   AdaptOptions adapt = {};
   WriteOptions write = {};
-  std::string to = {};     // format name; empty: from the path's suffix
-  bool overwrite = false;  // replace a file, or the files of a model in a directory; also those the model is read from
+  std::string to = {};  // format name; empty: by the suffix of the path
+  // Replace a file, or the files of a model in a directory, including those that the model is read from.
+  bool overwrite = false;
 };
 
-// What was written.
 struct Saved {
-  std::string to;                                        // the format
+  std::string to;                                        // format name
   std::uint64_t tensors = 0, bytes = 0, file_bytes = 0;  // bytes: of the tensors, decoded
-  std::vector<Change> changes;                           // see Adapted, and what the format says about the result
-  std::vector<TensorOutcome> outcomes;                   // of every tensor, when quantization was asked for
+  std::vector<Change> changes;                           // see Adapted; also the format's remarks about the result
+  std::vector<TensorOutcome> outcomes;                   // of every tensor if quantization was asked for
   std::vector<LostKeys> lost;
 };
 
-// Writes a model to a file, or to a directory where the format is one or `path` ends in / or is one ("-": standard
-// output). The counterpart of `open`. The model is adapted first: no tensor and no part is left out that `options.adapt` does
-// not allow, and Saved::changes names every fact that the format has no place for.
-// Atomic: on any error there is what was there before. The model's own files may be replaced, and it stays valid: it
-// keeps them open.
-// Throws `convert.format`, `convert.read_only` and `convert.option` for what makes no sense, `io.sink.*` and `io.tree.*`
-// for the path, `convert.*` for a model that does not fit, a broken tensor's own rule, and what is wrong with the bytes.
+// Writes a model to a file, or to a directory if the format is one, `path` ends in / or `path` is one ("-": standard
+// output). The counterpart of `open`. Adapts the model first: it omits no tensor and no part unless `options.adapt`
+// allows that, and Saved::changes names every fact that the format has no field for. Atomic: after an error, the path
+// holds what it held before. The model's own files may be replaced; the model stays valid because it keeps them open.
+// Throws `convert.format`, `convert.read_only` and `convert.option` for invalid options, `io.sink.*` and `io.tree.*`
+// for the path, `convert.*` for a model that does not fit, the rule of a broken tensor, and errors in the bytes.
 [[nodiscard]] TARE_API Saved save(Model model, const std::string& path, const SaveOptions& options = {});
 
-// `save` to a sink: one file, of the format `options.to`. Commits the sink. Throws `convert.format` for a format that is a
-// directory.
+// Saves to a sink: one file of the format `options.to`. Commits the sink. Throws `convert.format` for a format that is
+// a directory.
 [[nodiscard]] TARE_API Saved save(Model model, Sink& sink, const SaveOptions& options);
 
 struct ConvertOptions {
   AdaptOptions adapt = {};
   ReadOptions read = {};
   WriteOptions write = {};
-  std::string to = {};     // format name; empty: from the output's suffix
-  bool overwrite = false;  // also when output and input are the same file
-  bool check = false;      // verify every stored digest of the input on the way
+  std::string to = {};     // format name; empty: by the suffix of the output
+  bool overwrite = false;  // even if output and input are the same file
+  bool check = false;      // verify every stored digest of the input during the work
   // Adapters (LoRA), files or directories, that are added to the weights one after the other; see merge.hpp.
   std::vector<std::string> merge = {};
 };
 
 struct Conversion : Saved {
-  std::string from;  // the format
+  std::string from;  // format name
 };
 
-// `open` and `save`, with what looks wrong about the input among the changes. Streams `input` into `output` ("-":
-// standard output). Atomic: on any error the old output is untouched.
+// `open` and `save`; the changes include what looks wrong with the input. Streams `input` into `output` ("-": standard
+// output). Atomic: after an error the old output is untouched.
 [[nodiscard]] TARE_API Conversion convert(const std::string& input, const std::string& output,
                                           const ConvertOptions& options = {});
 
-// Shell-style match: * any run, ? one byte, [a-z] a set. A pattern without wildcards is a whole name.
+// Shell-style match: * any run, ? one byte, [a-z] a set. A pattern without wildcards must equal the name.
 [[nodiscard]] TARE_API bool glob_match(std::string_view pattern, std::string_view name);
 
 }  // namespace tare

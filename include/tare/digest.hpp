@@ -20,15 +20,15 @@ enum class DigestAlgorithm : std::uint8_t { none, sha256, crc32c, xxh3, xxh3_128
 // "sha256", "crc32c", "xxh3", "xxh3-128", "none"; nothing for other words.
 [[nodiscard]] TARE_API std::optional<DigestAlgorithm> parse_digest_algorithm(std::string_view name);
 
-// A digest value as files store it: "algorithm:hex". An algorithm Tare does not know is kept as its text.
+// A digest as files store it: "algorithm:hex". An unknown algorithm is kept as its text.
 class TARE_API Digest {
  public:
   Digest() = default;
-  // `bytes` big-endian, as many as the algorithm has (32, 4, 8 or 16). Throws `digest.length` for another number, and
-  // `digest.algorithm` for one that Tare does not know.
+  // `bytes` are big-endian, as many as the algorithm has (32, 4, 8 or 16). Throws `digest.length` for another number,
+  // and `digest.algorithm` for an unknown algorithm.
   Digest(DigestAlgorithm algorithm, std::span<const std::byte> bytes);
-  // Reads "sha256:<64 hex>", "crc32c:0x<8 hex>", "xxh3:<16 hex>", ...; other algorithms are `unknown`. Nothing when
-  // the algorithm is known and the digits are wrong.
+  // Reads "sha256:<64 hex>", "crc32c:0x<8 hex>", "xxh3:<16 hex>", ...; other algorithms are `unknown`. Returns nothing
+  // if the algorithm is known and the digits are wrong.
   [[nodiscard]] static std::optional<Digest> parse(std::string_view text);
 
   DigestAlgorithm algorithm() const { return algorithm_; }
@@ -36,7 +36,7 @@ class TARE_API Digest {
   std::span<const std::byte> bytes() const;
   // Lower-case hex of the bytes.
   std::string hex() const;
-  // The stored spelling: "sha256:" + lower-case hex, "crc32c:0x" + upper-case hex; unknown ones as they were read.
+  // The stored spelling: "sha256:" + lower-case hex, "crc32c:0x" + upper-case hex; unknown digests as they were read.
   std::string text() const;
   friend TARE_API bool operator==(const Digest& a, const Digest& b);
 
@@ -46,10 +46,10 @@ class TARE_API Digest {
   std::shared_ptr<const std::string> unknown_;
 };
 
-// A running digest. Not thread-safe. Using one that has finished, or was moved from, throws `digest.finished`.
+// A running digest. Not thread-safe. Throws `digest.finished` if it is used after `finish` or after a move.
 class TARE_API Hasher {
  public:
-  // Throws `digest.unavailable` where OpenSSL, as it is configured here, does not have the algorithm.
+  // Throws `digest.algorithm` for an unknown algorithm, and `digest.unavailable` if OpenSSL or xxHash reports an error.
   explicit Hasher(DigestAlgorithm algorithm);
   ~Hasher();
   Hasher(Hasher&&) noexcept;
@@ -57,7 +57,7 @@ class TARE_API Hasher {
 
   void update(std::span<const std::byte> bytes);
   void update(std::string_view text) { update(std::as_bytes(std::span(text))); }
-  // The digest of everything so far; ends the run.
+  // Returns the digest of everything so far and ends the run.
   [[nodiscard]] Digest finish();
 
  private:

@@ -1,5 +1,5 @@
-// Element types. Storage types are a closed set of 13 that fixes the bytes an element takes; logical types are an
-// open set of names that say what those bytes mean (an fp8 is a u8 with type "f8_e4m3fn").
+// Element types. Storage types are a closed set of 13 that fixes the size of an element; logical types are an open set
+// of names for what those bytes mean (an fp8 is a u8 with the type "f8_e4m3fn").
 #pragma once
 
 #include <array>
@@ -26,7 +26,7 @@ inline constexpr std::array kAllDTypes = {DType::f64, DType::f32, DType::f16,   
 [[nodiscard]] TARE_API std::optional<DType> parse_dtype(std::string_view name);
 TARE_API bool is_float(DType type);
 
-// A logical type that Tare knows. One logical element takes `per_element` storage elements.
+// A logical type that Tare knows. One logical element consists of `per_element` storage elements.
 struct LogicalType {
   std::string_view name;
   DType storage;
@@ -34,7 +34,7 @@ struct LogicalType {
 };
 
 TARE_API std::span<const LogicalType> known_logical_types();
-// Null when the name is not one of ours; such a type is carried and its bytes are shown as its storage type.
+// Null for an unknown name; such a type is carried, and its bytes are shown as its storage type.
 [[nodiscard]] TARE_API const LogicalType* find_logical_type(std::string_view name);
 
 }  // namespace tare

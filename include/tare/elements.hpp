@@ -1,4 +1,4 @@
-// Element values: decoding any known type to double, and casting dense tensors from one type to another.
+// Element values: decodes any known type to double, and casts dense tensors from one type to another.
 #pragma once
 
 #include <cstddef>
@@ -12,7 +12,7 @@
 
 namespace tare {
 
-// Whether the elements of (dtype, logical type) can be read as numbers: every storage type, fp8, complex (as pairs).
+// Whether elements of this type can be read as numbers: every storage type, fp8, complex (as pairs).
 [[nodiscard]] TARE_API bool is_numeric(DType dtype, std::string_view type);
 
 // Decodes out.size() storage elements at `bytes` into doubles. An unknown logical type is read as its storage type.
@@ -24,21 +24,20 @@ TARE_API void decode_elements(DType dtype, std::string_view type, std::span<cons
 TARE_API void for_each_element_run(const Tensor& dense_tensor,
                                    const std::function<void(std::span<const double>)>& visit);
 
-// Whether every value of `from` is exactly a value of `to`.
+// Whether `to` can represent every value of `from` exactly.
 [[nodiscard]] TARE_API bool cast_is_lossless(DType from, std::string_view from_type, DType to);
 
-// What becomes of a finite value that is beyond the largest number of a float type.
+// What becomes of a finite value that exceeds the largest number of a float type.
 enum class Overflow : std::uint8_t {
-  refuse,    // throws `cast.overflow` when the bytes are pulled
+  refuse,    // throws `cast.overflow` when the bytes are read
   infinity,  // becomes infinite
   clamp,     // becomes the largest number, with its sign
 };
-// A dense tensor of type `to` with the same values, rounded to nearest even where it must; produced lazily.
-// Out-of-range values saturate for integers; NaN to an integer throws `cast.nan` when the bytes are pulled. bool becomes
-// 0 or 1.
+// A dense tensor of type `to` with the same values, rounded to nearest even if necessary; produced lazily. For integer
+// types, out-of-range values saturate, and a NaN throws `cast.nan` when the bytes are read. bool becomes 0 or 1.
 [[nodiscard]] TARE_API Tensor cast(const Tensor& dense_tensor, DType to, Overflow overflow = Overflow::refuse);
-// How many finite values of a dense tensor are beyond the largest number of the float type `to`. Reads the tensor once, on
-// `threads` threads (0: all cores).
+// Counts the finite values of a dense tensor that exceed the largest number of the float type `to`. Reads the tensor
+// once, on `threads` threads (0: all cores).
 [[nodiscard]] TARE_API std::uint64_t count_overflow(const Tensor& dense_tensor, DType to, unsigned threads = 0);
 
 }  // namespace tare

@@ -1,5 +1,5 @@
-// What a shared libtare shows: whatever is marked with TARE_API. Everything else of the library is hidden, in the static
-// one too (cmake/exports.map, and the test tree.exports).
+// TARE_API marks what a shared libtare exports. Everything else is hidden, in the static library too (cmake/exports.map
+// and the test tree.exports).
 #pragma once
 
 #if defined(__GNUC__)

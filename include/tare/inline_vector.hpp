@@ -1,7 +1,7 @@
-// A vector whose first N elements live inside the object: most tensors have one component and few dimensions, and
-// a listing of 100,000 tensors must not pay an allocation for each. Same growth, aliasing and iterator rules as
-// std::vector; moving it moves the elements when they are stored inside. Elements can be moved without throwing. At most
-// 2^31 of them; more is std::bad_array_new_length.
+// A vector whose first N elements are stored inside the object: most tensors have one component and few dimensions, and
+// a listing of 100,000 tensors must not allocate for each. Growth, aliasing and iterators follow the rules of
+// std::vector, but a move moves each element that is stored inside. Elements must be nothrow-movable. More than 2^31
+// elements throw std::bad_array_new_length.
 #pragma once
 
 #include <algorithm>
@@ -29,7 +29,7 @@ class InlineVector {
   InlineVector(std::initializer_list<T> items) : InlineVector(items.begin(), items.end()) {}
   explicit InlineVector(std::span<const T> items) : InlineVector(items.begin(), items.end()) {}
   template <typename It>
-  InlineVector(It first, It last) : InlineVector() {  // from here on the destructor runs, also when a copy throws
+  InlineVector(It first, It last) : InlineVector() {  // the delegation makes the destructor run even if a copy throws
     for (; first != last; ++first) push_back(*first);
   }
   InlineVector(const InlineVector& other) : InlineVector(other.begin(), other.end()) {}
@@ -90,7 +90,7 @@ class InlineVector {
   T* inside() { return std::launder(reinterpret_cast<T*>(room_)); }
   bool outside() const { return data_ != reinterpret_cast<const T*>(room_); }
 
-  // Moves to twice the room with one element more. That one is made first: it may be made from an element in here.
+  // Doubles the capacity and appends an element, which is constructed first because `args` may refer to an old element.
   template <typename... Args>
   T& grow(Args&&... args) {
     static_assert(std::is_nothrow_move_constructible_v<T>);
@@ -131,7 +131,7 @@ class InlineVector {
 
   alignas(T) std::byte room_[N * sizeof(T)];
   T* data_ = reinterpret_cast<T*>(room_);
-  std::uint32_t size_ = 0;  // half the width of a pointer: what is kept inside is what counts
+  std::uint32_t size_ = 0;  // 32 bits keep the object small
   std::uint32_t capacity_ = N;
 };
 

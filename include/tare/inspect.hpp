@@ -1,4 +1,4 @@
-// Looking at models: verify, content digest, statistics, differences. All of them stream and use all cores.
+// Inspects models: verify, content digest, statistics, differences. All stream the data and use all cores.
 #pragma once
 
 #include <array>
@@ -20,7 +20,7 @@ struct VerifyOptions {
 };
 
 struct TARE_API Verification {
-  std::string format, version;  // empty when the file could not be recognised
+  std::string format, version;  // empty if the file was not recognised
   std::vector<Finding> findings;
   std::uint64_t tensors = 0, bytes = 0;
 
@@ -28,15 +28,15 @@ struct TARE_API Verification {
   [[nodiscard]] bool ok(bool strict) const;
 };
 
-// Everything checkable: structure, bounds, padding, digests, compressed sizes, each layout's data rules, NaN and Inf.
-// Never throws for what is in the file; an unreadable file is a finding too.
+// Checks everything: structure, bounds, padding, digests, compressed sizes, the data rules of each layout, NaN and Inf.
+// Never throws because of a file's content; an unreadable file is a finding too.
 [[nodiscard]] TARE_API Verification verify(const std::string& path, const VerifyOptions& options = {});
 
-// "tare1:<64 hex>": the same for every container that stores the same tensors.
+// "tare1:<64 hex>": equal for all containers that store the same tensors.
 [[nodiscard]] TARE_API std::string content_digest(const Model& model, unsigned threads = 0,
                                                   Progress* progress = nullptr);
 
-// Integers as they are: a double holds no more than 53 bits of one.
+// Exact integers: a double holds only 53 bits.
 struct WholeNumbers {
   Value min = 0, max = 0;
   List first;
@@ -44,13 +44,14 @@ struct WholeNumbers {
 
 struct Statistics {
   std::uint64_t count = 0, nan = 0, inf = 0, zeros = 0;
-  double min = 0, max = 0, mean = 0, std = 0;  // over the finite values; 0 when there are none
+  double min = 0, max = 0, mean = 0, std = 0;  // of the finite values; 0 if there are none
   std::vector<std::uint64_t> histogram;        // equal bins over [min, max]
-  std::vector<double> first;                   // the first values
-  std::optional<WholeNumbers> whole;           // integer types only: min, max and first once more, exactly
+  std::vector<double> first;
+  std::optional<WholeNumbers> whole;  // integer types only: min, max and first as exact integers
 };
 
-// Decodes any known layout. Throws `codec.unknown` or `stats.type` for what has no numbers.
+// Decodes any known layout. Throws `codec.unknown`, `stats.type` for a tensor without numbers, usage `stats.bins` for
+// too many bins or first values, and limit `stats.too_large`.
 [[nodiscard]] TARE_API Statistics statistics(const Tensor& tensor, std::size_t bins = 24, std::size_t first = 8,
                                              unsigned threads = 0);
 
@@ -58,7 +59,7 @@ enum class Side : std::uint8_t { a, b };
 
 struct TensorDifference {
   std::string name;
-  // Empty when the two agree in that respect.
+  // Empty if the two agree.
   std::optional<Side> only_in;
   std::string shape_a, shape_b, type_a, type_b, layout_a, layout_b;
   bool values_differ = false, compared = false;
@@ -67,26 +68,27 @@ struct TensorDifference {
   std::optional<std::uint64_t> first_difference;  // element index
 };
 
-// Something beside the tensors' values that differs.
+// A difference other than in tensor values.
 struct MetadataDifference {
   ModelPart part = ModelPart::metadata;
-  std::string tensor = {};  // whose attribute it is
-  // Of the metadata, the config or the attributes; the name of an attachment; of a vocabulary "kind", "tokens", "merges",
-  // "bos", "eos", "pad", "unk", or empty where only one of the two has a vocabulary.
+  std::string tensor = {};  // the tensor whose attribute it is
+  // A key of the metadata, the config or the attributes; the name of an attachment; for a vocabulary "kind", "tokens",
+  // "merges", "bos", "eos", "pad", "unk", or empty if only one model has a vocabulary.
   std::string key = {};
-  // In A and in B; nothing: absent. Of an attachment its bytes, of a vocabulary its tokens, of a list its entries are
-  // counted. With `first`, two lists or attachments are different from that entry or byte on; of lists these are then the
-  // first entries that differ: a merge, or a token as a map of "text", "type" and "score".
+  // The values in A and in B; nothing: absent. An attachment is represented by its number of bytes, a vocabulary by its
+  // number of tokens, a list by its number of entries. If `first` is set, two lists or attachments differ from that
+  // entry or byte on, and for lists these are the first entries that differ: a merge, or a token as a map of "text",
+  // "type" and "score".
   std::optional<Value> a = std::nullopt, b = std::nullopt;
-  std::uint64_t different = 0;  // entries of both lists that differ
+  std::uint64_t different = 0;  // entries that differ between the two lists
   std::optional<std::uint64_t> first = std::nullopt;
 };
 
-// "key: A -> B"; long values are shown around the first difference.
+// "key: A -> B"; long values are elided around the first difference.
 [[nodiscard]] TARE_API std::string to_text(const MetadataDifference& difference);
 
 struct Difference {
-  std::vector<TensorDifference> tensors;  // those that differ, by name
+  std::vector<TensorDifference> tensors;  // tensors that differ, by name
   std::vector<MetadataDifference> metadata;
   std::uint64_t compared = 0;
   [[nodiscard]] bool same() const { return tensors.empty() && metadata.empty(); }
@@ -95,8 +97,8 @@ struct Difference {
 [[nodiscard]] TARE_API Difference diff(const Model& a, const Model& b, unsigned threads = 0,
                                        Progress* progress = nullptr);
 
-// The dense f64 tensor b - a, element by element, produced lazily; what `statistics` of it says is the error of b.
-// Throws usage `diff.shape`, and `stats.type` for what has no numbers.
+// The difference b - a, element by element, as a one-dimensional f64 tensor, produced lazily; its `statistics` describe
+// the error of b. Throws usage `diff.shape`, and `stats.type` for tensors without numbers.
 [[nodiscard]] TARE_API Tensor difference(const Tensor& a, const Tensor& b);
 
 }  // namespace tare

@@ -1,9 +1,10 @@
-// The model: the five things every container lays out in its own way.
+// The model: the five things that every container stores in its own way.
 //
-// Readers make one, writers consume one, nothing else crosses the boundary. Opening a file fills it with names and
-// references only; tensor bytes are pulled from the blobs. A Model is a plain value: copy it, edit it, write it.
+// Readers create a Model and writers consume one; nothing else crosses that boundary. Opening a file fills it with
+// names and references only; tensor bytes are read from the blobs. A Model is a plain value: copy it, edit it, write
+// it.
 //
-// Whatever is const here may be called from many threads at once, as long as nobody changes the model meanwhile.
+// Const functions may be called from many threads at once, as long as no thread changes the model during that time.
 #pragma once
 
 #include <atomic>
@@ -28,18 +29,18 @@
 
 namespace tare {
 
-// One run of bytes of a tensor, and what they are.
+// One run of bytes of a tensor, with its role and type.
 struct Component {
   std::string role;  // "data", "values", "scales", ...
   DType dtype = DType::u8;
-  std::string type;  // logical type; empty when it is the dtype itself
+  std::string type;  // logical type; empty if it is the dtype itself
   Blob blob;
 
   // The logical type if set, else the dtype's name.
   std::string_view type_name() const { return type.empty() ? name_of(dtype) : std::string_view(type); }
 };
 
-// The C++ types that a tensor's elements are read as. (std::int64_t and so on: `long`, not `long long`.)
+// The C++ types that elements can be read as. (std::int64_t and so on: `long`, not `long long`.)
 template <typename T>
 concept Element = std::same_as<T, float> || std::same_as<T, double> ||  //
     std::same_as<T, std::int8_t> || std::same_as<T, std::uint8_t> ||    //
@@ -47,47 +48,47 @@ concept Element = std::same_as<T, float> || std::same_as<T, double> ||  //
     std::same_as<T, std::int32_t> || std::same_as<T, std::uint32_t> ||  //
     std::same_as<T, std::int64_t> || std::same_as<T, std::uint64_t>;
 
-// What Tensor::values allocates at most unless it is told otherwise, in bytes.
+// The most bytes that Tensor::values allocates by default.
 inline constexpr std::uint64_t kMaxValuesBytes = std::uint64_t{32} << 30;
 
 struct TARE_API Tensor {
   std::string name;
   Shape shape;
-  std::string layout = "dense";  // a row of the table of codecs, or a name only the source knows
+  std::string layout = "dense";  // a row of the table of codecs, or a name that Tare does not know
   InlineVector<Component, 1> components;
   Map attributes;
 
-  // Null when there is no such component.
+  // Null if there is no such component.
   [[nodiscard]] const Component* component(std::string_view role) const;
   bool is_dense() const { return layout == "dense"; }
-  // `attributes` and what its blobs learned from the data while they were made (BlobProducer::learned). What a writer
-  // stores: ask after the bytes have been written, when it costs nothing.
+  // `attributes` and those that depend on the data (BlobProducer::learned). Writers store these: call it after the
+  // bytes have been written, when it is free.
   [[nodiscard]] Map complete_attributes() const;
   // Decoded bytes of all components.
   std::uint64_t bytes() const;
   std::uint64_t stored_bytes() const;
 
-  // Every element, row after row, as a T. Decodes any layout and type that Tare knows (compressed, sparse, quantized, f16,
-  // fp8, ...), on up to `threads` threads (0: all cores). A floating T gets the nearest value; one beyond its largest is
-  // `cast.overflow`. An integer T gets exactly the numbers that are there; a fraction, a NaN or a number outside of its
-  // range is `values.inexact`. bool is 0 or 1. Throws `values.too_large` for more than `limit` bytes, `codec.unknown` for
-  // a layout and `cast.type` for a type without numbers (complex ones included), and whatever is wrong with the data.
+  // All elements in row-major order, as T. Decodes every layout and type that Tare knows (compressed, sparse,
+  // quantized, f16, fp8, ...), on up to `threads` threads (0: all cores). A floating-point T gets the nearest value; a
+  // value beyond its largest throws `cast.overflow`. An integer T gets the exact numbers; a fraction, a NaN or a number
+  // outside its range throws `values.inexact`. bool is 0 or 1. Throws `values.too_large` for more than `limit` bytes,
+  // `codec.unknown` for an unknown layout, `cast.type` for a type without numbers (or complex), and errors in the data.
   template <Element T>
   [[nodiscard]] std::vector<T> values(std::uint64_t limit = kMaxValuesBytes, unsigned threads = 0) const;
 
-  // The elements where they are, without a copy. Throws `span.*`, which says why, unless they are dense, of exactly this
-  // type, uncompressed, in the machine's byte order, aligned, and in memory or in a mapped file; values() always copies.
-  // A span lives as long as some copy of this tensor's blobs, which keep the file open and mapped: the Model's, say. A
-  // mapped file may be changed by others at any moment: see Source::view; Model::check_sources tells afterwards. Nothing is
-  // read, so a stored digest is not compared: Blob::verify does that.
+  // The elements in place, without a copy. Throws `span.*`, with the reason, unless they are dense, of exactly this
+  // type, uncompressed, in the machine's byte order, aligned, and in memory or in a mapped file; values() always
+  // copies. A span is valid as long as a copy of this tensor's blobs lives (the Model's, for example), which keeps the
+  // file open and mapped. Another process may change a mapped file at any moment: see Source::view;
+  // Model::check_sources detects that afterwards. Nothing is read, so a stored digest is not compared: call
+  // Blob::verify for that.
   template <Element T>
   [[nodiscard]] std::span<const T> span() const;
 };
 
-// A dense tensor over a blob.
 [[nodiscard]] TARE_API Tensor dense(std::string name, Shape shape, DType dtype, Blob blob, std::string type = {});
 
-// A copy of these elements as the bytes of a component.
+// Copies these elements into the bytes of a component.
 template <Element T>
 [[nodiscard]] TARE_API Blob blob_of(std::span<const T> elements);
 template <Element T>
@@ -95,8 +96,8 @@ template <Element T>
   return blob_of(std::span<const T>(elements));
 }
 
-// A dense tensor of the type that corresponds to T, with a copy of these elements, row after row. Throws usage
-// `values.count` unless there are as many as the shape says.
+// A dense tensor of the type that corresponds to T, with a copy of these elements in row-major order. Throws usage
+// `values.count` if their number does not match the shape.
 template <Element T>
 [[nodiscard]] TARE_API Tensor dense(std::string name, Shape shape, std::span<const T> elements);
 template <Element T>
@@ -104,25 +105,25 @@ template <Element T>
   return dense(std::move(name), std::move(shape), std::span<const T>(elements));
 }
 
-// A file carried along verbatim.
+// A file that the model carries byte for byte.
 struct Attachment {
   std::string name;
   Blob blob;
-  // Made by Tare from config and vocabulary, which say all that is in it. Containers whose other readers look for files
-  // have it; a conversion leaves it behind and makes it anew where it is needed.
+  // Generated by Tare from config and vocabulary, which contain all of it. Present in containers whose other readers
+  // look for files; a conversion omits it and generates it again if the target needs it.
   bool made = false;
 };
 
-// A tensor of a file that breaks a rule of its own, such as a size that is not its shape's.
+// A tensor of a file that breaks a rule of its own, such as a size that does not match its shape.
 struct BrokenTensor {
   Tensor tensor;  // as far as it is known, without components
-  Error error;    // the rule
+  Error error;    // the broken rule
 };
 
 class NameTable;
 
-// Where the tensors of a model were when they were last looked for, so that a lookup need not compare every name. Only a
-// hint: every answer is compared with the tensors, which anybody may have edited. A copy begins without.
+// Positions of tensors by name, from earlier lookups, so that a lookup need not compare every name. Only a hint: each
+// result is compared with the tensors, which may have been edited. A copy starts empty.
 class TARE_API NameHints {
  public:
   NameHints() noexcept;
@@ -132,41 +133,41 @@ class TARE_API NameHints {
 
  private:
   friend class NameLookup;
-  mutable std::mutex mutex_;                        // of table_
-  mutable std::shared_ptr<const NameTable> table_;  // null until it is worth its while
-  mutable std::atomic<unsigned> searches_{0};       // through all names, since the table was made
+  mutable std::mutex mutex_;                        // protects table_
+  mutable std::shared_ptr<const NameTable> table_;  // null until it is worth its cost
+  mutable std::atomic<unsigned> searches_{0};       // linear searches since the table was built
 };
 
 struct TARE_API Model {
   std::vector<Tensor> tensors;  // in file order
-  // Those that cannot be among `tensors`. A reader fills this only when asked to go on without them
-  // (ReadOptions::keep_broken, or a Diagnostics that collects, as `verify` has); `open` throws the first one otherwise.
-  // So a program that never asks never meets a model with a hole in it. Writers, `adapt` and `content_digest` refuse a
-  // model with broken tensors; erase those that may be missing first, as `convert` does with skipped tensors.
+  // Tensors that cannot be among `tensors`. A reader fills this only on request (ReadOptions::keep_broken, or a
+  // Diagnostics that collects, as in `verify`); otherwise `open` throws the first error. So a program that does not ask
+  // never gets a model with missing tensors. Writers, `adapt` and `content_digest` refuse a model with broken tensors;
+  // erase those that may be missing first, as `convert` does with skipped tensors.
   std::vector<BrokenTensor> broken;
   Map metadata;
   Config config;
   Vocabulary vocabulary;
   std::vector<Attachment> attachments;
 
-  // Where it came from; for people and for `ls`, never written.
+  // Where the model comes from; for people and for `ls`, never written.
   std::string format, version;
   std::uint64_t file_bytes = 0;
   std::vector<SourcePtr> sources;  // the files it was read from
 
-  NameHints hints = {};  // of `tensor`
+  NameHints hints = {};  // for `tensor`
 
-  // Throws `io.source.shrank` or `io.source.changed` when one of `sources` is not what it was when it was opened. Whoever
-  // has read from the blobs asks this last, before the result is called one.
+  // Throws `io.source.shrank` or `io.source.changed` if one of `sources` has changed since it was opened. Call it after
+  // the last read from the blobs, before using the result.
   void check_sources() const;
-  // The tensor of this name (of several, one of them); null when there is none. Throws its error when it is broken.
-  // Constant time, but for the first few lookups after `tensors` was edited. To say that there is none takes a look at
-  // every name, since any of them may have been changed in place; for many such questions there is TensorIndex.
+  // The tensor with this name (one of them if there are several); null if there is none. Throws the error of a broken
+  // tensor. Takes constant time, except for the first few lookups after `tensors` was edited. A name that does not
+  // exist takes linear time, since any tensor may have been renamed in place; use TensorIndex for many such lookups.
   [[nodiscard]] const Tensor* tensor(std::string_view name) const;
   [[nodiscard]] Tensor* tensor(std::string_view name) {
     return const_cast<Tensor*>(static_cast<const Model&>(*this).tensor(name));
   }
-  // Throws the error of the first broken tensor, naming the others and the option that leaves them out.
+  // Throws the error of the first broken tensor; the message names the others and the option that omits them.
   void refuse_broken() const;
   [[nodiscard]] const Attachment* attachment(std::string_view name) const;
   [[nodiscard]] Attachment* attachment(std::string_view name) {
@@ -174,13 +175,13 @@ struct TARE_API Model {
   }
 };
 
-// The names of a model's tensors as they are now, for looking up many, also such as are not there, each in constant time.
-// Uses the model, whose tensors must neither change nor go away meanwhile.
+// The names of a model's tensors as they are now, for many lookups in constant time, including names that do not exist.
+// Refers to the model, whose tensors must not change or be destroyed while the index is used.
 class TARE_API TensorIndex {
  public:
   explicit TensorIndex(const Model& model);
   TensorIndex(Model&&) = delete;
-  // As Model::tensor.
+  // Like Model::tensor.
   [[nodiscard]] const Tensor* tensor(std::string_view name) const;
 
  private:

@@ -1,4 +1,4 @@
-// Pipelines: directories of which each part is a model of its own, as diffusers has them.
+// Pipelines: directories in which each part is a model of its own, as diffusers writes them.
 #pragma once
 
 #include <optional>
@@ -10,19 +10,19 @@
 namespace tare {
 
 struct PipelinePart {
-  std::string name;       // of its directory: "unet"
-  std::string kind;       // of the class that loads it: "UNet2DConditionModel"
-  bool is_model = false;  // it has weights: `open` takes its directory
+  std::string name;       // the name of its directory: "unet"
+  std::string kind;       // the class that loads it: "UNet2DConditionModel"
+  bool is_model = false;  // it has weights: `open` accepts its directory
 };
 
 struct Pipeline {
-  std::string kind;  // of the class that loads it: "StableDiffusionPipeline"
+  std::string kind;  // the class that loads it: "StableDiffusionPipeline"
   std::vector<PipelinePart> parts;
 };
 
-// What a directory's model_index.json says. Nothing for a path that is no directory, or whose file names no parts that are
-// there; `open` takes those as models. Throws `hf.pipeline.index` if the file is not JSON, and `hf.file.*` if it cannot be
-// taken.
+// Reads a directory's model_index.json. Returns nothing for a path that is not a directory, or if the file names no
+// part that exists; `open` treats those as models. Throws `hf.pipeline.index` if the file is not JSON,
+// `hf.pipeline.parts` if it names too many parts, and `hf.file.*` if it cannot be read.
 [[nodiscard]] TARE_API std::optional<Pipeline> find_pipeline(const std::string& path);
 
 }  // namespace tare

@@ -10,7 +10,7 @@ class Progress {
  public:
   void advance(std::uint64_t bytes) { done_.fetch_add(bytes, std::memory_order_relaxed); }
   std::uint64_t done() const { return done_.load(std::memory_order_relaxed); }
-  // What `done` will come to, said by the work as soon as it knows; 0 until then.
+  // The final value of `done`, set by the work as soon as it is known; 0 until then.
   void expect(std::uint64_t bytes) { expected_.store(bytes, std::memory_order_relaxed); }
   std::uint64_t expected() const { return expected_.load(std::memory_order_relaxed); }
 

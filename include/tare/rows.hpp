@@ -1,9 +1,9 @@
-// Arithmetic on the rows of a quantized matrix, straight from its stored bytes: what the hot path of a runtime needs. No
-// row is ever made into floats to be multiplied.
+// Arithmetic on the rows of a quantized matrix, straight from its stored bytes: the hot path of a runtime. Products
+// never decode a row to floats.
 //
-// From a mapped file the bytes are used where they lie. From others just the bytes of the rows asked for are read. A
-// Rows object is immutable and may be used from many threads; give each thread rows of its own, and the result does not
-// depend on how many there are: every row is summed by one call, in one order.
+// The bytes of a mapped file are used in place. From other sources only the bytes of the requested rows are read. A
+// Rows object is immutable and may be used from many threads. If each thread has rows of its own, the result does not
+// depend on the number of threads: one call sums each row, in one order.
 #pragma once
 
 #include <cstdint>
@@ -15,8 +15,8 @@
 
 namespace tare {
 
-// A vector quantized to 8 bits, with a scale for every 32 values. Made once for each vector, used for all rows.
-// d = absmax / 127, q = rint(x / d). A block that holds a NaN or infinity makes every product NaN.
+// A vector quantized to 8 bits, with a scale for every 32 values. Made once per vector and used for all rows. d =
+// absmax / 127, q = rint(x / d). A block with a NaN or infinity makes every product NaN.
 class TARE_API QuantizedVector {
  public:
   explicit QuantizedVector(std::span<const float> values);
@@ -38,14 +38,14 @@ class TARE_API Rows {
   Rows(const Rows&) = delete;
   Rows& operator=(const Rows&) = delete;
 
-  // The tensor as a matrix: all dimensions but the last, and the last.
+  // The tensor as a matrix: the product of all dimensions but the last, and the last.
   std::uint64_t rows() const { return rows_; }
   std::uint64_t columns() const { return columns_; }
 
-  // Rows [first, first + count), row after row. `out` has count * columns() floats. The same values as `to_dense`.
+  // Rows [first, first + count) in order. `out` has count * columns() floats. The same values as `to_dense`.
   void decode(std::uint64_t first, std::uint64_t count, std::span<float> out) const;
-  // out[i] = row (first + i) times `vector`, which has columns() values; `out` has `count`. Sums in f32 in an order that
-  // depends on the processor: the error is at most (columns() / 4 + 16) * 2^-24 times the sum of |w * x|.
+  // out[i] = row (first + i) times `vector`, which has columns() values; `out` has `count`. Sums in f32, in an order
+  // that depends on the processor: the error is at most (columns() / 4 + 16) * 2^-24 times the sum of |w * x|.
   void dot(std::uint64_t first, std::uint64_t count, std::span<const float> vector, std::span<float> out) const;
   // The same with the vector's 8-bit codes: products are summed exactly within each 32, then in f32 as above.
   void dot(std::uint64_t first, std::uint64_t count, const QuantizedVector& vector, std::span<float> out) const;
@@ -61,8 +61,8 @@ class TARE_API Rows {
   std::uint64_t rows_, columns_;
 };
 
-// The rows of a quantized tensor; keeps its bytes alive. Throws `codec.no_rows` for a layout without such arithmetic and
-// the rule of the layout's `check` for a tensor that fails it.
+// The rows of a quantized tensor; keeps its bytes alive. Throws `codec.no_rows` for a layout without such arithmetic,
+// and the rule of the layout's `check` for a tensor that fails it.
 [[nodiscard]] TARE_API std::unique_ptr<const Rows> open_rows(const Tensor& tensor);
 
 }  // namespace tare

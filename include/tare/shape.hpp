@@ -15,10 +15,9 @@ class TARE_API Shape : public InlineVector<std::uint64_t, 4> {
   using InlineVector::InlineVector;
 
   std::size_t rank() const { return size(); }
-  // Product of the dimensions; nothing when it does not fit 64 bits. A zero dimension makes it 0, whatever the
-  // others are.
+  // Product of the dimensions; nothing if it exceeds 64 bits. A zero dimension makes it 0, whatever the others are.
   [[nodiscard]] std::optional<std::uint64_t> elements() const;
-  // "2x3", and "-" for a scalar: the spelling of the content digest.
+  // "2x3", and "-" for a scalar, as in the content digest.
   std::string text() const;
 };
 

@@ -1,4 +1,4 @@
-// Parts of a dense tensor in NumPy's syntax, read by touching only the bytes they need.
+// Parts of a dense tensor in NumPy's syntax; reads only the bytes they need.
 #pragma once
 
 #include <cstdint>
@@ -19,10 +19,10 @@ struct SliceItem {
 
 using SliceSpec = std::vector<SliceItem>;
 
-// Throws Error usage `slice.syntax` and says where.
+// Throws Error usage `slice.syntax` with the position.
 [[nodiscard]] TARE_API SliceSpec parse_slice(std::string_view text);
 
-// The part of `dense_tensor` that NumPy would give, as a lazy dense tensor. Negative indices and steps count from the
+// The part of `dense_tensor` that NumPy would return, as a lazy dense tensor. Negative indices and steps count from the
 // end as in NumPy. Throws usage `slice.rank`, `slice.index`, `slice.step`.
 [[nodiscard]] TARE_API Tensor slice(const Tensor& dense_tensor, const SliceSpec& spec);
 

@@ -1,4 +1,4 @@
-// Everything: #include <tare/tare.hpp>.
+// Includes the whole public interface.
 #pragma once
 
 #include "tare/append.hpp"

@@ -1,7 +1,7 @@
 // Metadata values: an ordered tree of nulls, booleans, numbers, strings, bytes, lists and maps.
 //
-// Map order is kept; keys are text. What a container's syntax can say beyond this tree (a CBOR tag, a map with
-// integer keys) is kept as Opaque: the item's own bytes, written back verbatim by the same syntax.
+// Maps keep their order; keys are text. Syntax that this tree cannot represent (a CBOR tag, a map with integer keys) is
+// kept as Opaque: the item's own bytes, which the same syntax writes back verbatim.
 #pragma once
 
 #include <concepts>
@@ -24,9 +24,9 @@ class Value;
 using Bytes = std::vector<std::byte>;
 using List = std::vector<Value>;
 
-// A map in insertion order. `find` and `set` take constant time however many keys a file has and whatever they are:
-// larger maps keep an index, hashed with a key that no file can know. `erase` takes linear time; use `erase_if` for
-// several. Keys must not be changed through the iterators.
+// A map in insertion order. `find` and `set` take constant time for any number of keys, even hostile ones: larger maps
+// keep an index, hashed with a secret key. `erase` takes linear time; use `erase_if` for several. Keys must not be
+// changed through the iterators.
 class TARE_API Map {
  public:
   using Entry = std::pair<std::string, Value>;
@@ -42,9 +42,9 @@ class TARE_API Map {
   Value* find(std::string_view key);
   // Replaces the value of an existing key in place, else appends.
   void set(std::string_view key, Value value);
-  // Appends without looking: the caller knows the key is new. Of equal keys, the first is found.
+  // Appends without a search: the caller knows that the key is new. If keys are equal, `find` returns the first.
   void append(std::string key, Value value);
-  // Room for this many entries in all.
+  // Reserves capacity for this many entries in total.
   void reserve(std::size_t entries);
   bool erase(std::string_view key);
   // Erases every entry for which `unwanted(entry)` is true; returns how many.
@@ -61,7 +61,7 @@ class TARE_API Map {
   friend TARE_API bool operator==(const Map& a, const Map& b);
 
  private:
-  // Null for small maps; else open addressing, at most half full: (hash << 32 | position + 1), 0 for a free slot.
+  // Null for small maps; otherwise open addressing, at most half full: (hash << 32 | position + 1), 0 for a free slot.
   using Slots = std::vector<std::uint64_t>;
 
   std::uint32_t position(std::string_view key) const;
@@ -69,7 +69,7 @@ class TARE_API Map {
   void index_all();
 
   std::vector<Entry> entries_;
-  std::unique_ptr<Slots> slots_;  // apart: most maps are small, and there is one in every tensor
+  std::unique_ptr<Slots> slots_;  // allocated separately: every tensor has a map, and most are small
 };
 
 struct Opaque {
@@ -85,13 +85,13 @@ class TARE_API Value {
 
   Value() = default;
   Value(std::nullptr_t) {}
-  template <std::same_as<bool> T>  // not pointers, which would be true
+  template <std::same_as<bool> T>  // excludes pointers, which would convert to true
   Value(T v) : data_(v) {}
   Value(std::int64_t v) : data_(v) {}
-  // Kept as int64 when it fits, so that equal numbers compare equal.
+  // Stored as int64 if it fits, so that equal numbers compare equal.
   Value(std::uint64_t v);
   Value(int v) : data_(std::int64_t{v}) {}
-  // Whole numbers of the other widths.
+  // Integers of other widths.
   template <std::integral T>
   requires(!std::same_as<T, bool>) Value(T v)
       : Value(static_cast<std::conditional_t<std::is_signed_v<T>, std::int64_t, std::uint64_t>>(v)) {}
@@ -106,7 +106,7 @@ class TARE_API Value {
 
   const Variant& data() const { return data_; }
   bool is_null() const { return std::holds_alternative<std::monostate>(data_); }
-  // Null when the value is of another kind.
+  // Null if the value is of another kind.
   template <typename T>
   const T* get() const {
     return std::get_if<T>(&data_);
@@ -139,15 +139,15 @@ std::size_t Map::erase_if(Predicate unwanted) {
 
 enum class JsonKeys : std::uint8_t { in_order, sorted };
 
-// JSON without spaces, UTF-8 as is. Floats are the shortest text that reads back to the same double and always look
-// like floats ("1.0"); NaN and infinities become strings. Bytes become {"$bytes":"<hex>"}, Opaque
-// {"$cbor":"<hex>"}; bytes that are not UTF-8 inside a string become \xNN text.
+// JSON without spaces, UTF-8 unescaped. Floats are the shortest text that reads back as the same double and always look
+// like floats ("1.0"); NaN and infinities become strings. Bytes become {"$bytes":"<hex>"}, Opaque {"$cbor":"<hex>"};
+// bytes inside a string that are not UTF-8 become \xNN text.
 [[nodiscard]] TARE_API std::string to_json(const Value& value, JsonKeys keys = JsonKeys::in_order);
 TARE_API std::string to_json(const Map& map, JsonKeys keys = JsonKeys::in_order);
 // Appends `text` as a JSON string, quotes included.
 TARE_API void append_json_string(std::string& out, std::string_view text);
-// A tensor or attachment name as text that is always valid UTF-8, one line and safe to print: backslash, TAB, LF and CR are
-// escaped; bytes that are not UTF-8, and characters that could steer a terminal, become \xNN.
+// A tensor or attachment name as one line of valid UTF-8 that is safe to print: backslash, TAB, LF and CR are escaped;
+// bytes that are not UTF-8, and characters that could control a terminal, become \xNN.
 [[nodiscard]] TARE_API std::string escape_name(std::string_view name);
 
 }  // namespace tare

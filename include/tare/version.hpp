@@ -1,4 +1,4 @@
-// The library's own version.
+// The library's version.
 #pragma once
 
 #include <string_view>

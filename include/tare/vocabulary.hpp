@@ -1,4 +1,4 @@
-// The tokenizer's words: token bytes, scores and types, merges, special ids.
+// The tokenizer's vocabulary: token bytes, scores and types, merges, special ids.
 #pragma once
 
 #include <cstddef>
@@ -18,42 +18,42 @@ inline constexpr TokenType kAllTokenTypes[] = {TokenType::normal,       TokenTyp
                                                TokenType::user_defined, TokenType::unused,  TokenType::byte,
                                                TokenType::bos,          TokenType::eos,     TokenType::pad};
 [[nodiscard]] TARE_API std::string_view name_of(TokenType type);
-// The type of that name; nothing if there is none.
+// The type with this name; nothing if there is none.
 [[nodiscard]] TARE_API std::optional<TokenType> parse_token_type(std::string_view name);
 
 struct Token {
-  std::string text;  // bytes; need not be UTF-8
+  std::string text;  // any bytes, not necessarily UTF-8
   float score = 0;
   TokenType type = TokenType::normal;
-  // A score that is not a number is the same as another such one.
+  // Two NaN scores are equal.
   friend bool operator==(const Token& a, const Token& b) {
     return a.text == b.text && a.type == b.type && (a.score == b.score || (a.score != a.score && b.score != b.score));
   }
 };
 
 struct TARE_API Vocabulary {
-  std::string kind;  // "spm", "bpe", "unigram", "wordpiece", "wordlevel"; empty when unknown; UTF-8
+  std::string kind;  // "spm", "bpe", "unigram", "wordpiece", "wordlevel"; empty if unknown; UTF-8
   std::vector<Token> tokens;
-  std::vector<std::string> merges;  // "left right", by rank
+  std::vector<std::string> merges;  // "left right", in order of rank
   std::int64_t bos = -1, eos = -1, pad = -1, unk = -1;
 
-  // Then the ids above are of nothing, and containers need not keep them.
+  // If true, the ids above have no meaning, and containers need not keep them.
   bool empty() const { return tokens.empty() && merges.empty(); }
-  // The whole vocabulary as a metadata value, for containers with room for private keys, and back. Malformed maps
-  // throw Error corrupt `vocabulary.malformed`.
+  // The whole vocabulary as a metadata value, for containers with private keys, and back. A malformed map throws Error
+  // corrupt `vocabulary.malformed`.
   [[nodiscard]] Map to_map() const;
   [[nodiscard]] static Vocabulary from_map(const Map& map);
   friend bool operator==(const Vocabulary&, const Vocabulary&) = default;
 };
 
-// Which tokens are meant: those of which all that is given here holds.
+// Selects the tokens that meet all given conditions.
 struct TokenQuery {
   std::optional<std::string> text = std::nullopt;  // exactly these bytes
-  std::string part = {};                           // these bytes are in it
+  std::string part = {};                           // contains these bytes
   std::optional<TokenType> type = std::nullopt;
 };
 
-// Their ids, in order. Several tokens may have one text.
+// The ids of the selected tokens, in order. Several tokens may have the same text.
 [[nodiscard]] TARE_API std::vector<std::size_t> find_tokens(const Vocabulary& vocabulary, const TokenQuery& query);
 
 }  // namespace tare

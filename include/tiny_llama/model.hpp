@@ -1,7 +1,7 @@
 // Tiny Llama: a small transformer, its weight file (docs/formats/tllm.md) and its arithmetic (docs/tiny-llama.md).
 //
-// A TinyLlamaModel is its configuration and its weights, in memory or still in a mapped file. Const member functions may be
-// called from many threads at once; runs keep their state in a Session (session.hpp), not in the model.
+// A TinyLlamaModel has a configuration and weights, which are in memory or in a mapped file. Const member functions may
+// be called from many threads at once; a run keeps its state in a Session (session.hpp), not in the model.
 #pragma once
 
 #include <cstddef>
@@ -23,23 +23,23 @@ namespace tiny_llama {
 struct ModelConfig {
   std::int32_t model_dim = 512;
   std::int32_t num_layers = 6;
-  std::int32_t num_heads = 8;  // divides model_dim
+  std::int32_t num_heads = 8;  // must divide model_dim
   std::int32_t ffn_hidden_dim = 2048;
   std::int32_t max_seq_length = 1024;
   std::int32_t vocab_size = 32000;
-  float dropout_rate = 0.1f;  // of training; a run does not use it
+  float dropout_rate = 0.1f;  // used in training only
   friend bool operator==(const ModelConfig&, const ModelConfig&) = default;
 };
 
-// Whatever goes wrong with a weight file: it is not there, not a weight file, of another version or configuration,
-// damaged, cut short, or cannot be read or written. what() has the numbers, rule() the rule that was broken.
+// Any problem with a weight file: it does not exist, is not a weight file, has another version or configuration, is
+// damaged or truncated, or cannot be read or written. what() has the numbers, rule() the broken rule.
 class TARE_API FileIOException : public tare::Error {
  public:
   explicit FileIOException(const tare::Error& error) : tare::Error(error) {}
 };
 
-// A weight: its name (as docs/formats/tllm.md lists them), its shape and its values. Matrices are row-major with a row
-// for each input.
+// A weight: its name (docs/formats/tllm.md lists them), its shape and its values. Matrices are row-major, with one row
+// per input.
 struct Weight {
   std::string_view name;
   std::size_t rows = 0, columns = 0;  // a vector has one row
@@ -61,65 +61,68 @@ struct LayerWeights {
   std::span<const float> norm1_weight, norm1_bias, norm2_weight, norm2_bias;  // [model_dim]
 };
 
-class Weights;  // how they are kept
+class Weights;  // the storage of the weights
 
 class TARE_API TinyLlamaModel {
  public:
-  // A new model. The same configuration and seed give the same weights everywhere: matrices around 0 with a standard
-  // deviation of 0.02, biases 0, norms 1. Throws tare::Error `tllm.config.*` for a configuration no file could have.
+  // Makes a new model. The same configuration and seed give the same weights on every machine: matrices with mean 0 and
+  // a standard deviation of 0.02, biases 0, norms 1. Throws tare::Error `tllm.config.*` for a configuration that no
+  // file can have.
   explicit TinyLlamaModel(const ModelConfig& config = {}, std::uint64_t seed = 0);
-  // Copies copy weights that are in memory and share those in a mapped file.
+  // Copies duplicate weights in memory and share weights in a mapped file.
   TinyLlamaModel(const TinyLlamaModel& other);
   TinyLlamaModel& operator=(const TinyLlamaModel& other);
   TinyLlamaModel(TinyLlamaModel&& other) noexcept;
   TinyLlamaModel& operator=(TinyLlamaModel&& other) noexcept;
   ~TinyLlamaModel();
 
-  // The model of a weight file of any configuration. Its weights stay in the mapped file and are read-only.
-  // Throws FileIOException.
+  // Opens a weight file with any configuration. The weights stay in the mapped file and are read-only. Throws
+  // FileIOException.
   static TinyLlamaModel map(const std::string& path);
-  // The model in any container that holds one, by the names of its tensors. f32 tensors that lie in memory or in a mapped
-  // file stay there; others are read, decoded and widened. Throws tare::Error `tllm.run.model`, which lists all that
-  // does not fit.
+  // Makes a model from any container, by the names of its tensors. f32 tensors in memory or in a mapped file stay
+  // there; others are read, decoded and widened. Throws tare::Error `tllm.run.model`, which lists everything that does
+  // not fit.
   static TinyLlamaModel from(const tare::Model& model);
 
-  // Writes every weight; atomic: the old file or the new one, whole. Replaces an existing file. Throws FileIOException.
+  // Writes all weights, and replaces an existing file atomically: after a failure the old file is intact. Throws
+  // FileIOException.
   void save_model_weights(const std::string& path) const;
-  // Replaces every weight by those of a file that has this model's configuration. On any failure the model stays as it
-  // was. Throws FileIOException.
+  // Replaces all weights by those of a file with this model's configuration. After a failure the model is unchanged.
+  // Throws FileIOException.
   void load_model_weights(const std::string& path);
 
-  // The model as containers see it. Borrows: the result is valid while this model lives and is not changed.
+  // Returns the model for a container. It borrows the weights: it is valid as long as this model exists and does not
+  // change.
   tare::Model to_model() const;
 
   const ModelConfig& config() const;
-  // Whether the weights may be changed; those in a mapped file may not.
+  // Returns whether the weights may be changed; those in a mapped file may not.
   bool is_writable() const;
   std::size_t parameter_count() const;
 
   std::span<const float> embedding() const;           // [vocab_size][model_dim]
   std::span<const float> position_embedding() const;  // [max_seq_length][model_dim]
   std::span<const float> output() const;              // [model_dim][vocab_size]
-  // Throws `tllm.model.layer` for a layer that is not there.
+  // Throws `tllm.model.layer` if the layer does not exist.
   LayerWeights layer(std::int32_t number) const;
 
-  // One weight by name. Throws `tllm.model.weight` when there is none of that name, and `tllm.model.read_only` for write
-  // access to mapped weights.
+  // Returns one weight by name. Throws `tllm.model.weight` if there is none with that name, and `tllm.model.read_only`
+  // for write access to mapped weights.
   std::span<const float> weight(std::string_view name) const;
   std::span<float> mutable_weight(std::string_view name);
-  // Every weight in the order of the file.
+  // Visits all weights in the order of the file.
   void visit_weights(const std::function<void(const Weight&)>& visit) const;
   void visit_mutable_weights(const std::function<void(const MutableWeight&)>& visit);
 
-  // Runs. Throw `tllm.run.empty` for no tokens, `tllm.run.length` for more than max_seq_length, `tllm.run.token` for one
-  // outside the vocabulary. `threads` 0: all cores; the result does not depend on it.
+  // Running the model. These throw `tllm.run.empty` for no tokens, `tllm.run.length` for more than max_seq_length, and
+  // `tllm.run.token` for a token outside the vocabulary. `threads` 0: all cores; the result does not depend on it.
 
-  // The logits behind the last token: vocab_size numbers.
+  // Returns the logits after the last token: vocab_size numbers.
   std::vector<float> forward(std::span<const std::int32_t> tokens, unsigned threads = 0) const;
-  // The logits behind every token, one row of vocab_size each.
+  // Returns the logits after every token, one row of vocab_size numbers each.
   std::vector<float> forward_all(std::span<const std::int32_t> tokens, unsigned threads = 0) const;
-  // Up to `count` more tokens, fewer when the positions run out or `on_token`, which gets each as it is made, returns
-  // false. A step costs one position: keys and values are kept.
+  // Generates up to `count` more tokens; fewer if there are no more positions, or `on_token`, which is called with each
+  // token, returns false. A step computes one position, because keys and values are kept.
   std::vector<std::int32_t> generate(std::span<const std::int32_t> tokens, std::size_t count, Sampler& sampler,
                                      const std::function<bool(std::int32_t)>& on_token = {},
                                      unsigned threads = 0) const;
@@ -132,6 +135,6 @@ class TARE_API TinyLlamaModel {
 
 }  // namespace tiny_llama
 
-// The format's document writes these two without the namespace.
+// The format's document uses these two without the namespace.
 using tiny_llama::FileIOException;
 using tiny_llama::TinyLlamaModel;

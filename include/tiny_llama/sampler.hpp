@@ -1,4 +1,4 @@
-// Choosing the next token from logits.
+// Chooses the next token from logits.
 #pragma once
 
 #include <cstdint>
@@ -11,18 +11,18 @@
 namespace tiny_llama {
 
 struct Sampling {
-  float temperature = 0;    // 0: greedy, the most likely token (of equals the first)
-  std::uint32_t top_k = 0;  // only the k most likely; 0: all
-  float top_p = 1;          // only the most likely that together reach this probability
+  float temperature = 0;    // 0: greedy, the most likely token (the first if there are several)
+  std::uint32_t top_k = 0;  // use only the k most likely tokens; 0: all
+  float top_p = 1;          // use only the most likely tokens that together reach this probability
   std::uint64_t seed = 0;
 };
 
-// The same sampling and logits give the same tokens. Not for several threads at once.
+// The same sampling and logits give the same tokens. Not thread-safe.
 class TARE_API Sampler {
  public:
-  // Throws tare::Error `tllm.sampler.temperature` or `tllm.sampler.top_p` for a value that makes no sense.
+  // Throws tare::Error `tllm.sampler.temperature` or `tllm.sampler.top_p` for an invalid value.
   explicit Sampler(const Sampling& sampling = {});
-  // The next token: an index into `logits`. Throws `tllm.run.nan` when none of them is a number.
+  // Returns the next token, an index into `logits`. Throws `tllm.run.nan` if all of them are NaN.
   std::int32_t next(std::span<const float> logits);
 
  private:

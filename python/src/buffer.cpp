@@ -7,6 +7,7 @@
 #include <mutex>
 #include <optional>
 
+#include "base/process_mutex.hpp"
 #include "io/mapping_guard.hpp"
 
 namespace tare::py {
@@ -88,11 +89,12 @@ class PrivateMap {
   std::optional<io::MappingGuard> guard_;
 };
 
+ProcessMutex maps_mutex(LockOrder::table);
+
 // The one of a source, as long as somebody uses it.
 std::shared_ptr<const PrivateMap> private_map_of(const SourcePtr& source) {
-  static std::mutex mutex;
   static auto& maps = *new std::map<const Source*, std::weak_ptr<const PrivateMap>>;
-  const std::scoped_lock lock(mutex);
+  const std::scoped_lock lock(maps_mutex);
   std::erase_if(maps, [](const auto& entry) { return entry.second.expired(); });
   auto& place = maps[source.get()];
   auto map = place.lock();

@@ -133,7 +133,7 @@ bool is_saved(const Source& source) {
 PyObject* open_checkpoint(PyObject*, PyObject* args) {
   return guarded([&] {
     PyObject *from = nullptr, *dict = nullptr, *model = nullptr, *begin = nullptr;
-    if (PyArg_ParseTuple(args, "OOOO", &from, &dict, &model, &begin) == 0) throw PythonError();
+    if (parse_tuple(args, "OOOO", &from, &dict, &model, &begin) == 0) throw PythonError();
     const ReadOptions options = Options(dict).read();
     SourcePtr source;
     std::string path;

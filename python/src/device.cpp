@@ -79,7 +79,7 @@ Ref placed_shape(const Shape& shape) {
 PyObject* make_layout(PyObject*, PyObject* args) {
   return guarded([&] {
     PyObject *object = nullptr, *list = nullptr, *kind = nullptr, *place = nullptr;
-    if (PyArg_ParseTuple(args, "OOOO", &object, &list, &kind, &place) == 0) throw PythonError();
+    if (parse_tuple(args, "OOOO", &object, &list, &kind, &place) == 0) throw PythonError();
     const auto model = model_of(object);
     const std::string device = text_of(place, "a device");
     const std::optional<DType> dtype = dtype_of(kind);
@@ -101,7 +101,7 @@ PyObject* make_layout(PyObject*, PyObject* args) {
 PyObject* layout_rows(PyObject*, PyObject* args) {
   return guarded([&] {
     PyObject* capsule = nullptr;
-    if (PyArg_ParseTuple(args, "O", &capsule) == 0) throw PythonError();
+    if (parse_tuple(args, "O", &capsule) == 0) throw PythonError();
     // Few types and many tensors.
     std::map<std::string_view, Ref> types;
     return list_of(held<device::Layout>(capsule, kLayout).tensors, [&](const device::Placed& placed) {
@@ -119,7 +119,7 @@ PyObject* layout_rows(PyObject*, PyObject* args) {
 PyObject* begin_load(PyObject*, PyObject* args) {
   return guarded([&] {
     PyObject *object = nullptr, *capsule = nullptr, *memory = nullptr, *stream = nullptr, *dict = nullptr;
-    if (PyArg_ParseTuple(args, "OOOOO", &object, &capsule, &memory, &stream, &dict) == 0) throw PythonError();
+    if (parse_tuple(args, "OOOOO", &object, &capsule, &memory, &stream, &dict) == 0) throw PythonError();
     const auto model = model_of(object);
     const auto& layout = held<device::Layout>(capsule, kLayout);
     device::Destination destination;
@@ -151,7 +151,7 @@ PyObject* begin_load(PyObject*, PyObject* args) {
 PyObject* next_tensor(PyObject*, PyObject* args) {
   return guarded([&] {
     PyObject *capsule = nullptr, *stream = nullptr;
-    if (PyArg_ParseTuple(args, "OO", &capsule, &stream) == 0) throw PythonError();
+    if (parse_tuple(args, "OO", &capsule, &stream) == 0) throw PythonError();
     auto& loading = held<device::Loading>(capsule, kLoading);
     void* const waits = stream_from(stream);
     std::optional<std::size_t> found;
@@ -168,7 +168,7 @@ PyObject* next_tensor(PyObject*, PyObject* args) {
 PyObject* finish_load(PyObject*, PyObject* args) {
   return guarded([&] {
     PyObject *capsule = nullptr, *progress = nullptr;
-    if (PyArg_ParseTuple(args, "OO", &capsule, &progress) == 0) throw PythonError();
+    if (parse_tuple(args, "OO", &capsule, &progress) == 0) throw PythonError();
     auto& loading = held<device::Loading>(capsule, kLoading);
     device::Report report;
     run_job(progress, [&](Progress&) { report = loading.finish(); });
@@ -190,7 +190,7 @@ PyObject* tensor_address(PyObject*, PyObject* args) {
   return guarded([&] {
     PyObject* capsule = nullptr;
     Py_ssize_t tensor = 0;
-    if (PyArg_ParseTuple(args, "On", &capsule, &tensor) == 0) throw PythonError();
+    if (parse_tuple(args, "On", &capsule, &tensor) == 0) throw PythonError();
     return number(held<device::Loading>(capsule, kLoading).address(static_cast<std::size_t>(tensor)));
   });
 }
@@ -199,7 +199,7 @@ PyObject* tensor_address(PyObject*, PyObject* args) {
 PyObject* read_memory(PyObject*, PyObject* args) {
   return guarded([&] {
     PyObject *place = nullptr, *address = nullptr, *size = nullptr;
-    if (PyArg_ParseTuple(args, "OOO", &place, &address, &size) == 0) throw PythonError();
+    if (parse_tuple(args, "OOO", &place, &address, &size) == 0) throw PythonError();
     Bytes copy(static_cast<std::size_t>(whole(size)));
     const std::string device = text_of(place, "a device");
     const std::uint64_t from = whole(address);
@@ -215,7 +215,7 @@ PyObject* read_memory(PyObject*, PyObject* args) {
 PyObject* device_facts(PyObject*, PyObject* args) {
   return guarded([&] {
     PyObject* place = nullptr;
-    if (PyArg_ParseTuple(args, "O", &place) == 0) throw PythonError();
+    if (parse_tuple(args, "O", &place) == 0) throw PythonError();
     const device::Facts found = device::facts(text_of(place, "a device"));
     Dict facts;
     facts.set("device", text(found.device)).set("name", text(found.name)).set("memory", number(found.memory));

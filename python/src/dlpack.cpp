@@ -117,8 +117,8 @@ Ref make_capsule(const Export& what) {
 PyObject* make_dlpack(PyObject*, PyObject* args) {
   return guarded([&] {
     Export what;
-    if (PyArg_ParseTuple(args, "OObbpp", &what.data, &what.shape, &what.code, &what.bits, &what.versioned,
-                         &what.read_only) == 0)
+    if (parse_tuple(args, "OObbpp", &what.data, &what.shape, &what.code, &what.bits, &what.versioned,
+                    &what.read_only) == 0)
       throw PythonError();
     return what.versioned != 0 ? make_capsule<DLManagedTensorVersioned>(what) : make_capsule<DLManagedTensor>(what);
   });
@@ -128,8 +128,8 @@ PyObject* make_device_dlpack(PyObject*, PyObject* args) {
   return guarded([&] {
     Export what;
     unsigned long long address = 0;
-    if (PyArg_ParseTuple(args, "KiiObbpO", &address, &what.device.device_type, &what.device.device_id, &what.shape,
-                         &what.code, &what.bits, &what.versioned, &what.data) == 0)
+    if (parse_tuple(args, "KiiObbpO", &address, &what.device.device_type, &what.device.device_id, &what.shape,
+                    &what.code, &what.bits, &what.versioned, &what.data) == 0)
       throw PythonError();
     what.address = reinterpret_cast<void*>(static_cast<std::uintptr_t>(address));
     return what.versioned != 0 ? make_capsule<DLManagedTensorVersioned>(what) : make_capsule<DLManagedTensor>(what);

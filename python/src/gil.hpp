@@ -76,9 +76,6 @@ inline bool has_attribute(PyObject* object, const char* name) {
 inline int is_true(PyObject* object) {
   return entered([&] { return PyObject_IsTrue(object); });
 }
-inline int is_instance(PyObject* object, PyObject* type) {
-  return entered([&] { return PyObject_IsInstance(object, type); });
-}
 inline PyObject* as_index(PyObject* object) {
   return entered([&] { return PyNumber_Index(object); });
 }
@@ -113,6 +110,16 @@ inline int take_buffer(PyObject* object, Py_buffer* view, int flags) {
 }
 inline void release_buffer(Py_buffer* view) {
   entered([&] { PyBuffer_Release(view); });
+}
+// The items of a tuple, as of PyArg_ParseTuple, which runs __index__, __float__ and __bool__ and takes a caller's list for an
+// error of the interpreter. 0 for an error.
+template <typename... Places>
+int parse_tuple(PyObject* tuple, const char* format, Places*... places) {
+  if (!PyTuple_Check(tuple)) {
+    PyErr_SetString(PyExc_TypeError, "expected a tuple");
+    return 0;
+  }
+  return entered([&] { return PyArg_ParseTuple(tuple, format, places...); });
 }
 inline int check_signals() {
   return entered([] { return PyErr_CheckSignals(); });

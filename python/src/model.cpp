@@ -1,6 +1,5 @@
 #include "model.hpp"
 
-#include <sys/mman.h>
 #include <sys/stat.h>
 
 #include <algorithm>
@@ -11,6 +10,7 @@
 #include "buffer.hpp"
 #include "codecs/packs/join.hpp"
 #include "convert/directory_form.hpp"
+#include "io/mapping_guard.hpp"
 #include "options.hpp"
 #include "tare/codec.hpp"
 #include "tare/format.hpp"
@@ -53,6 +53,8 @@ struct ModelObject {
   PyObject_HEAD std::mutex mutex;        // of what follows: other threads may close it
   std::shared_ptr<const Opened> opened;  // null: closed, or not open yet
   std::shared_ptr<const Model> complete;
+  std::vector<std::string> warnings;  // what a conversion into a directory warns of
+  std::size_t told = 0;               // how many of them have been handed out
 };
 
 PyTypeObject* model_type = nullptr;
@@ -66,6 +68,7 @@ PyObject* new_model(PyTypeObject* type, PyObject*, PyObject*) {
     std::construct_at(&self.mutex);
     std::construct_at(&self.opened);
     std::construct_at(&self.complete);
+    std::construct_at(&self.warnings);
     return object;
   });
 }
@@ -73,6 +76,7 @@ PyObject* new_model(PyTypeObject* type, PyObject*, PyObject*) {
 void dealloc_model(PyObject* object) {
   PyTypeObject* const type = Py_TYPE(object);
   ModelObject& self = self_of_model(object);
+  std::destroy_at(&self.warnings);
   std::destroy_at(&self.complete);
   std::destroy_at(&self.opened);
   std::destroy_at(&self.mutex);
@@ -93,17 +97,41 @@ std::shared_ptr<const Opened> opened(PyObject* object) {
   return found;
 }
 
+// Keeps what may change the model's results, for `_warnings`. A model may be opened more than once: each sentence counts once.
+void keep_warnings(PyObject* object, const std::vector<Change>& changes) {
+  ModelObject& self = self_of_model(object);
+  const std::scoped_lock lock(self.mutex);
+  for (const Change& change : changes) {
+    if (change.impact != Impact::results) continue;
+    if (std::string sentence = to_text(change); std::ranges::find(self.warnings, sentence) == self.warnings.end())
+      self.warnings.push_back(std::move(sentence));
+  }
+}
+
+// _warnings(): the sentences that were not handed out before.
+PyObject* take_warnings(PyObject* object, PyObject*) {
+  return guarded([&] {
+    std::vector<std::string> found;
+    {
+      ModelObject& self = self_of_model(object);
+      const std::scoped_lock lock(self.mutex);
+      found.assign(self.warnings.begin() + static_cast<std::ptrdiff_t>(self.told), self.warnings.end());
+      self.told = self.warnings.size();
+    }
+    return list_of(found, [](const std::string& sentence) { return text(sentence); });
+  });
+}
+
 // The model under the names that were asked for. Those of a directory are Hugging Face's.
-Model as_wanted(const Opened& wanted, Model model) {
+Model as_wanted(const Opened& wanted, Model model, std::vector<Change>& changes) {
   if (wanted.arrays) codec::packs::separate(model);
   const Format* const format = find_format(model.format);
-  std::vector<Change> changes;
   if (wanted.usual_names && (format == nullptr || !is_directory(*format))) release_conventions(model, changes);
   return model;
 }
 
-Model open_as(const Opened& wanted, const ReadOptions& options) {
-  return as_wanted(wanted, tare::open(wanted.path, options));
+Model open_as(const Opened& wanted, const ReadOptions& options, std::vector<Change>& changes) {
+  return as_wanted(wanted, tare::open(wanted.path, options), changes);
 }
 
 // Some take no notice of the flag that says that an array is read-only (torch). What they write stays in pages of this process,
@@ -111,8 +139,7 @@ Model open_as(const Opened& wanted, const ReadOptions& options) {
 void survive_writes(const Model& model) {
   for (const SourcePtr& source : model.sources) {
     if (source->descriptor() < 0 || source->size() == 0) continue;
-    if (const auto view = source->view(0, source->size()))
-      static_cast<void>(::mprotect(const_cast<std::byte*>(view->data()), view->size(), PROT_READ | PROT_WRITE));
+    if (const auto view = source->view(0, source->size())) static_cast<void>(io::MappingGuard::let_write(*view));
   }
 }
 
@@ -128,20 +155,22 @@ void finish_open(PyObject* object, std::shared_ptr<Opened> made) {
 PyObject* open_path(PyObject* object, PyObject* args) {
   return guarded([&] {
     PyObject *path = nullptr, *options = nullptr;
-    if (PyArg_ParseTuple(args, "OO", &path, &options) == 0) throw PythonError();
+    if (parse_tuple(args, "OO", &path, &options) == 0) throw PythonError();
     auto made = std::make_shared<Opened>();
     made->path = path_of(path);
     made->options = Options(options).read();
     made->options.vocabulary = false;
     made->usual_names = Options(options).flag("usual_names");
     made->arrays = Options(options).flag("arrays");
+    std::vector<Change> changes;
     {
       const Unlocked others;
-      made->model = std::make_shared<Model>(open_as(*made, made->options));
+      made->model = std::make_shared<Model>(open_as(*made, made->options, changes));
       survive_writes(*made->model);
       std::error_code unknown;  // to be opened again, whatever the current directory is by then
       if (const auto place = std::filesystem::absolute(made->path, unknown); !unknown) made->path = place.string();
     }
+    keep_warnings(object, changes);
     finish_open(object, std::move(made));
     return none();
   });
@@ -150,16 +179,18 @@ PyObject* open_path(PyObject* object, PyObject* args) {
 PyObject* open_bytes(PyObject* object, PyObject* args) {
   return guarded([&] {
     PyObject *data = nullptr, *options = nullptr;
-    if (PyArg_ParseTuple(args, "OO", &data, &options) == 0) throw PythonError();
+    if (parse_tuple(args, "OO", &data, &options) == 0) throw PythonError();
     auto made = std::make_shared<Opened>();
     made->options = Options(options).read();
     made->usual_names = Options(options).flag("usual_names");
     made->arrays = Options(options).flag("arrays");
     const SourcePtr source = source_over(data, "bytes");
+    std::vector<Change> changes;
     {
       const Unlocked others;
-      made->model = std::make_shared<Model>(as_wanted(*made, tare::open(source, made->options)));
+      made->model = std::make_shared<Model>(as_wanted(*made, tare::open(source, made->options), changes));
     }
+    keep_warnings(object, changes);
     finish_open(object, std::move(made));
     return none();
   });
@@ -175,10 +206,12 @@ PyObject* open_usual(PyObject* object, PyObject* other) {
     made->options = source->options;
     made->arrays = source->arrays;
     made->usual_names = true;
+    std::vector<Change> changes;
     {
       const Unlocked others;
-      made->model = std::make_shared<Model>(as_wanted(*made, *source->model));
+      made->model = std::make_shared<Model>(as_wanted(*made, *source->model, changes));
     }
+    keep_warnings(object, changes);
     finish_open(object, std::move(made));
     return none();
   });
@@ -189,13 +222,15 @@ PyObject* directory_settings(PyObject* object, PyObject*) {
   return guarded([&] {
     const auto model = complete_model_of(object);
     std::vector<std::pair<std::string, Bytes>> files;
+    std::vector<Change> changes;
     {
       const Unlocked others;
-      for (const Attachment& file : directory_files(*model))
+      for (const Attachment& file : directory_files(*model, changes))
         if (file.name == "config.json" || file.name == "generation_config.json")
           files.emplace_back(file.name, file.blob.bytes());
       model->check_sources();
     }
+    keep_warnings(object, changes);
     Dict found;
     for (const auto& [name, data] : files) found.set(std::string_view(name), bytes(data));
     return found.done();
@@ -387,6 +422,7 @@ PyMethodDef model_methods[] = {
     {"_open", open_path, METH_VARARGS, nullptr},
     {"_open_bytes", open_bytes, METH_VARARGS, nullptr},
     {"_open_usual", open_usual, METH_O, nullptr},
+    {"_warnings", take_warnings, METH_NOARGS, nullptr},
     {"_directory_files", directory_settings, METH_NOARGS, nullptr},
     {"close", close, METH_NOARGS, "Lets the file go. Arrays and tensors that were taken from it stay valid."},
     {"check", check_files, METH_NOARGS, "Raises an error if a file has been changed since it was opened."},
@@ -424,7 +460,7 @@ void add_model_type(PyObject* module) {
   checked(PyModule_AddObjectRef(module, "Model", reinterpret_cast<PyObject*>(model_type)));
 }
 
-bool is_model(PyObject* object) { return checked(is_instance(object, reinterpret_cast<PyObject*>(model_type))) != 0; }
+bool is_model(PyObject* object) { return is_of(object, model_type); }
 
 std::shared_ptr<const Model> model_of(PyObject* object) {
   if (!is_model(object)) raise_type_error("expected a model of tare");
@@ -449,15 +485,17 @@ std::shared_ptr<const Model> complete_model_of(PyObject* object) {
     if (self.complete != nullptr) return self.complete;
   }
   std::shared_ptr<const Model> complete;
+  std::vector<Change> changes;
   {
     const Unlocked others;
     ReadOptions options = model->options;
     options.vocabulary = true;
-    complete = std::make_shared<Model>(open_as(*model, options));
+    complete = std::make_shared<Model>(open_as(*model, options, changes));
     model->model->check_sources();
     if (!are_same_files(model->model->sources, complete->sources))
       throw Error(ErrorKind::io, "io.source.changed", "the file was replaced while it was open").in(model->path);
   }
+  keep_warnings(object, changes);
   const std::scoped_lock lock(self.mutex);
   if (self.opened == model && self.complete == nullptr) self.complete = complete;
   return complete;

@@ -8,6 +8,7 @@
 #include "device.hpp"
 #include "dlpack.hpp"
 #include "model.hpp"
+#include "parts.hpp"
 #include "tare/codec.hpp"
 #include "tare/config.hpp"
 #include "tare/convert.hpp"
@@ -24,7 +25,7 @@ namespace {
 PyObject* setup(PyObject*, PyObject* args) {
   return guarded([&] {
     PyObject *ndarray = nullptr, *error = nullptr, *dtype = nullptr, *tensor = nullptr, *opaque = nullptr;
-    if (PyArg_ParseTuple(args, "OOOOO", &ndarray, &error, &dtype, &tensor, &opaque) == 0) throw PythonError();
+    if (parse_tuple(args, "OOOOO", &ndarray, &error, &dtype, &tensor, &opaque) == 0) throw PythonError();
     half() = {Ref::share(ndarray), Ref::share(error), Ref::share(dtype), Ref::share(tensor), Ref::share(opaque)};
     return none();
   });
@@ -67,7 +68,7 @@ PyObject* list_methods(PyObject*, PyObject*) {
 PyObject* match_glob(PyObject*, PyObject* args) {
   return guarded([&] {
     PyObject *pattern = nullptr, *name = nullptr;
-    if (PyArg_ParseTuple(args, "OO", &pattern, &name) == 0) throw PythonError();
+    if (parse_tuple(args, "OO", &pattern, &name) == 0) throw PythonError();
     return boolean(glob_match(text_of(pattern, "a glob"), text_of(name, "a name")));
   });
 }
@@ -76,7 +77,7 @@ PyObject* match_glob(PyObject*, PyObject* args) {
 PyObject* show_size(PyObject*, PyObject* args) {
   return guarded([&] {
     unsigned long long bytes = 0;
-    if (PyArg_ParseTuple(args, "K", &bytes) == 0) throw PythonError();
+    if (parse_tuple(args, "K", &bytes) == 0) throw PythonError();
     return text(size_text(bytes));
   });
 }
@@ -84,7 +85,7 @@ PyObject* show_number(PyObject*, PyObject* args) {
   return guarded([&] {
     double number = 0;
     int digits = 4;
-    if (PyArg_ParseTuple(args, "d|i", &number, &digits) == 0) throw PythonError();
+    if (parse_tuple(args, "d|i", &number, &digits) == 0) throw PythonError();
     return text(number_text(number, digits));
   });
 }
@@ -111,6 +112,7 @@ int execute(PyObject* module) {
     add_tensor_type(module);
     add_model_type(module);
     checked(PyModule_AddFunctions(module, work_functions()));
+    checked(PyModule_AddFunctions(module, parts_functions()));
     checked(PyModule_AddFunctions(module, device_functions()));
     checked(PyModule_AddObjectRef(module, "version", text(version()).get()));
     const Ref fields = list_of(config_fields(), [](const ConfigField& field) { return text(field.name); });

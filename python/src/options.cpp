@@ -2,7 +2,24 @@
 
 #include <cmath>
 
+#include "values.hpp"
+
 namespace tare::py {
+namespace {
+
+// The two items of a tuple or a list: pairs that come from JSON are lists.
+std::pair<Ref, Ref> pair_of(PyObject* item, const std::string& otherwise) {
+  if ((!PyTuple_Check(item) && !PyList_Check(item)) || PySequence_Size(item) != 2) raise_type_error(otherwise);
+  return {Ref::take(item_of(item, 0)), Ref::take(item_of(item, 1))};
+}
+
+double real_of(PyObject* object) {
+  const double value = as_double(object);
+  if (value == -1 && PyErr_Occurred() != nullptr) throw PythonError();
+  return value;
+}
+
+}  // namespace
 
 Options::Options(PyObject* dict) : dict_(dict) {
   if (!PyDict_Check(dict)) raise_type_error("options must be a dict");
@@ -37,12 +54,11 @@ std::vector<std::pair<std::string, std::string>> Options::pairs(const char* key)
   std::vector<std::pair<std::string, std::string>> all;
   PyObject* const found = find(key);
   if (found == nullptr) return all;
-  const Ref list = Ref::take(as_list(found));
+  const Ref list = Ref::take(PyDict_Check(found) ? PyDict_Items(found) : as_list(found));
   const Py_ssize_t size = PyList_Size(list.get());
   for (Py_ssize_t i = 0; i < size; ++i) {
-    PyObject *first = nullptr, *second = nullptr;
-    if (PyArg_ParseTuple(PyList_GetItem(list.get(), i), "OO", &first, &second) == 0) throw PythonError();
-    all.emplace_back(text_of(first, key), text_of(second, key));
+    const auto [first, second] = pair_of(PyList_GetItem(list.get(), i), std::string(key) + ": expected pairs of texts");
+    all.emplace_back(text_of(first.get(), key), text_of(second.get(), key));
   }
   return all;
 }
@@ -59,9 +75,7 @@ std::optional<std::int64_t> Options::number(const char* key) const {
 std::optional<double> Options::real(const char* key) const {
   PyObject* const found = find(key);
   if (found == nullptr) return std::nullopt;
-  const double value = as_double(found);
-  if (value == -1 && PyErr_Occurred() != nullptr) throw PythonError();
-  return value;
+  return real_of(found);
 }
 
 unsigned Options::threads() const {
@@ -117,11 +131,8 @@ Quantization Options::quantization() const {
   recipe.pure = flag("pure");
   recipe.no_fallback = flag("no_fallback");
   if (PyObject* const clip = find("clip")) {
-    float low = 0, high = 0;
-    if (!PyTuple_Check(clip) || PyArg_ParseTuple(clip, "ff", &low, &high) == 0) {
-      PyErr_Clear();
-      raise_type_error("clip must be a pair of numbers");
-    }
+    const auto [first, second] = pair_of(clip, "clip must be a pair of numbers");
+    const auto low = static_cast<float>(real_of(first.get())), high = static_cast<float>(real_of(second.get()));
     if (!(low < high) || !std::isfinite(low) || !std::isfinite(high))
       raise_value_error("clip must be two numbers, the smaller one first");
     recipe.clip = {low, high};
@@ -143,7 +154,7 @@ AdaptOptions Options::adapt() const {
   if (PyObject* const quant = find("quant")) options.quant = Options(quant).quantization();
   options.match = texts("match");
   options.skip = texts("skip");
-  options.set = pairs("set");
+  if (PyObject* const metadata = find("metadata")) options.values = to_map(metadata, "metadata");
   for (const std::string& name : texts("drop")) {
     const auto part = parse_model_part(name);
     if (!part)

@@ -163,7 +163,26 @@ std::optional<std::vector<std::uint64_t>> places_of(Model model, const Source& p
 
 PlacedFile::PlacedFile(const std::string& path, bool overwrite) : file_(create_file(path, {.overwrite = overwrite})) {}
 
+void PlacedFile::require_open() const {
+  if (ended_) throw Error(ErrorKind::usage, "python.closed", "the writer has been closed");
+}
+
+void PlacedFile::put(std::uint64_t offset, std::span<const std::byte> bytes) {
+  const std::shared_lock lock(mutex_);
+  require_open();
+  file_->write_at(offset, bytes);
+}
+
+SourcePtr PlacedFile::end() {
+  const std::scoped_lock lock(mutex_);
+  require_open();
+  ended_ = true;
+  return file_->written();
+}
+
 void PlacedFile::reserve(const Run& place) {
+  const std::scoped_lock lock(mutex_);
+  require_open();
   if (place.length == 0) return;
   places_.push_back(place);
   if (const std::uint64_t end = place.offset + place.length; end > file_->position())

@@ -8,6 +8,7 @@
 
 #include <memory>
 #include <optional>
+#include <shared_mutex>
 #include <string>
 #include <vector>
 
@@ -34,17 +35,23 @@ class PlacedFile {
   // Throws `io.sink.*`: there is such a file, or no room for it.
   PlacedFile(const std::string& path, bool overwrite);
 
-  // Before anything is put there.
+  // Any thread may call these three at any time, without the GIL: who has it must not wait for who needs it.
+  // Before anything is put there. Throws `python.closed` after `end`.
   void reserve(const Run& place);
-  // From many threads, for runs that do not overlap.
-  void put(std::uint64_t offset, std::span<const std::byte> bytes) { file_->write_at(offset, bytes); }
-  // What was put so far. It may outlive the file.
-  SourcePtr pieces() { return file_->written(); }
-  // Writes the rest of the file and gives it its name. The tensors of `model` are runs of `pieces`. Nothing, and nothing is
-  // lost, if the writer wants them elsewhere after all.
+  // For runs that do not overlap. Throws `python.closed` after `end`.
+  void put(std::uint64_t offset, std::span<const std::byte> bytes);
+  // Waits for pieces that are on their way and lets no more in; gives what was put, which may outlive the file.
+  SourcePtr end();
+
+  // Once, after `end`: writes the rest of the file and gives it its name. The tensors of `model` are runs of `pieces`. Nothing,
+  // and nothing is lost, if the writer wants them elsewhere after all.
   std::optional<Saved> save(Model model, const SourcePtr& pieces, const std::string& path, const SaveOptions& options);
 
  private:
+  void require_open() const;
+
+  std::shared_mutex mutex_;  // shared by those who put; of all that follows
+  bool ended_ = false;
   std::unique_ptr<Sink> file_;
   std::vector<Run> places_;
 };

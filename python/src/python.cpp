@@ -56,6 +56,8 @@ std::string text_of(PyObject* object, const char* what) {
 }
 
 std::string path_of(PyObject* object) {
+  if (PyBytes_Check(object))
+    raise_type_error("a path must be a str or a pathlib.Path, not bytes; os.fsdecode makes one of bytes");
   PyObject* encoded = nullptr;
   if (path_bytes(object, &encoded) == 0) throw PythonError();
   const Ref owned = Ref::take(encoded);

@@ -54,6 +54,13 @@ inline int checked(int result) {
   return result;
 }
 
+// Whether an object is of a type, or of one derived from it. What its __class__ says does not count (mocks have one of another
+// type): this decides whether its memory is read as that type's.
+inline bool is_of(PyObject* object, PyTypeObject* type) { return PyType_IsSubtype(Py_TYPE(object), type) != 0; }
+inline bool is_of(PyObject* object, const Ref& type) {
+  return is_of(object, reinterpret_cast<PyTypeObject*>(type.get()));
+}
+
 [[noreturn]] void raise_type_error(const std::string& sentence);
 [[noreturn]] void raise_value_error(const std::string& sentence);
 
@@ -102,7 +109,8 @@ class View {
 // Names are text where they are UTF-8; other bytes are kept as surrogates, as Python does for file names.
 Ref text(std::string_view bytes);
 std::string text_of(PyObject* object, const char* what);
-// A path as the system knows it, from str, bytes or anything with __fspath__.
+// A path as the system knows it, from a str or anything with __fspath__. Not from bytes, which are the content of a file wherever
+// both are taken.
 std::string path_of(PyObject* object);
 
 Ref number(std::uint64_t value);

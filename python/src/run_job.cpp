@@ -1,10 +1,12 @@
 #include "run_job.hpp"
 
+#include <atomic>
 #include <chrono>
 #include <condition_variable>
 #include <mutex>
 #include <thread>
 
+#include "base/threads.hpp"
 #include "tare/stop.hpp"
 
 namespace tare::py {
@@ -12,102 +14,152 @@ namespace {
 
 constexpr std::chrono::milliseconds kInterval{50};  // between two looks at signals
 
-// A job on a thread of its own. The caller's thread looks after signals and calls `report(done, expected)`, unless it is
-// None; if one of them raises, the job is stopped and the exception is passed on.
-class Worker {
+// Looks after signals and calls `report`. Throws PythonError for what they raise.
+void attend(PyObject* report, const Progress& progress) {
+  checked(check_signals());
+  if (report != Py_None) Ref::take(call(report, number(progress.done()).get(), number(progress.expected()).get()));
+}
+
+// A job on a thread of its own. Before its output gets its name it waits for `go_on`.
+class Worker final : public Stop {
  public:
+  enum class State : std::uint8_t { works, waits, ended };
+
   explicit Worker(const Job& job)
-      : thread_([this, &job] {
+      : thread_(start_threads(1, [this, &job](unsigned) {
           try {
-            const Stoppable here(stop_);
+            const Stoppable here(*this);
             job(progress_);
           } catch (...) {
             failure_ = std::current_exception();
           }
-          const std::scoped_lock lock(mutex_);
-          ended_ = true;
-          changed_.notify_all();
-        }) {}
+          become(State::ended);
+        })) {}
 
-  // Without the GIL. Whether the job has ended.
-  bool wait() {
+  // False: the system has no thread for it, and nothing was done.
+  explicit operator bool() const { return !thread_.empty(); }
+
+  // Without the GIL: what it does after a while, or as soon as it waits or has ended.
+  State wait() {
     std::unique_lock lock(mutex_);
-    return changed_.wait_for(lock, kInterval, [this] { return ended_; });
+    changed_.wait_for(lock, kInterval, [this] { return state_ != State::works; });
+    return state_;
   }
+  void go_on() { become(State::works); }
   void stop() {
-    stop_.ask();
+    {
+      const std::scoped_lock lock(mutex_);  // it may be about to wait
+      ask();
+      changed_.notify_all();
+    }
     const Unlocked others;
-    thread_.join();
+    thread_.clear();
   }
   void finish() {
     {
       const Unlocked others;
-      thread_.join();
+      thread_.clear();
     }
     if (failure_) std::rethrow_exception(failure_);
   }
   const Progress& progress() const { return progress_; }
 
  private:
+  bool look_last() const noexcept override {
+    std::unique_lock lock(mutex_);
+    state_ = State::waits;
+    changed_.notify_all();
+    changed_.wait(lock, [this] { return state_ != State::waits || asked(); });
+    lock.unlock();
+    return asked();
+  }
+  // Nothing comes after the end.
+  void become(State state) const {
+    const std::scoped_lock lock(mutex_);
+    if (state_ != State::ended) state_ = state;
+    changed_.notify_all();
+  }
+
   Progress progress_;
-  Stop stop_;
-  std::mutex mutex_;
-  std::condition_variable changed_;
-  bool ended_ = false;
+  mutable std::mutex mutex_;
+  mutable std::condition_variable changed_;
+  mutable State state_ = State::works;
   std::exception_ptr failure_;
-  std::thread thread_;  // last: it uses all of the above
+  std::vector<std::jthread> thread_;  // last: it uses all of the above
 };
 
-// Lets the other Python threads run, and looks for signals now and then.
-class Listening final : public Stop {
+// The caller's thread does the work, lets the other Python threads run, and attends now and then.
+class Here final : public Stop {
+ public:
+  Here(PyObject* report, const Progress& progress) : report_(report), progress_(progress) {}
+  // Whether an output was about to get its name: all of the work was reported by then.
+  bool was_last() const { return last_; }
+
  private:
   bool look() const noexcept override {
-    if (std::this_thread::get_id() != thread_) return false;
-    const auto now = std::chrono::steady_clock::now();
-    if (now < next_) return raised_;
-    next_ = now + kInterval;
-    raised_ = others_.locked([] { return check_signals(); }) != 0;
+    if (raised_ || std::this_thread::get_id() != thread_ || std::chrono::steady_clock::now() < next_) return raised_;
+    return attended();
+  }
+  bool look_last() const noexcept override {
+    last_ = true;
+    return attended();
+  }
+  bool attended() const noexcept {
+    raised_ = others_.locked([this] {
+      return guarded<int>(-1, [this] {
+        attend(report_, progress_);
+        return 0;
+      });
+    }) != 0;
+    next_ = std::chrono::steady_clock::now() + kInterval;
     return raised_;
   }
 
+  PyObject* report_;
+  const Progress& progress_;
   const std::thread::id thread_ = std::this_thread::get_id();
   mutable Unlocked others_;
   mutable std::chrono::steady_clock::time_point next_ = std::chrono::steady_clock::now() + kInterval;
-  mutable bool raised_ = false;  // what the exception is, Python knows
+  mutable std::atomic<bool> raised_{false};  // what the exception is, Python knows
+  mutable bool last_ = false;
 };
 
-void report_progress(PyObject* report, const Progress& progress) {
-  if (report == Py_None) return;
-  Ref::take(call(report, number(progress.done()).get(), number(progress.expected()).get()));
-}
-
-}  // namespace
-
-void run_here(const Job& job) {
+void run_on_caller(PyObject* report, const Job& job) {
+  Progress progress;
+  bool last = false;
   try {
-    Listening stop;
+    const Here stop(report, progress);
     const Stoppable here(stop);
-    Progress progress;
     job(progress);
+    last = stop.was_last();
   } catch (...) {
     if (PyErr_Occurred() != nullptr) throw PythonError();
     throw;
   }
   if (PyErr_Occurred() != nullptr) throw PythonError();
+  if (!last) attend(report, progress);
 }
+
+}  // namespace
+
+void run_here(const Job& job) { run_on_caller(Py_None, job); }
 
 void run_job(PyObject* report, const Job& job) {
   Worker worker(job);
+  if (!worker) return run_on_caller(report, job);
+  bool last = false;
   try {
     for (;;) {
-      bool ended = false;
+      Worker::State state{};
       {
         const Unlocked others;
-        ended = worker.wait();
+        state = worker.wait();
       }
-      if (ended) break;
-      checked(check_signals());
-      report_progress(report, worker.progress());
+      if (state == Worker::State::ended) break;
+      attend(report, worker.progress());
+      if (state != Worker::State::waits) continue;
+      last = true;
+      worker.go_on();
     }
   } catch (...) {
     PyObject *type = nullptr, *value = nullptr, *trace = nullptr;
@@ -117,7 +169,8 @@ void run_job(PyObject* report, const Job& job) {
     throw;
   }
   worker.finish();
-  report_progress(report, worker.progress());
+  // An output that has its name stays, so nothing is called that could raise.
+  if (!last) attend(report, worker.progress());
 }
 
 }  // namespace tare::py

@@ -148,7 +148,7 @@ PyObject* decode(PyObject* object, PyObject*) {
 PyObject* cast_to(PyObject* object, PyObject* args) {
   return guarded([&] {
     const char *type = nullptr, *overflow = nullptr;
-    if (PyArg_ParseTuple(args, "ss", &type, &overflow) == 0) throw PythonError();
+    if (parse_tuple(args, "ss", &type, &overflow) == 0) throw PythonError();
     const TensorObject& self = self_of_tensor(object);
     const std::optional<DType> to = parse_dtype(type);
     if (!to) raise_value_error(std::string("there is no type \"") + type + "\"");
@@ -180,7 +180,7 @@ PyObject* slice_of(PyObject* object, PyObject* items) {
     for (Py_ssize_t i = 0; i < size; ++i) {
       const char* kind = nullptr;
       PyObject *start = nullptr, *stop = nullptr, *step = nullptr;
-      if (PyArg_ParseTuple(PyList_GetItem(items, i), "sOOO", &kind, &start, &stop, &step) == 0) throw PythonError();
+      if (parse_tuple(PyList_GetItem(items, i), "sOOO", &kind, &start, &stop, &step) == 0) throw PythonError();
       const std::string_view word = kind;
       SliceItem item;
       item.kind = word == "index"      ? SliceItem::Kind::index
@@ -202,7 +202,7 @@ PyObject* read_into(PyObject* object, PyObject* args) {
   return guarded([&] {
     PyObject *role = nullptr, *out = nullptr;
     unsigned threads = 0;
-    if (PyArg_ParseTuple(args, "OO|I", &role, &out, &threads) == 0) throw PythonError();
+    if (parse_tuple(args, "OO|I", &role, &out, &threads) == 0) throw PythonError();
     const TensorObject& self = self_of_tensor(object);
     const Component& component = component_of(self.tensor, role);
     const View view(out, true);
@@ -302,7 +302,7 @@ Ref statistics_dict(const Statistics& found) {
 PyObject* statistics_of(PyObject* object, PyObject* args) {
   return guarded([&] {
     unsigned bins = 0, first = 0, threads = 0;
-    if (PyArg_ParseTuple(args, "II|I", &bins, &first, &threads) == 0) throw PythonError();
+    if (parse_tuple(args, "II|I", &bins, &first, &threads) == 0) throw PythonError();
     const TensorObject& self = self_of_tensor(object);
     Statistics found;
     {
@@ -373,7 +373,7 @@ Ref make_tensor(Tensor tensor, std::shared_ptr<const Model> model, PyObject* lik
   return object;
 }
 
-bool is_tensor(PyObject* object) { return checked(is_instance(object, reinterpret_cast<PyObject*>(tensor_type))) != 0; }
+bool is_tensor(PyObject* object) { return is_of(object, tensor_type); }
 
 const Tensor& tensor_of(PyObject* object) {
   if (!is_tensor(object)) raise_type_error("expected a tensor of tare");

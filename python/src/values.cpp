@@ -59,7 +59,7 @@ Value to_value(PyObject* object, const std::string& path, unsigned depth) {
     if (Py_TYPE(plain.get()) != Py_TYPE(object)) return to_value(plain.get(), path, depth + 1);
   }
   if (PyIndex_Check(object)) return number_of(object, path);
-  if (checked(is_instance(object, half().opaque.get())) != 0) {
+  if (is_of(object, half().opaque)) {
     const Ref syntax = Ref::take(attribute(object, "syntax"));
     const Ref data = Ref::take(attribute(object, "bytes"));
     const View view(data.get(), false);

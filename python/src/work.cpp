@@ -7,6 +7,7 @@
 
 #include "base/sizes.hpp"
 #include "buffer.hpp"
+#include "convert/directory_form.hpp"
 #include "io/descriptor_source.hpp"
 #include "model.hpp"
 #include "options.hpp"
@@ -133,7 +134,7 @@ constexpr int kPlaced = -1;
 Blob spooled(PyObject* place, Spools& spools) {
   int descriptor = -1;
   unsigned long long offset = 0, length = 0;
-  if (PyArg_ParseTuple(place, "iKK", &descriptor, &offset, &length) == 0) throw PythonError();
+  if (parse_tuple(place, "iKK", &descriptor, &offset, &length) == 0) throw PythonError();
   SourcePtr& source = spools[descriptor];
   if (source == nullptr)
     source = io::descriptor_source(io::Descriptor(::fcntl(descriptor, F_DUPFD_CLOEXEC, 0)), "pieces");
@@ -157,14 +158,14 @@ Blob blob_from(PyObject* data, PyObject* name, Spools& spools) {
 Tensor composed_from(PyObject* item, Spools& spools) {
   PyObject *name = nullptr, *shape = nullptr, *components = nullptr;
   const char* layout = nullptr;
-  if (PyArg_ParseTuple(item, "OOsO", &name, &shape, &layout, &components) == 0) throw PythonError();
+  if (parse_tuple(item, "OOsO", &name, &shape, &layout, &components) == 0) throw PythonError();
   Tensor tensor{.name = text_of(name, "the name of a tensor"), .shape = shape_of(shape), .layout = layout};
   const Py_ssize_t size = PyList_Size(components);
   if (size < 0) throw PythonError();
   for (Py_ssize_t i = 0; i < size; ++i) {
     const char *role = nullptr, *dtype = nullptr, *type = nullptr;
     PyObject* data = nullptr;
-    if (PyArg_ParseTuple(PyList_GetItem(components, i), "sssO", &role, &dtype, &type, &data) == 0) throw PythonError();
+    if (parse_tuple(PyList_GetItem(components, i), "sssO", &role, &dtype, &type, &data) == 0) throw PythonError();
     tensor.components.push_back({role, dtype_from(dtype), type, blob_from(data, name, spools)});
   }
   return tensor;
@@ -182,7 +183,7 @@ Tensor tensor_from(PyObject* item, Spools& spools) {
   if (size == 4) return composed_from(item, spools);
   PyObject *name = nullptr, *shape = nullptr, *data = nullptr;
   const char *dtype = nullptr, *type = nullptr;
-  if (PyArg_ParseTuple(item, "OOssO", &name, &shape, &dtype, &type, &data) == 0) throw PythonError();
+  if (parse_tuple(item, "OOssO", &name, &shape, &dtype, &type, &data) == 0) throw PythonError();
   return dense(text_of(name, "the name of a tensor"), shape_of(shape), dtype_from(dtype), blob_from(data, name, spools),
                type);
 }
@@ -230,7 +231,7 @@ void write_hastily(Model model, const std::string& output, const SaveOptions& op
 PyObject* save_model(PyObject*, PyObject* args) {
   return guarded([&] {
     PyObject *path = nullptr, *tensors = nullptr, *base = nullptr, *parts = nullptr, *dict = nullptr, *report = nullptr;
-    if (PyArg_ParseTuple(args, "OOOOOO", &path, &tensors, &base, &parts, &dict, &report) == 0) throw PythonError();
+    if (parse_tuple(args, "OOOOOO", &path, &tensors, &base, &parts, &dict, &report) == 0) throw PythonError();
     SaveOptions options = Options(dict).save();
     Model model = model_from(tensors, base, parts);
     const Format* const format = options.to.empty() ? nullptr : find_format(options.to);
@@ -276,7 +277,7 @@ std::vector<Run> runs_from(PyObject* list) {
   if (size < 0) throw PythonError();
   for (Py_ssize_t i = 0; i < size; ++i) {
     unsigned long long offset = 0, length = 0;
-    if (PyArg_ParseTuple(PyList_GetItem(list, i), "KK", &offset, &length) == 0) throw PythonError();
+    if (parse_tuple(PyList_GetItem(list, i), "KK", &offset, &length) == 0) throw PythonError();
     runs.push_back({offset, length});
   }
   return runs;
@@ -288,7 +289,7 @@ PyObject* find_places(PyObject*, PyObject* args) {
   return guarded([&] {
     PyObject *path = nullptr, *tensors = nullptr, *parts = nullptr, *dict = nullptr, *list = nullptr;
     unsigned long long size = 0;
-    if (PyArg_ParseTuple(args, "OOOOOK", &path, &tensors, &parts, &dict, &list, &size) == 0) throw PythonError();
+    if (parse_tuple(args, "OOOOOK", &path, &tensors, &parts, &dict, &list, &size) == 0) throw PythonError();
     const SaveOptions options = Options(dict).save();
     const SourcePtr promised = promised_bytes(size);
     Model model = model_from(tensors, Py_None, parts, {{kPlaced, promised}});
@@ -308,7 +309,7 @@ PyObject* create_placed(PyObject*, PyObject* args) {
   return guarded([&] {
     PyObject *path = nullptr, *list = nullptr;
     int overwrite = 0;
-    if (PyArg_ParseTuple(args, "OpO", &path, &overwrite, &list) == 0) throw PythonError();
+    if (parse_tuple(args, "OpO", &path, &overwrite, &list) == 0) throw PythonError();
     auto file = std::make_unique<PlacedFile>(path_of(path), overwrite != 0);
     for (const Run& run : runs_from(list)) file->reserve(run);
     Ref capsule = Ref::take(PyCapsule_New(file.get(), kPlacedName, [](PyObject* object) {
@@ -324,8 +325,12 @@ PyObject* reserve_place(PyObject*, PyObject* args) {
   return guarded([&] {
     PyObject* capsule = nullptr;
     unsigned long long offset = 0, length = 0;
-    if (PyArg_ParseTuple(args, "OKK", &capsule, &offset, &length) == 0) throw PythonError();
-    placed_of(capsule).reserve({offset, length});
+    if (parse_tuple(args, "OKK", &capsule, &offset, &length) == 0) throw PythonError();
+    PlacedFile& file = placed_of(capsule);
+    {
+      const Unlocked others;
+      file.reserve({offset, length});
+    }
     return none();
   });
 }
@@ -335,7 +340,7 @@ PyObject* put_piece(PyObject*, PyObject* args) {
   return guarded([&] {
     PyObject *capsule = nullptr, *data = nullptr;
     unsigned long long offset = 0;
-    if (PyArg_ParseTuple(args, "OKO", &capsule, &offset, &data) == 0) throw PythonError();
+    if (parse_tuple(args, "OKO", &capsule, &offset, &data) == 0) throw PythonError();
     PlacedFile& file = placed_of(capsule);
     const View view(data, false);
     {
@@ -353,11 +358,15 @@ PyObject* save_placed(PyObject*, PyObject* args) {
     PyObject *capsule = nullptr, *path = nullptr, *tensors = nullptr, *parts = nullptr, *dict = nullptr,
              *report = nullptr;
     int straight = 0;
-    if (PyArg_ParseTuple(args, "OOOOOpO", &capsule, &path, &tensors, &parts, &dict, &straight, &report) == 0)
+    if (parse_tuple(args, "OOOOOpO", &capsule, &path, &tensors, &parts, &dict, &straight, &report) == 0)
       throw PythonError();
     PlacedFile& file = placed_of(capsule);
     SaveOptions options = Options(dict).save();
-    const SourcePtr pieces = file.pieces();
+    SourcePtr pieces;
+    {
+      const Unlocked others;
+      pieces = file.end();
+    }
     const Model model = model_from(tensors, Py_None, parts, {{kPlaced, pieces}});
     const std::string output = path_of(path);
     std::optional<Saved> done;
@@ -374,7 +383,7 @@ PyObject* save_placed(PyObject*, PyObject* args) {
 PyObject* convert_file(PyObject*, PyObject* args) {
   return guarded([&] {
     PyObject *from = nullptr, *to = nullptr, *dict = nullptr, *report = nullptr;
-    if (PyArg_ParseTuple(args, "OOOO", &from, &to, &dict, &report) == 0) throw PythonError();
+    if (parse_tuple(args, "OOOO", &from, &to, &dict, &report) == 0) throw PythonError();
     ConvertOptions options = Options(dict).convert();
     const std::string input = path_of(from), output = path_of(to);
     Conversion done;
@@ -398,7 +407,7 @@ PyObject* size_of_text(PyObject*, PyObject* object) {
 PyObject* verify_file(PyObject*, PyObject* args) {
   return guarded([&] {
     PyObject *from = nullptr, *dict = nullptr, *report = nullptr;
-    if (PyArg_ParseTuple(args, "OOO", &from, &dict, &report) == 0) throw PythonError();
+    if (parse_tuple(args, "OOO", &from, &dict, &report) == 0) throw PythonError();
     const std::string path = path_of(from);
     VerifyOptions options;
     options.read = Options(dict).read();
@@ -421,7 +430,7 @@ PyObject* hash_model(PyObject*, PyObject* args) {
   return guarded([&] {
     PyObject *object = nullptr, *report = nullptr;
     unsigned threads = 0;
-    if (PyArg_ParseTuple(args, "OIO", &object, &threads, &report) == 0) throw PythonError();
+    if (parse_tuple(args, "OIO", &object, &threads, &report) == 0) throw PythonError();
     const auto model = model_of(object);
     std::string digest;
     run_job(report, [&](Progress& progress) { digest = content_digest(*model, threads, &progress); });
@@ -434,10 +443,14 @@ PyObject* diff_models(PyObject*, PyObject* args) {
   return guarded([&] {
     PyObject *first = nullptr, *second = nullptr, *report = nullptr;
     unsigned threads = 0;
-    if (PyArg_ParseTuple(args, "OOIO", &first, &second, &threads, &report) == 0) throw PythonError();
+    if (parse_tuple(args, "OOIO", &first, &second, &threads, &report) == 0) throw PythonError();
     const auto a = complete_model_of(first), b = complete_model_of(second);
     Difference found;
-    run_job(report, [&](Progress& progress) { found = diff(*a, *b, threads, &progress); });
+    run_job(report, [&](Progress& progress) {
+      Model x = *a, y = *b;
+      pair_names(x, y);
+      found = diff(x, y, threads, &progress);
+    });
     Dict facts;
     facts.set("compared", number(found.compared)).set("tensors", list_of(found.tensors, difference_dict));
     facts.set("metadata", list_of(found.metadata, metadata_difference_dict));
@@ -449,7 +462,7 @@ PyObject* diff_models(PyObject*, PyObject* args) {
 PyObject* planned(PyObject*, PyObject* args) {
   return guarded([&] {
     PyObject *from = nullptr, *to = nullptr, *dict = nullptr;
-    if (PyArg_ParseTuple(args, "OOO", &from, &to, &dict) == 0) throw PythonError();
+    if (parse_tuple(args, "OOO", &from, &to, &dict) == 0) throw PythonError();
     const ConvertOptions options = Options(dict).convert();
     const std::string input = path_of(from), output = path_of(to);
     std::vector<PlannedTensor> found;
@@ -465,7 +478,7 @@ PyObject* write_planned_part(PyObject*, PyObject* args) {
   return guarded([&] {
     PyObject *from = nullptr, *to = nullptr, *dict = nullptr, *plan = nullptr, *place = nullptr, *report = nullptr;
     Py_ssize_t first = 0, count = 0;
-    if (PyArg_ParseTuple(args, "OOOnnOOO", &from, &to, &dict, &first, &count, &plan, &place, &report) == 0)
+    if (parse_tuple(args, "OOOnnOOO", &from, &to, &dict, &first, &count, &plan, &place, &report) == 0)
       throw PythonError();
     ConvertOptions options = Options(dict).convert();
     const std::string input = path_of(from), output = path_of(to), path = path_of(place);
@@ -482,7 +495,7 @@ PyObject* write_planned_part(PyObject*, PyObject* args) {
 PyObject* is_planned_part(PyObject*, PyObject* args) {
   return guarded([&] {
     PyObject *place = nullptr, *plan = nullptr;
-    if (PyArg_ParseTuple(args, "OO", &place, &plan) == 0) throw PythonError();
+    if (parse_tuple(args, "OO", &place, &plan) == 0) throw PythonError();
     return boolean(is_part(path_of(place), text_of(plan, "a plan")));
   });
 }
@@ -492,8 +505,7 @@ PyObject* finish_plan(PyObject*, PyObject* args) {
   return guarded([&] {
     PyObject *from = nullptr, *to = nullptr, *dict = nullptr, *list = nullptr, *plan = nullptr, *report = nullptr;
     int any_owner = 0;
-    if (PyArg_ParseTuple(args, "OOOOOpO", &from, &to, &dict, &list, &plan, &any_owner, &report) == 0)
-      throw PythonError();
+    if (parse_tuple(args, "OOOOOpO", &from, &to, &dict, &list, &plan, &any_owner, &report) == 0) throw PythonError();
     ConvertOptions options = Options(dict).convert();
     const std::string input = path_of(from), output = path_of(to), id = text_of(plan, "a plan");
     std::vector<std::string> parts;

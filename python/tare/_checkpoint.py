@@ -8,8 +8,8 @@ import collections
 
 import torch as _torch
 
-from . import _errors, _tare
-from ._model import Model, path_or_bytes
+from . import _errors, _paths, _tare
+from ._model import Model
 
 
 class Storages(Model):
@@ -27,8 +27,8 @@ def load(source, options, location, bulk):
     location  torch.load's map_location
     bulk      None, or what brings all storages to a device at once: a function of a Storages
     """
-    model, source = Storages(), path_or_bytes(source)
-    name = "bytes" if isinstance(source, (bytes, bytearray, memoryview)) else source
+    model = Storages()
+    name = "bytes" if _paths.is_content(source) else _paths.path_of(source)
     try:
         return _tare._checkpoint(source, options, model, lambda: Maker(model, name, location, bulk))
     finally:

@@ -2,10 +2,12 @@
 
 import collections.abc
 import os
+import sys
+import warnings
 
 import numpy as np
 
-from . import _dtypes, _errors, _tare
+from . import _dtypes, _errors, _paths, _tare
 from ._tensor import Opaque, Tensor, sparse_kind
 
 _tare._setup(np.ndarray, _errors.make, _dtypes.numpy_dtype, Tensor, Opaque)
@@ -22,14 +24,26 @@ class Model(_tare.Model, collections.abc.Mapping):
 
     def __init__(self, source, **options):
         self._options = options
-        source = path_or_bytes(source)
-        if isinstance(source, (bytes, bytearray, memoryview)):
+        if _paths.is_content(source):
             self._open_bytes(source, options)
             self.path = None
         else:
-            self._open(source, options)
-            self.path = os.fspath(source)
-            self._place = _absolute(self.path)
+            self.path = _paths.path_of(source)
+            self._open(self.path, options)
+            self._place = _paths.absolute(self.path)
+        self._tell()
+
+    def _tell(self):
+        """Warns, in the line that called this package, of what the model computes otherwise under Hugging Face's conventions."""
+        found = self._warnings()
+        if not found:
+            return
+        frame, level = sys._getframe(1), 2
+        while frame.f_back is not None and frame.f_globals.get("__name__", "").split(".")[0] == __package__.split(".")[0]:
+            frame, level = frame.f_back, level + 1
+        name = "the model" if self.path is None else os.fsdecode(self.path)
+        for sentence in found:
+            warnings.warn(f"{name}: {sentence}", stacklevel=level)
 
     def _with_usual_names(self):
         """The model with Hugging Face's names, order of rows and files, whatever the container's conventions are."""
@@ -41,12 +55,14 @@ class Model(_tare.Model, collections.abc.Mapping):
         made.path = self.path
         if self.path is not None:
             made._place = self._place
+        made._tell()
         return made
 
     def _settings(self):
         """{name: bytes} of config.json and the like, as a directory that is made of the model has them."""
         if self._files is None:
             self._files = self._directory_files()
+            self._tell()
         return self._files
 
     def __enter__(self):
@@ -73,12 +89,15 @@ class Model(_tare.Model, collections.abc.Mapping):
     @property
     def config(self):
         """The hyper-parameters that the file states, under Hugging Face's names, as a dict."""
-        return self._config()
+        found = self._config()
+        self._tell()
+        return found
 
     @property
     def vocabulary(self):
         """The tokenizer's words, or None. Read when it is asked for."""
         parts = self._vocabulary()
+        self._tell()
         return None if parts is None else Vocabulary(parts)
 
     @property
@@ -116,7 +135,7 @@ class Model(_tare.Model, collections.abc.Mapping):
             "parameters": sum(row["parameters"] for row in types.values()),
             "bytes": sum(row["bytes"] for row in types.values()),
             "types": types,
-            "config": self._config(),
+            "config": self.config,
             "metadata": self._metadata(),
             "attachments": self._attachments(),
         }
@@ -151,7 +170,7 @@ class Model(_tare.Model, collections.abc.Mapping):
             return "<tare.Model closed>"
         facts = self._facts()
         name = self.path if self.path is not None else "bytes"
-        return f"<tare.Model {os.fsdecode(name)!r}: {facts['format']}, {len(self)} tensors>"
+        return f"<tare.Model {name!r}: {facts['format']}, {len(self)} tensors>"
 
     def _repr_html_(self):
         from . import _html
@@ -190,6 +209,7 @@ class Attachments(collections.abc.Mapping):
     def __init__(self, model):
         self._model = model
         self._sizes = model._attachments()
+        model._tell()
 
     def __getitem__(self, name):
         if name not in self._sizes:
@@ -238,20 +258,6 @@ class Vocabulary(collections.abc.Sequence):
         return f"<tare.Vocabulary {self.kind or 'of unknown kind'}: {len(self)} tokens>"
 
 
-def path_or_bytes(source):
-    """Bytes that are the path of a file, not its content, as text; anything else as it is."""
-    if isinstance(source, bytes) and len(source) < 4096 and b"\0" not in source and os.path.exists(source):
-        return os.fsdecode(source)
-    return source
-
-
-def _absolute(path):
-    """Where it is, also when the current directory is another. (os.path.abspath would take a/../ out, whatever a links to.)"""
-    if os.path.isabs(path):
-        return path
-    return os.path.join(os.getcwdb() if isinstance(path, bytes) else os.getcwd(), path)
-
-
 def _reopen(path, options):
     return Model(path, **options)
 
@@ -259,7 +265,7 @@ def _reopen(path, options):
 def open(
     path, *, mmap=True, usual_names=False, arrays=False, attach=(), max_expansion=None, keep_broken=False, threads=0
 ):
-    """Opens any model file, a model's directory, or bytes, and reads its metadata.
+    """Opens any model file, a model's directory, or the bytes of a file, and reads its metadata.
 
     mmap           show tensors inside the mapped file; False: read every byte with pread
     usual_names    names and order of rows as in a Hugging Face directory, also of a model that comes from GGUF

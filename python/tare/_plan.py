@@ -4,7 +4,6 @@ A plan fixes which tensors of the target each task makes. A task opens the sourc
 part: whole or not at all, the same bytes whoever writes it. `finish` puts the parts together.
 """
 
-import contextlib
 import hashlib
 import json
 import operator
@@ -12,6 +11,7 @@ import os
 
 from . import _errors, _progress, _tare, _work
 from ._model import open
+from ._paths import absolute, path_of
 
 
 class Plan:
@@ -32,17 +32,17 @@ class Plan:
         """The tasks that have not been done."""
         return [task for task in self.tasks if not task.done()]
 
-    def run(self):
-        """Runs what has not been done, here, one after the other, and finishes."""
+    def run(self, any_owner=False):
+        """Runs what has not been done, here, one after the other, and finishes. any_owner: see `finish`."""
         for task in self.missing():
-            task.run()
-        return self.finish()
+            task.run(any_owner=any_owner)
+        return self.finish(any_owner=any_owner)
 
     def finish(self, progress=None, any_owner=False):
-        """Writes the target from the parts, and removes them. Raises an error if a part is missing, or belongs to another user
-        (not root): any_owner=True takes those, too, from a folder that only people you trust can write to."""
+        """Writes the target from the parts, and removes them. Raises an error if a part is missing, or if one or the folder
+        belongs to another user (not root): any_owner=True takes those, too, if only people you trust can write there."""
         missing = self.missing()
-        if missing and not os.path.exists(self.folder) and os.path.exists(self.target):
+        if missing and not os.path.lexists(self.folder) and os.path.exists(self.target):
             raise _errors.UsageError(
                 f"{self.target}: there are no parts, and the target exists: the plan has been finished already",
                 rule="plan.finished", file=self.target,
@@ -56,14 +56,11 @@ class Plan:
             )
         facts = self._facts
         options = _work._options(**facts["options"])
-        paths = [task.path for task in self.tasks]
-        with _progress.reporter(progress, "finishing") as report:
+        names = [task.name for task in self.tasks]
+        with _Folder(facts["folder"], any_owner=any_owner) as folder, _progress.reporter(progress, "finishing") as report:
+            paths = [folder.path_of(name) for name in names]
             done = _tare._finish(facts["source"], facts["target"], options, paths, facts["id"], any_owner, report)
-        for path in paths:
-            with contextlib.suppress(OSError):
-                os.remove(path)
-        with contextlib.suppress(OSError):  # what else is in it stays
-            os.rmdir(facts["folder"])
+            folder.remove(names)  # what else is in it stays, and keeps it
         return _work._saved(_work.Conversion, done, source_format=done["from"])
 
     def __repr__(self):
@@ -83,26 +80,28 @@ class Task:
 
     names = property(lambda self: self._facts["parts"][self.number]["names"], doc="of its tensors, as the target has them")
 
-    @property
-    def path(self):
-        return os.path.join(self._facts["folder"], f"part-{self.number:05d}-of-{len(self._facts['parts']):05d}")
+    name = property(lambda self: f"part-{self.number:05d}-of-{len(self._facts['parts']):05d}", doc="of its file")
+    path = property(lambda self: os.path.join(self._facts["folder"], self.name))
 
     def done(self):
-        """Whether the part is there. It gets its name when it is whole."""
-        return _tare._is_part(self.path, self._facts["id"])
+        """Whether the part is there, whoever wrote it. It gets its name when it is whole."""
+        with _Folder(self._facts["folder"], any_owner=True) as folder:
+            return folder.exists and _tare._is_part(folder.path_of(self.name), self._facts["id"])
 
-    def run(self, threads=0, progress=None):
-        """Writes the part, and returns its number. A second run writes the same bytes."""
+    def run(self, threads=0, progress=None, any_owner=False):
+        """Writes the part, and returns its number. A second run writes the same bytes. any_owner: into a folder of another
+        user (not root), too, if only people you trust can write there."""
         facts = self._facts
-        os.makedirs(facts["folder"], exist_ok=True)
         with open(facts["source"]) as source:
             _require_same(source, facts)
         options = _work._options(**{**facts["options"], "threads": threads})
         first = facts["parts"][self.number]["first"]
-        with _progress.reporter(progress, f"part {self.number}") as report:
-            _tare._write_part(
-                facts["source"], facts["target"], options, first, len(self.names), facts["id"], self.path, report
-            )
+        with _Folder(facts["folder"], make=True, any_owner=any_owner) as folder:
+            with _progress.reporter(progress, f"part {self.number}") as report:
+                _tare._write_part(
+                    facts["source"], facts["target"], options, first, len(self.names), facts["id"],
+                    folder.path_of(self.name), report,
+                )  # fmt: skip
         return self.number
 
     def __repr__(self):
@@ -114,6 +113,32 @@ class Task:
     __hash__ = None
 
 
+class _Folder:
+    """The folder of the parts, opened once: what is swapped for it afterwards, a folder or a link, is not touched."""
+
+    def __init__(self, path, make=False, any_owner=False):
+        self._path = path
+        self._opened, self._lead = _tare._parts_folder(path, make, any_owner) or (None, path)
+
+    exists = property(lambda self: self._opened is not None)
+
+    def path_of(self, name):
+        return f"{self._lead}/{name}"
+
+    def remove(self, names):
+        _tare._remove_parts(self._opened, names)
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, kind, error, trace):
+        self._opened = None
+        if isinstance(error, _errors.Error) and (error.file or "").startswith(self._lead + "/"):
+            shown = os.path.join(self._path, error.file[len(self._lead) + 1 :])
+            error.text = error.text.replace(error.file, shown, 1)
+            error.file = error.filename = shown
+
+
 def plan(source, target, *, tasks=None, task_bytes=1 << 30, folder=None, **options):
     """Splits the conversion of `source` to `target` into tasks.
 
@@ -123,7 +148,7 @@ def plan(source, target, *, tasks=None, task_bytes=1 << 30, folder=None, **optio
     The other options are those of `convert`; the result has the bytes that it would write. Methods that look at the whole
     model before they begin (bits, one scale for a tensor) do so in every task.
     """
-    source, target = os.fspath(source), os.fspath(target)
+    target = path_of(target)
     tasks = None if tasks is None else operator.index(tasks)
     if os.path.lexists(target) and not os.path.isdir(target) and not options.get("overwrite"):
         raise _errors.ExistsError(
@@ -131,23 +156,38 @@ def plan(source, target, *, tasks=None, task_bytes=1 << 30, folder=None, **optio
         )
     facts = {
         "tare_plan": 1,
-        "source": os.path.abspath(source),
-        "target": os.path.abspath(target) + ("/" if target.endswith("/") else ""),
-        "folder": os.path.abspath(folder) if folder else os.path.abspath(target) + ".parts",
+        "source": absolute(source),
+        "target": absolute(target),
+        "folder": absolute(folder if folder else _beside(target)),
         "options": options,
     }
     # Workers may run elsewhere.
     if merge := options.get("merge"):
-        options["merge"] = [os.path.abspath(path) for path in _work._paths(merge)]
+        options["merge"] = [absolute(path) for path in _work._path_list(merge)]
     quant = options.get("quant")
     if isinstance(quant, dict) and quant.get("importance"):
-        options["quant"] = {**quant, "importance": os.path.abspath(quant["importance"])}
+        options["quant"] = {**quant, "importance": absolute(quant["importance"])}
     rows = _tare._planned(facts["source"], facts["target"], _work._options(**options))
     facts["parts"] = _split(rows, tasks, task_bytes)
     with open(source) as model:
         facts["tensors"] = _fingerprint(model)
-    facts["id"] = hashlib.sha256(json.dumps(facts, sort_keys=True).encode("utf-8", "surrogateescape")).hexdigest()
+    text = json.dumps(facts, sort_keys=True, default=_as_json)
+    facts["id"] = hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
     return Plan(facts)
+
+
+def _beside(target):
+    """Where parts are kept if nobody says where."""
+    if os.path.basename(target.rstrip("/")) in ("", ".", ".."):  # there is no name to put anything behind
+        target = os.path.realpath(target)
+    return target.rstrip("/") + ".parts"
+
+
+def _as_json(value):
+    """Of what options may be and JSON has not."""
+    if isinstance(value, (bytes, bytearray, memoryview)):
+        return bytes(value).hex()
+    return value.tolist() if hasattr(value, "tolist") else str(value)
 
 
 def _split(rows, tasks, task_bytes):

@@ -8,6 +8,7 @@ import numpy as np
 from . import _dtypes, _progress, _tare
 from ._errors import UsageError, WrongTypeError
 from ._model import Model, Vocabulary, open
+from ._paths import path_of
 from ._tensor import Sparse, Tensor
 
 
@@ -171,7 +172,7 @@ def save(
         dedup=dedup, dialect=dialect, shard=shard, match=match, skip=skip, drop=drop, weights_only=weights_only,
         keep_names=keep_names, overwrite=overwrite, threads=threads,
     )  # fmt: skip
-    path = os.fspath(path)
+    path = path_of(path)
     base, rows = _rows(tensors)
     parts = _parts(metadata, config, vocabulary, attachments)
     with _progress.reporter(progress, "saving") as report:
@@ -259,13 +260,13 @@ def quantize(
     method      for all float matrices: 'k4', a mix such as 'q4_k_m' or 'q4_0', ...; see tare.methods()
     pure        of a mix only its main method, for all tensors that it quantizes
     bits        in place of it: the method of each tensor is chosen so that all take at most so many bits per weight
-    rules       pairs (glob, method), the first that matches decides; keep: globs of tensors to leave as they are
+    rules       pairs (glob, method) or a dict of them, the first that matches decides; keep: globs of tensors to leave as they are
     importance  a file with weights of columns
 
     The other options are those of `convert`.
     """
     recipe = {
-        "method": method, "bits": bits, "rules": [*((glob, "keep") for glob in _texts(keep)), *rules], "fast": fast,
+        "method": method, "bits": bits, "rules": [*((glob, "keep") for glob in _texts(keep)), *_pairs(rules)], "fast": fast,
         "range": range, "pure": pure, "no_fallback": no_fallback, "clip": clip, "importance": importance,
     }  # fmt: skip
     if method is None and bits is None and not rules:
@@ -293,7 +294,11 @@ def hash(model, *, threads=0, progress=None):
 
 
 def diff(a, b, *, threads=0, progress=None):
-    """What differs between two models or files."""
+    """What differs between two models or files.
+
+    If no tensor of one has a name of the other's (a GGUF file and the directory it was made from), both are compared under the
+    names and the row order of Hugging Face.
+    """
     with _opened(a) as first, _opened(b) as second, _progress.reporter(progress, "comparing") as report:
         return Difference(**_tare._diff(first, second, threads, report))
 
@@ -333,6 +338,11 @@ def _saved(kind, done, **more):
     )  # fmt: skip
 
 
+def _pairs(value):
+    """Pairs, or a dict of them."""
+    return value.items() if isinstance(value, dict) else value or ()
+
+
 def _texts(value):
     return [value] if isinstance(value, str) else list(value)
 
@@ -364,7 +374,7 @@ def _options(**options):
         if name in options:
             options[name] = _texts(options[name] or ())
     if "merge" in options:
-        options["merge"] = _paths(options["merge"] or ())
+        options["merge"] = _path_list(options["merge"] or ())
     if options.get("zstd") and options.get("no_zstd"):
         raise ValueError("zstd and no_zstd exclude each other")
     if options.get("zstd") is True:
@@ -379,16 +389,13 @@ def _options(**options):
         options["dtype"] = _dtypes.name_of(options["dtype"])
     # The extension's names.
     options["unpack"] = options.pop("no_zstd", False)
-    if metadata := options.pop("metadata", None):
-        import json
-
-        options["set"] = [(key, json.dumps(value)) for key, value in metadata.items()]
+    if options.get("metadata") is not None:
+        options["metadata"] = dict(options["metadata"])
     return options
 
 
-def _paths(value):
-    one = isinstance(value, (str, bytes, os.PathLike))
-    return [os.fsdecode(path) for path in ([value] if one else value)]
+def _path_list(value):
+    return [path_of(path) for path in ([value] if isinstance(value, (str, bytes, os.PathLike)) else value)]
 
 
 _RECIPE = {"method", "bits", "rules", "fast", "range", "pure", "no_fallback", "clip", "importance"}
@@ -513,6 +520,8 @@ def _packed_row(name, array):
 
 def dense_row(name, value):
     """(name, shape, storage type, logical type, bytes) of an array."""
+    if isinstance(value, Tensor):
+        value.verify()  # what follows looks at the file's bytes as they are
     array = _array(name, value)
     if isinstance(array, tuple):  # bits of a type that NumPy lacks
         bits, storage, logical = array

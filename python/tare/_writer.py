@@ -4,11 +4,12 @@ import math
 import operator
 import os
 import tempfile
+import threading
 
 import numpy as np
 
 from . import _dtypes, _errors, _progress, _tare, _work
-from ._model import _absolute
+from ._paths import absolute
 
 _ALIGNMENT = 64
 _LARGEST = 1 << 60
@@ -27,12 +28,18 @@ class Writer:
     another file without a name, and copied in the end. Either way memory stays bounded, and tensors may be fed in any order.
     The target appears whole when the writer is closed; an exception inside of `with` leaves nothing behind. The other
     arguments are those of `tare.save`.
+
+    Any number of threads may declare and write at once; pieces of one tensor come in the order of the calls. A thread that
+    comes while another one closes the writer waits, and gets ClosedError.
     """
 
     def __init__(
         self, path, *, metadata=None, config=None, vocabulary=None, attachments=None, progress=None, **options
     ):
-        self._path = _absolute(os.fspath(path))
+        # Held by whoever changes anything below. It may be taken again by the thread that has it: `progress` may call the writer.
+        self._lock = threading.RLock()
+        self._closing = False
+        self._path = absolute(path)
         self._parts = _work._parts(metadata, config, vocabulary, attachments)
         self._options = _work._options(**options)
         self._progress = progress
@@ -43,31 +50,34 @@ class Writer:
         self._placed_end = 0
         self._begun, self._grows = False, None  # whether tensors that come later go behind the others in it
         self._end = 0  # of the other file
-        self._file = _unnamed_file(os.path.dirname(os.path.abspath(self._path)))
+        self._file = _unnamed_file(os.path.dirname(self._path.rstrip("/")))
 
     def declare(self, name, shape, dtype):
         """A tensor that will be written: `dtype` is Tare's name of a type ('bf16', 'f8_e4m3fn') or a NumPy type."""
-        self._require_open()
         if not isinstance(name, str):
             raise _errors.WrongTypeError(f"the name of a tensor must be a str, not {type(name).__name__}")
-        if name in self._tensors:
-            raise ValueError(f"tensor {name!r} has been declared already")
         storage, logical, item = _types_of(dtype)
         shape = tuple(map(operator.index, (shape,) if hasattr(shape, "__index__") else shape))
         if any(size < 0 for size in shape):
             raise ValueError(f"tensor {name!r}: a dimension is negative")
         if math.prod(shape) * item > _LARGEST:
             raise ValueError(f"tensor {name!r}: {math.prod(shape)} elements are more than a file can have")
-        self._tensors[name] = tensor = _Declared(name, shape, storage, logical, math.prod(shape) * item)
-        tensor.promised, self._promised = self._promised, self._promised + tensor.size
-        self._new.append(tensor)
+        tensor = _Declared(name, shape, storage, logical, math.prod(shape) * item)
+        with self._lock:
+            self._require_open()
+            if name in self._tensors:
+                raise ValueError(f"tensor {name!r} has been declared already")
+            self._tensors[name] = tensor
+            tensor.promised, self._promised = self._promised, self._promised + tensor.size
+            self._new.append(tensor)
 
     def write(self, name, piece):
         """The next elements of a tensor, row after row: an array of its type, or bytes."""
-        self._require_open()
-        if name not in self._tensors:
-            raise _errors.TensorNotFoundError(f"tensor {name!r} has not been declared", rule="python.tensor", item=name)
-        tensor = self._tensors[name]
+        with self._lock:
+            self._require_open()
+            if name not in self._tensors:
+                raise _errors.TensorNotFoundError(f"tensor {name!r} has not been declared", rule="python.tensor", item=name)
+            tensor = self._tensors[name]
         if not isinstance(piece, (bytes, bytearray, memoryview)):
             _, _, storage, logical, piece = _work.dense_row(name, piece)
             if (storage, logical) != (tensor.storage, tensor.logical):
@@ -75,8 +85,13 @@ class Writer:
                     f"tensor {name!r} is {tensor.logical or tensor.storage}, the piece is {logical or storage}"
                 )
         piece = memoryview(piece).cast("B")
+        with self._lock:
+            self._require_open()
+            self._append(tensor, piece)
+
+    def _append(self, tensor, piece):
         if tensor.done + len(piece) > tensor.size:
-            raise ValueError(f"tensor {name!r} has {tensor.size} bytes; {tensor.done + len(piece)} were written")
+            raise ValueError(f"tensor {tensor.name!r} has {tensor.size} bytes; {tensor.done + len(piece)} were written")
         if not piece:
             return
         if tensor.offset is None:
@@ -90,53 +105,66 @@ class Writer:
     def add(self, name, array):
         """A whole tensor at once: anything that has its elements, not tensors of other layouts than the dense one."""
         _, shape, storage, logical, data = _work.dense_row(name, array)
-        self.declare(name, shape, (storage, logical))
-        self.write(name, memoryview(data))
+        with self._lock:
+            self.declare(name, shape, (storage, logical))
+            self.write(name, memoryview(data))
 
     def close(self):
         """Writes the file, and says what was written. Every declared tensor must be complete."""
-        if self._file is None:
-            return None
-        try:
-            for tensor in self._tensors.values():
-                if tensor.done != tensor.size:
-                    raise ValueError(
-                        f"tensor {tensor.name!r} is not complete: {tensor.done} of {tensor.size} bytes were written"
-                    )
-            if self._new:
-                self._find_places()
-            os.ftruncate(self._file.fileno(), max(self._end, 1))
-            rows = [tensor.row(self._file.fileno()) for tensor in self._tensors.values()]
-            with _progress.reporter(self._progress, "saving") as report:
-                if self._placed is None:
-                    # The kernel copies them from file to file, and shares them where the file system can.
-                    done = _tare._save(self._path, rows, None, self._parts, self._options, report)
-                else:
-                    straight = all(tensor.placed for tensor in self._tensors.values())
-                    done = _tare._save_placed(
-                        self._placed, self._path, rows, self._parts, self._options, straight, report
-                    )
-            return _work._saved(_work.Saved, done)
-        finally:
-            self.discard()
+        with self._lock:
+            if self._file is None or self._closing:
+                return None
+            self._closing = True
+            try:
+                return self._save()
+            finally:
+                self._closing = False
+                self.discard()
+
+    def _save(self):
+        for tensor in self._tensors.values():
+            if tensor.done != tensor.size:
+                raise ValueError(
+                    f"tensor {tensor.name!r} is not complete: {tensor.done} of {tensor.size} bytes were written"
+                )
+        if self._new:
+            self._find_places()
+        os.ftruncate(self._file.fileno(), max(self._end, 1))
+        rows = [tensor.row(self._file.fileno()) for tensor in self._tensors.values()]
+        with _progress.reporter(self._progress, "saving") as report:
+            if self._placed is None:
+                # The kernel copies them from file to file, and shares them where the file system can.
+                done = _tare._save(self._path, rows, None, self._parts, self._options, report)
+            else:
+                straight = all(tensor.placed for tensor in self._tensors.values())
+                done = _tare._save_placed(self._placed, self._path, rows, self._parts, self._options, straight, report)
+        return _work._saved(_work.Saved, done)
 
     def discard(self):
-        """Ends without writing anything."""
-        self._placed = None
-        if self._file is not None:
-            self._file.close()
-            self._file = None
+        """Ends without writing anything. While the file is written, an exception of `progress` does that."""
+        with self._lock:
+            if self._closing:
+                self._require_open()
+            self._placed = None
+            if self._file is not None:
+                self._file.close()
+                self._file = None
 
     def _find_places(self):
         """Gives all that is new a place: in the target if that can be known, else in the other file."""
-        new, self._new = self._new, []
+        new = self._new
+        self._give_places(new)
+        self._new = []  # not before they have places: if that fails, the next piece tries again
+
+    def _give_places(self, new):
         if not self._begun:
-            self._begun = True
             offsets = self._ask()
             if offsets is not None:
                 runs = [(offset, tensor.size) for offset, tensor in zip(offsets, new)]
                 self._placed = _tare._placed_file(self._path, bool(self._options.get("overwrite")), runs)
                 self._place(new, offsets)
+            self._begun = True
+            if offsets is not None:
                 return
         elif self._placed is not None and self._grows is not False:
             offsets, end = [], self._placed_end
@@ -180,7 +208,7 @@ class Writer:
             self.discard()
 
     def _require_open(self):
-        if self._file is None:
+        if self._file is None or self._closing:
             raise _errors.ClosedError("the writer has been closed", rule="python.closed")
 
 

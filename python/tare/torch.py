@@ -3,6 +3,7 @@
 import numpy as np
 import torch as _torch
 
+from . import _paths
 from ._model import Model
 from ._model import open as _open
 
@@ -84,6 +85,8 @@ def load(
     """
     if hasattr(path, "read"):
         path = path.read()
+        if not _paths.is_content(path):  # text: it would be a path that the file has chosen
+            raise TypeError(f"the file must be open as bytes (\"rb\"), but gives {type(path).__name__}")
     location = map_location if device is None else device
     to_gpu = _is_gpu(location)
     if not to_gpu and dtype is not None:
@@ -304,7 +307,7 @@ class _Batch:
 
 def _is_gpu(device):
     kind = getattr(device, "type", None) or (device.split(":")[0] if isinstance(device, str) else None)
-    return kind in ("cuda", "hip") or (isinstance(device, int) and not isinstance(device, bool))
+    return kind == "cuda" or (isinstance(device, int) and not isinstance(device, bool))
 
 
 def _short(kind):

@@ -11,7 +11,7 @@ import pathlib
 import sys
 
 HERE = pathlib.Path(__file__).resolve().parent
-FURTHER = ["test_torch.py", "test_checkpoint.py", "test_exit.py", "test_device.py", "test_write.py", "test_safetensors_package.py", "test_docs.py"]
+FURTHER = ["test_torch.py", "test_checkpoint.py", "test_exit.py", "test_device.py", "test_write.py", "test_safetensors_package.py", "test_docs.py", "test_trust.py"]
 
 
 def main(arguments):

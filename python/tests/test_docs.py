@@ -52,3 +52,19 @@ def _there(name):
     except ImportError:
         return False
     return True
+
+
+def test_every_error_is_in_the_table():
+    if not blocks():
+        pytest.skip("the page is not here")
+    with open(PAGE, encoding="utf-8") as file:
+        text = file.read()
+    table = text[text.index("## Errors") :].split("\n## ")[0]
+    rows = [line for line in table.split("\n") if line.startswith("| `")]
+    for name in tare.__all__:
+        kind = getattr(tare, name)
+        if isinstance(kind, type) and issubclass(kind, Exception) and kind is not tare.Error:
+            row = next((row for row in rows if f"`{name}`" in row.split("|")[1]), None)
+            assert row is not None, name
+            builtin = next(base for base in kind.__mro__ if base.__module__ == "builtins")
+            assert f"`{builtin.__name__}`" in row.split("|")[2], (name, builtin)

@@ -2,8 +2,11 @@
 
 import errno
 import gc
+import json
 import os
 import pickle
+import shutil
+import warnings
 
 import numpy as np
 import pytest
@@ -84,7 +87,6 @@ def test_bytes_in_memory(model_path, arrays):
         tare.open(b"no model")
     with pytest.raises(tare.Error):
         tare.open(b"")
-    assert list(tare.open(os.fsencode(model_path))) == list(arrays)  # bytes that are a path
 
 
 INDICES = [
@@ -400,3 +402,45 @@ def test_sparse_halves_are_parts():
     with tare.open(tare.to_bytes({"s": tare.Sparse("sparse_csr", (2, 2), parts)}, format="zt")) as m:
         assert isinstance(m["s"], tare.Sparse) and m["s"].parts["values"].dtype == np.float16
         np.testing.assert_array_equal(m.tensor("s").numpy(), np.diag([1, 2]).astype("f2"))
+
+
+def odd_gguf(folder, demo):
+    """A GGUF file as another program writes it, with divisors of a rope that no config.json is known for."""
+    shutil.copytree(demo / "mistral", folder / "odd")
+    config = json.loads((folder / "odd" / "config.json").read_text())
+    config.update(model_type="llama", architectures=["LlamaForCausalLM"], sliding_window=None)
+    config["rope_scaling"] = {
+        "rope_type": "llama3", "factor": 5.5, "low_freq_factor": 1.5, "high_freq_factor": 3.0,
+        "original_max_position_embeddings": 50,
+    }  # fmt: skip
+    (folder / "odd" / "config.json").write_text(json.dumps(config))
+    tare.convert(folder / "odd", folder / "odd.gguf", drop=["attachments"])
+    return folder / "odd.gguf"
+
+
+def test_usual_names_warn_of_other_results(tmp_path, demo):
+    """What `tare convert` warns of is no secret of the model that is opened in its directory's form."""
+    path = odd_gguf(tmp_path, demo)
+    with warnings.catch_warnings(record=True) as told:
+        warnings.simplefilter("always")
+        model = tare.open(path)
+        assert not told
+        tare.open(path, usual_names=True)
+        model._with_usual_names()
+        tare.open(path.read_bytes(), usual_names=True)
+        model._settings()
+        model._settings()
+    assert len(told) == 4 and all("rope_freqs.weight" in str(one.message) for one in told)
+    assert all(one.filename == __file__ for one in told)
+
+
+def test_a_tokenizer_is_understood_or_told_of(tmp_path, demo):
+    shutil.copytree(demo / "mistral", tmp_path / "m")
+    path = tmp_path / "m" / "tokenizer.json"
+    tokenizer = json.loads(path.read_text())
+    quiet = tare.convert(tmp_path / "m", tmp_path / "quiet.gguf")
+    assert not any("rstrip" in change["text"] for change in quiet.changes)
+    tokenizer["added_tokens"][-1]["rstrip"] = True
+    path.write_text(json.dumps(tokenizer))
+    told = tare.convert(tmp_path / "m", tmp_path / "told.gguf")
+    assert any("(rstrip)" in change["text"] and change["impact"] == "results" for change in told.changes)

@@ -1,6 +1,7 @@
 """tare.safetensors beside the package safetensors, where that is installed: signatures, results and exceptions."""
 
 import inspect
+import os
 import random
 
 import numpy as np
@@ -80,7 +81,8 @@ def test_exceptions(tmp_path):
         lambda m: m.safe_open(good, "np", backend=None), lambda m: m.safe_open(1, "np"),
         lambda m: m.safe_open(good, "np").get_tensor("b"), lambda m: m.safe_open(good, "np").get_slice("b"),
         lambda m: m.safe_open(good, "np").get_tensor(1), lambda m: m.numpy.load_file(good, backend="io_uring"),
-        lambda m: m.numpy.load(b"abc"), lambda m: m.numpy.load(""), lambda m: m.deserialize(b"abc"), lambda m: m.deserialize("abc"),
+        lambda m: m.numpy.load(b"abc"), lambda m: m.numpy.load(""), lambda m: m.numpy.load(5), lambda m: m.deserialize(5),
+        lambda m: m.numpy.load(os.fsencode(good)), lambda m: m.deserialize(os.fsencode(good)), lambda m: m.deserialize(b"abc"), lambda m: m.deserialize("abc"),
         lambda m: m.numpy.save({"a": np.ones(2)}, metadata={"a": 1}), lambda m: m.numpy.save({"a": np.ones(2)}, metadata="x"),
         lambda m: m.numpy.save({1: np.ones(2)}), lambda m: m.numpy.save({"a": np.array([object()])}),
         lambda m: m.TensorSpec(dtype="nonsense", shape=[1], data_ptr=0, data_len=0),
@@ -97,6 +99,37 @@ def test_exceptions(tmp_path):
             pass
         with pytest.raises(module.SafetensorError):
             file.keys()
+
+
+def test_what_an_index_gives_may_be_changed(tmp_path):
+    good = tmp_path / "good.safetensors"
+    tare.safetensors.numpy.save_file({"a": np.arange(12, dtype="f4").reshape(4, 3), "s": np.array(2.5)}, good)
+    before = good.read_bytes()
+    for module in (ours, theirs):
+        for backend in ("mmap", "pread"):
+            with module.safe_open(good, "np", backend=backend) as file:
+                for index in (..., slice(None), slice(1, 3), (slice(None), 1), (slice(1, 3), slice(0, 2))):
+                    array = file.get_slice("a")[index]
+                    assert array.flags.writeable, (module, index)
+                    array += 1
+                file.get_slice("s")[...][...] = 3
+    assert good.read_bytes() == before
+
+
+def test_device_none_is_the_default(tmp_path):
+    good = tmp_path / "good.safetensors"
+    tare.safetensors.numpy.save_file({"a": np.ones(3, "f4")}, good)
+    for module in (ours, theirs):
+        assert module.safe_open(good, "np", None).get_tensor("a").sum() == 3
+
+
+def test_device_none_of_torch(torch, tmp_path):
+    good = tmp_path / "good.safetensors"
+    tare.safetensors.numpy.save_file({"a": np.ones(3, "f4")}, good)
+    for module in (ours, theirs):
+        with module.safe_open(good, "pt", None) as file:
+            assert file.get_tensor("a").device.type == file.get_slice("a")[1:].device.type == "cpu"
+            assert all(one.device.type == "cpu" for one in file.get_tensors().values())
 
 
 def test_exceptions_of_torch(torch, tmp_path):

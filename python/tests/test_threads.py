@@ -1,6 +1,7 @@
 """Eight threads on one model. This is what the thread sanitizer runs (preset tsan)."""
 
 import os
+import sys
 import threading
 
 import numpy as np
@@ -147,3 +148,94 @@ def test_first_use_by_all_at_once(packed):
             np.testing.assert_array_equal(m["k4"], expected["k4"])
 
         in_threads(thread)
+
+
+@pytest.fixture
+def switching():
+    """Python's threads take turns after every few steps."""
+    before = sys.getswitchinterval()
+    sys.setswitchinterval(1e-5)
+    yield
+    sys.setswitchinterval(before)
+
+
+@pytest.mark.parametrize("target", ["w.zt", "w.safetensors", "w.mcf"])
+@pytest.mark.parametrize("early", [True, False])
+def test_threads_feed_one_writer(tmp_path, switching, target, early):
+    """Each of them tensors of its own; what is in the file is what they fed."""
+    count = 5 if SANITIZED else 20
+    for turn in range(2 if SANITIZED else 12):
+        names = [[f"t{j}.{i}" for i in range(count)] for j in range(THREADS)]
+        with tare.Writer(tmp_path / target, overwrite=True) as writer:
+            for name in sum(names, []) if early else ():
+                writer.declare(name, (64,), "f4")
+
+            def feed(j):
+                for i, name in enumerate(names[j]):
+                    if not early:
+                        writer.declare(name, (64,), "f4")
+                    for part in (0, 32):
+                        writer.write(name, np.full(32, 1000 * j + i, "f4"))
+
+            in_threads(feed)
+        with tare.open(tmp_path / target) as m:
+            assert len(m) == THREADS * count
+            for j in range(THREADS):
+                for i, name in enumerate(names[j]):
+                    assert (m[name] == 1000 * j + i).all(), name
+        assert tare.verify(tmp_path / target).ok
+
+
+def test_a_writer_is_closed_while_others_feed_it(tmp_path, switching):
+    """Each of them gets ClosedError, sooner or later; the file is whole, and has what was complete by then."""
+    for turn in range(2 if SANITIZED else 10):
+        writer = tare.Writer(tmp_path / "w.zt", overwrite=True)
+        for i in range(100):
+            writer.add(f"a{i}", np.full(16, i, "f4"))
+        fed = []
+
+        def feed(j):
+            if j == 0:
+                return writer.close()
+            with pytest.raises(tare.ClosedError):
+                for i in range(100000):
+                    writer.add(f"b{j}.{i}", np.full(16, i, "f4"))
+                    fed.append((f"b{j}.{i}", i))
+
+        in_threads(feed, 4)
+        assert tare.verify(tmp_path / "w.zt").ok
+        with tare.open(tmp_path / "w.zt") as m:
+            assert len(m) == 100 + len(fed)
+            assert all((m[f"a{i}"] == i).all() for i in range(100)) and all((m[name] == i).all() for name, i in fed)
+
+
+def test_the_extension_takes_no_pieces_while_it_saves(tmp_path):
+    """Also of a caller who goes around the writer's lock."""
+    writer = tare.Writer(tmp_path / "w.zt")
+    writer.add("a", np.ones(16, "f4"))
+    placed = writer._placed
+    attempts = []
+
+    def report(done, expected):
+        for attempt in (lambda: tare._tare._put(placed, 0, b"x"), lambda: tare._tare._reserve(placed, 1 << 20, 8),
+                        lambda: writer.add("b", np.ones(3)), lambda: writer.declare("b", 3, "f4"), writer.discard):  # fmt: skip
+            with pytest.raises(tare.ClosedError):
+                attempt()
+            attempts.append(attempt)
+        assert writer.close() is None
+
+    writer._progress = report
+    assert placed is not None and writer.close().tensors == 1
+    assert attempts and tare.verify(tmp_path / "w.zt").ok and list(tare.open(tmp_path / "w.zt")) == ["a"]
+
+
+def test_a_writer_whose_first_piece_was_refused(tmp_path):
+    """The next one is refused for the same reason."""
+    (tmp_path / "w.zt").write_bytes(b"precious")
+    with pytest.raises(FileExistsError), tare.Writer(tmp_path / "w.zt") as writer:
+        writer.declare("a", 4, "f4")
+        for attempt in range(2):
+            with pytest.raises(FileExistsError):
+                writer.write("a", bytes(16))
+        writer.write("a", bytes(16))
+    assert (tmp_path / "w.zt").read_bytes() == b"precious"

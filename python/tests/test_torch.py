@@ -1,6 +1,8 @@
 """torch, transformers, the package safetensors, ml_dtypes, scipy: as far as they are installed."""
 
+import json
 import os
+import shutil
 import sys
 import types
 import warnings
@@ -391,6 +393,20 @@ def test_transformers_as_from_a_directory(torch, tmp_path, container, quant):
             assert torch.equal(found(ids).logits, net.eval()(ids).logits)
 
 
+def test_transformers_warns_of_other_results(torch, tmp_path):
+    """A rope that config.json has no numbers for: `tare convert` warns, and so does whoever asks for the model."""
+    transformers = pytest.importorskip("transformers", reason="transformers is not installed")
+    rope = {"rope_type": "llama3", "rope_theta": 700.0, "factor": 5.5, "low_freq_factor": 1.5, "high_freq_factor": 3.0,
+            "original_max_position_embeddings": 50}  # fmt: skip
+    file, _ = llama_cpp_file(tmp_path, transformers.LlamaConfig(**SMALL, rope_parameters=rope))
+    for ask in (tare.transformers.from_pretrained, tare.transformers.config, tare.transformers.state_dict):
+        for source in (file, tare.open(file)):
+            with pytest.warns(UserWarning, match="rope_freqs.weight") as told:
+                ask(source)
+            mine = [one for one in told if "rope_freqs.weight" in str(one.message)]
+            assert len(mine) == 1 and mine[0].filename == __file__
+
+
 def test_transformers_refuses_missing_weights(torch, tmp_path):
     transformers = pytest.importorskip("transformers", reason="transformers is not installed")
     file, _ = llama_cpp_file(tmp_path, transformers.LlamaConfig(**SMALL))
@@ -727,3 +743,44 @@ def test_jax(model_path, arrays, tmp_path):
     except ImportError:
         return
     assert (theirs(tmp_path / "m.safetensors")["w"] == made["w"]).all()
+
+
+def test_a_blank_is_put_before_any_text(tmp_path, demo):
+    """Also before one that begins with blanks, in a vocabulary that has added tokens."""
+    tokenizers = pytest.importorskip("tokenizers", reason="tokenizers is not installed")
+    shutil.copytree(demo / "mistral", tmp_path / "m")
+    path = tmp_path / "m" / "tokenizer.json"
+    said = json.loads(path.read_text())
+    said["model"]["vocab"][95][0] = "<mask>"
+    said["added_tokens"].append({**said["added_tokens"][0], "id": 95, "content": "<mask>", "special": False})
+    path.write_text(json.dumps(said))
+    tare.convert(tmp_path / "m", tmp_path / "m.gguf", drop=["attachments"])
+    tare.convert(tmp_path / "m.gguf", f"{tmp_path}/back/")
+    theirs, made = (tokenizers.Tokenizer.from_file(str(tmp_path / name / "tokenizer.json")) for name in ("m", "back"))
+    assert made.token_to_id("<mask>") == 95
+    for text in ("the of", " the", "  the  of ", "   "):
+        own, other = (t.encode(text, add_special_tokens=False) for t in (made, theirs))
+        assert own.tokens == other.tokens, text
+        assert made.decode(own.ids) == theirs.decode(other.ids)
+    # Behind an added token there is none.
+    assert made.encode("the<mask>the", add_special_tokens=False).tokens[1:3] != ["<mask>", "▁the"]
+
+
+def test_stored_members_of_a_checkpoint_are_compared(torch, tmp_path):
+    """Of a tensor that is a part of its storage, too."""
+    values = torch.arange(4096, dtype=torch.float32)
+    torch.save({"whole": values.clone(), "part": values[100:200], "turned": values.clone().reshape(64, 64).t()}, tmp_path / "good.pt")
+    good = (tmp_path / "good.pt").read_bytes()
+    raw, places, at = values.numpy().tobytes(), [], -1
+    while (at := good.find(raw, at + 1)) >= 0:
+        places.append(at)
+    assert len(places) == 3
+    for place in places:
+        data = bytearray(good)
+        data[place + 4 * 150] ^= 1
+        (tmp_path / "bad.pt").write_bytes(data)
+        with pytest.raises(tare.Error) as error:
+            tare.convert(tmp_path / "bad.pt", tmp_path / "out.safetensors")
+        assert error.value.rule == "zip.member.crc"
+        with pytest.raises(tare.Error):
+            tare.torch.load(tmp_path / "bad.pt", verify=True)

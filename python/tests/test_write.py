@@ -14,6 +14,7 @@ import numpy as np
 import pytest
 
 import tare
+from conftest import command
 
 
 def test_writer(tmp_path):
@@ -351,3 +352,92 @@ def test_plot(model_path, demo, tmp_path):
     assert "64x256 float32" in tare.plot.histogram(m["layers.0.mlp.weight"], ax=ax).get_title()
     reports = {q: tare.quantize(demo / "mistral", tmp_path / f"{q}.mcf", q) for q in ("k4", "q8")}
     assert tare.plot.errors(reports).get_xlabel() == "bits per weight"
+
+
+def test_writer_passes_no_damaged_bytes_on(tmp_path):
+    array = np.arange(64, dtype="f4")
+    tare.save(tmp_path / "good.zt", {"w": array}, digest="sha256")
+    data = bytearray((tmp_path / "good.zt").read_bytes())
+    data[data.find(array.tobytes()) + 8] ^= 4
+    (tmp_path / "bad.zt").write_bytes(data)
+    bad = tare.open(tmp_path / "bad.zt").tensor("w")
+    with pytest.raises(tare.Error) as error, tare.Writer(tmp_path / "out.zt") as writer:
+        writer.add("w", bad)
+    assert error.value.rule == "digest.mismatch"
+    with pytest.raises(tare.Error) as error, tare.Writer(tmp_path / "out.zt") as writer:
+        writer.declare("w", 64, "f32")
+        writer.write("w", bad)
+    assert error.value.rule == "digest.mismatch" and not (tmp_path / "out.zt").exists()
+
+
+@pytest.mark.parametrize("value", [[1, 2], [1, 2.5], ["a"], [], {"a": [1]}, b"\x00ab", 5, 1.5, True, "[1]", "x", float("inf")])
+def test_metadata_of_a_conversion_keeps_its_types(tmp_path, value):
+    tare.save(tmp_path / "m.zt", {"w": np.ones((32, 64), "f4")})
+    tare.save(tmp_path / "saved.zt", tare.open(tmp_path / "m.zt"), metadata={"k": value})
+    tare.convert(tmp_path / "m.zt", tmp_path / "c.zt", metadata={"k": value})
+    tare.quantize(tmp_path / "m.zt", tmp_path / "q.zt", "group4", metadata={"k": value})
+    for name in ("saved.zt", "c.zt", "q.zt"):
+        found = tare.open(tmp_path / name).metadata["k"]
+        assert found == value and type(found) is type(value), name
+    tare.convert(tmp_path / "m.zt", tmp_path / "nan.zt", metadata={"k": float("nan")})
+    assert np.isnan(tare.open(tmp_path / "nan.zt").metadata["k"])
+
+
+@pytest.mark.parametrize("suffix", ["zt", "gguf"])
+def test_metadata_that_is_set_by_the_command(tmp_path, suffix):
+    path = tmp_path / f"m.{suffix}"
+    tare.save(path, {"w": np.ones(4, "f4")}, metadata={"general.tags": ["a", "b"]})
+    command("convert", path, tmp_path / f"o.{suffix}", "--set", 'general.tags=["e"]', "--set", "k=[1, 2]", "--set", "t=[1, 2")
+    found = tare.open(tmp_path / f"o.{suffix}").metadata
+    assert found["general.tags"] == ["e"] and found["k"] == [1, 2] and found["t"] == "[1, 2"
+    command("meta", path, "--set", 'general.tags=["e"]', "--set", "k=[1, 2]")
+    found = tare.open(path).metadata
+    assert found["general.tags"] == ["e"] and found["k"] == [1, 2]
+    for value in ("e", 5):
+        with pytest.raises(tare.Error) as error:
+            tare.convert(path, tmp_path / f"no.{suffix}", metadata={"general.tags": value})
+        assert error.value.rule == "convert.set"
+
+
+@pytest.mark.parametrize("first, second", [("hf", "gguf"), ("hf", "zt2"), ("gguf", "hf"), ("zt2", "gguf"), ("gguf", "gguf")])
+def test_a_directory_is_opened_as_what_was_written(tmp_path, first, second):
+    """Another model may be there before; what is written is found, or it is an error now or when the directory is opened."""
+    old, new = ({f"layers.{i}.w": np.full((64, 64), value, "f4") for i in range(4)} for value in (1, 2))
+    out = f"{tmp_path}/out/"
+    tare.save(out, old, format=first, shard="20KB")
+    try:
+        tare.save(out, new, format=second, shard="20KB", overwrite=True)
+    except tare.Error as error:
+        assert error.rule == "convert.directory"
+        assert (tare.open(out)["layers.0.w"] == 1).all()
+        assert first == "hf" and second != "hf"
+    else:
+        assert first != "hf"
+        try:
+            model = tare.open(out)
+        except tare.Error as error:
+            assert error.rule == "open.directory" and (first, second) == ("zt2", "gguf")
+        else:
+            assert (model["layers.0.w"] == 2).all()
+
+
+@pytest.mark.parametrize("options", [{}, {"dtype": "f16"}, {"quant": "group4"}])
+@pytest.mark.parametrize("target", ["zt", "zt2", "safetensors", "npz", "mcf", "gguf"])
+def test_stored_members_of_an_archive_are_compared(tmp_path, target, options):
+    """NumPy compares the CRC-32 of an array; so does whoever converts it."""
+    if options.get("quant") and target not in ("zt", "zt2"):
+        options = {"dtype": "f16"}
+    array = np.arange(64 * 64, dtype="f4").reshape(64, 64)
+    np.savez(tmp_path / "good.npz", w=array)
+    data = bytearray((tmp_path / "good.npz").read_bytes())
+    data[data.find(array.tobytes()) + 8] ^= 4
+    (tmp_path / "bad.npz").write_bytes(data)
+    with pytest.raises(tare.Error) as error:
+        tare.convert(tmp_path / "bad.npz", tmp_path / f"out.{target}", **options)
+    assert error.value.rule == "zip.member.crc" and not (tmp_path / f"out.{target}").exists()
+    tensor = tare.open(tmp_path / "bad.npz").tensor("w")
+    for read in (tensor.verify, tensor.bytes, tensor.float32, tensor.stats, lambda: tare.hash(tmp_path / "bad.npz")):
+        with pytest.raises(tare.Error) as error:
+            read()
+        assert error.value.rule == "zip.member.crc"
+    assert [finding.rule for finding in tare.verify(tmp_path / "bad.npz").findings] == ["zip.member.crc"]

@@ -1,6 +1,6 @@
-// What config.json calls the hyper-parameters: one table of them: a row for each field of Config, with the keys of config.json that say it and what is
-// taken where a source is silent. What a container calls them is in its own row (Capabilities::own_fields).
-// docs/convert.md shows both; a test keeps them the same.
+// The table of hyper-parameters: a row for each field of Config, with its keys in config.json and the default if the
+// source does not state it. A container's own names are in its format row (Capabilities::own_fields). docs/convert.md
+// shows both; a test keeps them equal.
 #pragma once
 
 #include <array>
@@ -12,16 +12,16 @@
 
 namespace tare::arch {
 
-// What is taken for a number that nobody gives. The function may know no answer for a model.
+// The default for a number that is not stated. The function returns nothing if it has no default for a model.
 struct Fallback {
   std::string_view words = {};  // for people
   std::optional<Value> (*value)(const Model& model) = nullptr;
-  bool rotating = false;  // only of models that rotate queries and keys
+  bool rotating = false;  // only for models with rotary positions
 };
 
 struct ConfigRow {
-  std::string_view field;  // of Config
-  // Keys of config.json, the first that is there counts; "a.b" is the key b of an object a.
+  std::string_view field;  // the name in Config
+  // Keys of config.json; the first that exists is used; "a.b" is the key b of an object a.
   std::array<std::string_view, 8> keys = {};
   Fallback fallback = {};
 };
@@ -37,7 +37,7 @@ std::optional<Value> usual_epsilon(const Model& model);
 inline constexpr ConfigRow kConfigTable[] = {
     {.field = "model_type",
      .keys = {"model_type"}},
-    // Gemma's first files have an older hidden_act beside the word that counts.
+    // Gemma's first files also have an outdated hidden_act.
     {.field = "hidden_act",
      .keys = {"hidden_activation", "hidden_act", "activation_function", "dense_act_fn", "activation"}},
     {.field = "tie_word_embeddings",
@@ -71,7 +71,7 @@ inline constexpr ConfigRow kConfigTable[] = {
               "rope_parameters.full_attention.rope_theta", "rope_parameters.global.rope_theta",
               "rope_scaling.rope_theta", "attn_config.rope_theta"},
      .fallback = {"10000", usual_rope_theta, true}},
-    // Containers have one field for the epsilon of the norms, whichever kind they are.
+    // Containers have one field for the epsilon of all kinds of norms.
     {.field = "rms_norm_eps",
      .keys = {"rms_norm_eps", "norm_eps", "layer_norm_eps", "layer_norm_epsilon", "layernorm_epsilon"},
      .fallback = {"1e-5", usual_epsilon}},

@@ -18,7 +18,7 @@ Size count_in(const std::optional<std::int64_t>& field) {
 Size product(const Size& a, const Size& b) { return a && b ? checked_mul(*a, *b) : std::nullopt; }
 Size sum(const Size& a, const Size& b) { return a && b ? checked_add(*a, *b) : std::nullopt; }
 
-// Of the weight with this role; empty: none is expected.
+// The shape of the weight with this role; empty: none is expected.
 std::vector<Size> shape_of(Role role, const Family& family, const Sizes& sizes) {
   const bool fused = spell(family, Dialect::hugging_face, {.role = Role::qkv, .layer = 0}).has_value();
   if (fused && (role == Role::q || role == Role::k || role == Role::v)) return {};
@@ -74,7 +74,7 @@ bool has_bias(Role role, const Sizes& sizes) {
   }
 }
 
-// The tensors of a layer, or those outside of all layers. False: `visit` wants no more.
+// Visits the tensors of a layer, or those outside all layers. Returns false if `visit` did.
 bool visit_part(const Family& family, const Sizes& sizes, std::optional<std::uint32_t> layer,
                 const std::function<bool(const Expected&)>& visit) {
   for (const Patterns patterns : family.names)

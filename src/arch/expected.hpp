@@ -1,4 +1,4 @@
-// The weights that a model of a family consists of, by what its config.json says: names and shapes.
+// The weights that a model of a family consists of, according to its config.json: names and shapes.
 #pragma once
 
 #include <cstdint>
@@ -12,31 +12,31 @@
 
 namespace tare::arch {
 
-// What config.json says. A number that it does not say leaves open what depends on it.
+// The numbers in config.json. What depends on a missing number is not checked.
 struct Sizes {
   std::optional<std::uint64_t> vocabulary, hidden, intermediate, layers, heads, kv_heads, head;
-  // Of a mixture: how many experts, and the rows of one and of the shared one.
+  // For a mixture: the number of experts, and the matrix rows of one expert and of the shared one.
   std::optional<std::uint64_t> experts, expert_rows, shared_rows;
-  bool has_head = true;           // a matrix of its own for the output
+  bool has_head = true;           // the output has a matrix of its own
   bool mixture = false;           // layers have experts
-  bool some_mixtures = false;     // only some layers have: which, is not looked at
-  bool biases_inputs = false;     // of q, k and v
-  bool biases_attention = false;  // of these and the attention's output
+  bool some_mixtures = false;     // only some layers have experts; it is unknown which
+  bool biases_inputs = false;     // q, k and v have biases
+  bool biases_attention = false;  // so does the attention's output
   bool biases_ffn = false;
 };
-// From the fields of a config, with what the family assumes where they are silent. Nothing about heads, experts and biases.
+// From the fields of a config and the family's defaults. Leaves `has_head`, experts and biases at their defaults.
 Sizes sizes_of(const Family& family, const Config& config);
 
 struct Expected {
-  TensorName name;                                  // with Root::model; of experts the first one's
-  std::vector<std::optional<std::uint64_t>> shape;  // the slowest dimension first; nothing: any size
-  std::optional<std::uint64_t> experts;             // one such tensor for each of so many
+  TensorName name;                                  // with Root::model; the first expert if there are several
+  std::vector<std::optional<std::uint64_t>> shape;  // slowest dimension first; nothing: any size
+  std::optional<std::uint64_t> experts;             // how many experts have such a tensor
 
   bool fits(const Shape& found) const;
   std::string shape_text() const;  // "800x64", "?x64"
 };
-// Calls `visit` for each tensor, layer by layer, until it returns false. The number of layers comes from a file: whoever
-// counts what is missing stops after a few.
+// Calls `visit` for each tensor, layer by layer, until it returns false. The number of layers comes from a file, so a
+// caller that counts missing tensors must stop after a few.
 void for_each_expected(const Family& family, const Sizes& sizes, const std::function<bool(const Expected&)>& visit);
 
 }  // namespace tare::arch

@@ -14,7 +14,7 @@ constexpr Role kInnerBiases[] = {Role::q, Role::k, Role::v};
 constexpr Role kQwen2Biases[] = {Role::q, Role::k, Role::v, Role::output_head};
 constexpr Role kFusedBiases[] = {Role::qkv};
 
-// Heads for keys and values are as many as heads where config.json does not say.
+// num_key_value_heads is not required: it defaults to num_attention_heads.
 constexpr Words kBasics = {"max_position_embeddings", "hidden_size",         "num_hidden_layers",
                            "intermediate_size",       "num_attention_heads", "rms_norm_eps"};
 
@@ -31,7 +31,7 @@ constexpr Words kGraniteClasses = {"GraniteForCausalLM"};
 constexpr Words kGraniteKeys = {"max_position_embeddings", "hidden_size",  "num_hidden_layers", "intermediate_size",
                                 "num_attention_heads",     "rms_norm_eps", "logits_scaling"};
 
-// Its norms have no weights, and one epsilon for all models.
+// Olmo's norms have no weights, and all models have the same epsilon.
 constexpr Words kOlmoTypes = {"olmo"};
 constexpr Words kOlmoClasses = {"OlmoForCausalLM", "OLMoForCausalLM"};
 constexpr Words kOlmoKeys = {"max_position_embeddings", "hidden_size", "num_hidden_layers", "intermediate_size",
@@ -62,7 +62,7 @@ constexpr Words kGemma2Keys = {
     "max_position_embeddings", "hidden_size",   "num_hidden_layers", "intermediate_size",
     "num_attention_heads",     "rms_norm_eps",  "head_dim",          "attn_logit_softcapping",
     "final_logit_softcapping", "sliding_window"};
-// config.json of the models that also see has little more than what is required.
+// config.json of the multimodal models contains little more than what is required.
 constexpr Words kGemma3Types = {"gemma3_text", "gemma3"};
 constexpr Words kGemma3Classes = {"Gemma3ForCausalLM", "Gemma3ForConditionalGeneration"};
 constexpr Words kGemma3Keys = {"hidden_size", "num_hidden_layers", "intermediate_size", "sliding_window"};
@@ -148,7 +148,7 @@ constexpr Family kFamilies[] = {
      .names = {kStem, kFinalNorm, kPreNorms, kGated},
      .biases = kQwen2Biases,
      .required = kBasics},
-    // Every layer of the mixtures has experts: GGUF's runtime knows no other.
+    // Every layer of the mixtures has experts: GGUF's runtime does not support others.
     {.name = "qwen2_moe",
      .model_types = kQwen2MoeTypes,
      .architectures = kQwen2MoeClasses,
@@ -206,8 +206,8 @@ constexpr Family kFamilies[] = {
      .biases = kInnerBiases,
      .required = kGemma3Keys,
      .defaults = kGemma3Defaults},
-    // Gemma 3 whose tokens see those after them: for embeddings. In config.json it is a gemma3_text with
-    // use_bidirectional_attention, so the type is only that of a model in llama.cpp's conventions.
+    // Gemma 3 with bidirectional attention, for embeddings. In config.json it is a gemma3_text with
+    // use_bidirectional_attention, so this type occurs only in models that follow llama.cpp's conventions.
     {.name = "gemma-embedding",
      .model_types = kGemmaEmbeddingTypes,
      .architectures = kGemmaEmbeddingClasses,
@@ -226,7 +226,7 @@ constexpr Family kFamilies[] = {
      .names = {kStem, kFinalNorm, kPreNorms, kFused},
      .biases = kFusedBiases,
      .required = kPhi3Keys},
-    // Last: no other program has it.
+    // Last, because no other program has it.
     {.name = "tiny_llama",
      .model_types = kTinyTypes,
      .architectures = {},

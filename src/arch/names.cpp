@@ -16,7 +16,7 @@ std::optional<std::string_view> text_of(Suffix suffix, const Pattern& pattern, D
   return bare ? std::nullopt : std::optional<std::string_view>(".bias");
 }
 
-// The head is not below the root of the rest.
+// The output head has a different prefix than the other tensors.
 struct RootText {
   std::string_view body, head;
   constexpr std::string_view before(Role role) const { return role == Role::output_head ? head : body; }
@@ -48,7 +48,7 @@ bool take(std::string_view& text, std::string_view start) {
   return true;
 }
 
-// A name without its root against one pattern.
+// Matches a name without its root against one pattern.
 std::optional<TensorName> matched(const Pattern& pattern, Dialect dialect, std::string_view name) {
   TensorName found{.role = pattern.role};
   for (std::string_view text = pattern.in(dialect); !text.empty();) {

@@ -1,12 +1,12 @@
 // Tensor names as data: the same tensor in the dialects of the programs that name it.
 //
-//   hugging_face   model.layers.3.self_attn.q_proj.weight
-//   gguf           blk.3.attn_q.weight
-//   meta           layers.3.attention.wq.weight: what the authors of Llama and Mistral publish themselves
-//   tiny_llama     layers.3.attention.query.weight; matrices are [inputs][outputs] there, and [outputs][inputs] elsewhere
+//  hugging_face   model.layers.3.self_attn.q_proj.weight
+//  gguf           blk.3.attn_q.weight
+//  meta           layers.3.attention.wq.weight: what the authors of Llama and Mistral publish
+//  tiny_llama     layers.3.attention.query.weight; its matrices are [inputs][outputs], all others [outputs][inputs]
 //
-// `parse` and `spell` are the two directions over one table (patterns.hpp). Names come from files: a parse looks at no
-// more of one than the longest pattern, and numbers are exact (no leading zeros, 32 bits).
+// `parse` and `spell` are the two directions over one table (patterns.hpp). Names come from files: `parse` reads no
+// more of a name than the longest pattern, and numbers are exact (no leading zeros, 32 bits).
 #pragma once
 
 #include <cstdint>
@@ -21,15 +21,16 @@ namespace tare::arch {
 
 enum class Suffix : std::uint8_t { weight, bias };
 
-// What stands before the names of Hugging Face's dialect. Other dialects have nothing there, and `model` here.
+// The prefix of names in Hugging Face's dialect. Names in other dialects have none, and `model` here.
 enum class Root : std::uint8_t {
-  model,                 // model.layers.0..., lm_head
-  bare,                  // layers.0...: checkpoints without a head
-  language_model_model,  // language_model.model.layers.0..., language_model.lm_head: a part of a model that also sees
+  model,  // model.layers.0..., lm_head
+  bare,   // layers.0...: checkpoints without a head
+  // language_model.model.layers.0..., language_model.lm_head: the text part of a multimodal model.
+  language_model_model,
   model_language_model,  // model.language_model.layers.0..., lm_head: the same, newer
 };
 
-// Without the dot at the end; "" for `bare` would be no name.
+// Without the final dot; "bare" for `bare`, because "" would not be a name.
 std::string_view name_of(Root root);
 std::optional<Root> parse_root(std::string_view name);
 
@@ -42,14 +43,13 @@ struct TensorName {
   friend bool operator==(const TensorName&, const TensorName&) = default;
 };
 
-// Nothing when the family has no such name in the dialect.
+// Nothing if the family has no such name in the dialect.
 std::optional<TensorName> parse(const Family& family, Dialect dialect, std::string_view name);
-// The inverse. Nothing when the dialect has no name for that role, or none with (or without) a layer or an expert.
+// The inverse. Nothing if the dialect has no name for that role, or none with (or without) a layer or an expert.
 std::optional<std::string> spell(const Family& family, Dialect dialect, const TensorName& name);
 
-// In whichever family and dialect knows the name; `other` when none does. Where families differ (Llama's
-// post_attention_layernorm stands before the feed-forward network, Gemma 2's after the attention), the answer is that of
-// the first of them.
+// The role in the first family and dialect that knows the name; `other` if none does. If families differ (Llama's
+// post_attention_layernorm precedes the feed-forward network, Gemma 2's follows the attention), the first one decides.
 Role role_of(std::string_view name);
 
 }  // namespace tare::arch

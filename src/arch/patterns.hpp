@@ -1,5 +1,5 @@
-// The table of tensor names, in groups that families choose from. A name of Hugging Face's dialect is written without its
-// root ("model.").
+// The table of tensor names, in groups that families choose from. Names in Hugging Face's dialect are written without
+// their root ("model.").
 #pragma once
 
 #include "arch/families.hpp"
@@ -27,7 +27,7 @@ inline constexpr Pattern kPreNorms[] = {
     {.role = Role::ffn_norm, .hugging_face = "layers.{L}.post_attention_layernorm", .gguf = "blk.{L}.ffn_norm"},
 };
 
-// Norms after them.
+// Norms after attention and feed-forward network.
 inline constexpr Pattern kPostNorms[] = {
     {.role = Role::post_attention_norm,
      .hugging_face = "layers.{L}.post_attention_layernorm",
@@ -37,7 +37,7 @@ inline constexpr Pattern kPostNorms[] = {
      .gguf = "blk.{L}.post_ffw_norm"},
 };
 
-// What families with norms on both sides have beside kPostNorms.
+// Norms that families with norms on both sides have in addition to kPostNorms.
 inline constexpr Pattern kSandwichNorms[] = {
     {.role = Role::attention_norm, .hugging_face = "layers.{L}.input_layernorm", .gguf = "blk.{L}.attn_norm"},
     {.role = Role::ffn_norm, .hugging_face = "layers.{L}.pre_feedforward_layernorm", .gguf = "blk.{L}.ffn_norm"},
@@ -54,7 +54,7 @@ inline constexpr Pattern kGated[] = {
     {.role = Role::down, .hugging_face = "layers.{L}.mlp.down_proj", .gguf = "blk.{L}.ffn_down"},
 };
 
-// Phi 3: GGUF has no name of its own for gate and up together.
+// Phi 3: GGUF has no separate name for gate and up together.
 inline constexpr Pattern kFused[] = {
     {.role = Role::qkv, .hugging_face = "layers.{L}.self_attn.qkv_proj", .gguf = "blk.{L}.attn_qkv"},
     {.role = Role::gate_up, .hugging_face = "layers.{L}.mlp.gate_up_proj", .gguf = "blk.{L}.ffn_up"},
@@ -63,14 +63,14 @@ inline constexpr Pattern kFused[] = {
     {.role = Role::rope_factors_short, .gguf = "rope_factors_short"},
 };
 
-// Llama and its kin in GGUF: config.json has the numbers that these are made of.
+// Llama and related families in GGUF: config.json has the numbers from which these are computed.
 inline constexpr Pattern kRopeFactors[] = {
     {.role = Role::rope_factors, .gguf = "rope_freqs"},
     {.role = Role::rope_factors_long, .gguf = "rope_factors_long"},
     {.role = Role::rope_factors_short, .gguf = "rope_factors_short"},
 };
 
-// Mixtral. Early GGUF files have a tensor for each expert; today's have the stacked ones.
+// Mixtral. Early GGUF files have one tensor per expert; today's stack them.
 inline constexpr Pattern kMixtral[] = {
     {.role = Role::router, .hugging_face = "layers.{L}.block_sparse_moe.gate", .gguf = "blk.{L}.ffn_gate_inp"},
     {.role = Role::expert_gate,
@@ -87,7 +87,7 @@ inline constexpr Pattern kMixtral[] = {
     {.role = Role::stacked_down, .gguf = "blk.{L}.ffn_down_exps"},
 };
 
-// Qwen. Experts one by one, or stacked by newer programs, gate and up together: those are taken apart for GGUF.
+// Qwen. Experts are separate tensors, or stacked with gate and up together by newer programs; GGUF separates those.
 inline constexpr Pattern kQwenExperts[] = {
     {.role = Role::router, .hugging_face = "layers.{L}.mlp.gate", .gguf = "blk.{L}.ffn_gate_inp"},
     {.role = Role::expert_gate, .hugging_face = "layers.{L}.mlp.experts.{E}.gate_proj"},
@@ -149,7 +149,7 @@ inline constexpr Pattern kTinyLlama[] = {
     {.role = Role::output_head, .tiny_llama = "output"},
 };
 
-// All groups, those whose roles count first where a name has several.
+// All groups; if a name has several roles, the first group decides.
 inline constexpr Patterns kAllPatterns[] = {kStem,        kFinalNorm,    kPreNorms, kPostNorms,   kSandwichNorms,
                                             kQkNorms,     kGated,        kFused,    kRopeFactors, kMixtral,
                                             kQwenExperts, kSharedExpert, kMeta,     kTinyLlama};

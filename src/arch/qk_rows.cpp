@@ -35,7 +35,7 @@ Blob reorder_qk(const Blob& blob, std::uint64_t rows, std::uint64_t heads, QkOrd
   const auto axis = [&](std::uint64_t count, std::uint64_t step) {
     return SliceAxis{count, static_cast<std::int64_t>(step * row)};
   };
-  // Each row is a run of its own: a block's runs are sorted before they are read, and those of one head interleave.
+  // Each row is a separate run: the runs of a block are sorted before they are read, and those of one head interleave.
   SlicePlan plan;
   plan.elements = blob.size();
   plan.run = row;

@@ -1,4 +1,4 @@
-// What a tensor of a transformer is for, whatever a file calls it.
+// The purpose of a tensor in a transformer, whatever a file calls it.
 #pragma once
 
 #include <cstdint>
@@ -11,11 +11,11 @@ enum class Role : std::uint8_t {
   position_embedding,
   output_head,
   final_norm,
-  rope_factors,         // one divisor for each rotated pair (Llama 3); GGUF only
+  rope_factors,         // one divisor per rotated pair (Llama 3); GGUF only
   rope_factors_long,    // the same for long texts (longrope)
-  rope_factors_short,   // and for short ones
-  rope_inverse,         // inverse frequencies: they follow from the hyper-parameters, and are omitted of GGUF
-  attention_norm,       // of a layer, before the attention
+  rope_factors_short,   // the same for short texts
+  rope_inverse,         // inverse frequencies: computed from the hyper-parameters, and omitted from GGUF
+  attention_norm,       // before the attention of a layer
   ffn_norm,             // before the feed-forward network
   post_attention_norm,  // after the attention, before its result is added
   post_ffn_norm,
@@ -31,7 +31,7 @@ enum class Role : std::uint8_t {
   down,
   gate_up,        // rows of gate, then up
   router,         // chooses experts
-  shared_router,  // how much the shared expert counts
+  shared_router,  // weights the shared expert
   expert_gate,    // of one expert
   expert_up,
   expert_down,
@@ -39,7 +39,7 @@ enum class Role : std::uint8_t {
   stacked_up,
   stacked_down,
   stacked_gate_up,
-  shared_gate,  // of the expert that every token goes through
+  shared_gate,  // of the expert that processes every token
   shared_up,
   shared_down,
   other,
@@ -58,13 +58,11 @@ constexpr bool is_norm(Role role) {
   }
 }
 
-// Belongs to one layer.
 constexpr bool is_in_layer(Role role) { return role >= Role::attention_norm && role != Role::other; }
 
-// Belongs to one expert.
 constexpr bool is_of_expert(Role role) { return role >= Role::expert_gate && role <= Role::expert_down; }
 
-// The tensor that has all experts of a layer, for one of an expert's; nothing for others.
+// The role of the tensor that stacks all experts of a layer, for a role of one expert; nothing for others.
 constexpr std::optional<Role> stacked(Role role) {
   switch (role) {
     case Role::expert_gate: return Role::stacked_gate;

@@ -10,7 +10,7 @@ namespace {
 constexpr std::string_view kEmbeddings[] = {"embed_tokens.weight", "wte.weight",      "word_embeddings.weight",
                                             "shared.weight",       "embed_in.weight", "tok_embeddings.weight",
                                             "token_embd.weight"};
-// BERT's decoder, and RoBERTa's, are the heads of masked language models.
+// The decoders of BERT and RoBERTa are the heads of masked language models.
 constexpr std::string_view kHeads[] = {"lm_head.weight", "embed_out.weight", "output.weight",
                                        "predictions.decoder.weight", "lm_head.decoder.weight"};
 constexpr std::string_view kEmbeddingGlobs[] = {"*embed_tokens.weight", "*tok_embeddings.weight",
@@ -18,7 +18,7 @@ constexpr std::string_view kEmbeddingGlobs[] = {"*embed_tokens.weight", "*tok_em
                                                 "embedding.weight",     "token_embd.weight"};
 constexpr std::string_view kHeadGlobs[] = {"lm_head.weight", "*.lm_head.weight", "output.weight", "embed_out.weight"};
 
-// A whole part of the name: "xwte.weight" is not "wte.weight". What is known as a part of a layer is none of these
+// Compares whole parts of the name: "xwte.weight" is not "wte.weight". Tensors of a layer are excluded
 // (attention.output.weight of a Tiny Llama).
 bool is_one_of(std::span<const std::string_view> endings, std::string_view name) {
   const auto ends = [&](std::string_view end) {

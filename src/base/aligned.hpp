@@ -1,4 +1,4 @@
-// A vector whose first element is on a cache line, for data that SIMD code walks through.
+// A vector aligned to a cache line, for data that SIMD code reads.
 #pragma once
 
 #include <cstddef>

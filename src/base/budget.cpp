@@ -12,10 +12,12 @@ namespace {
 
 thread_local Budget* spending = nullptr;
 
-// Files that people use have a value of metadata for ten bytes of it, and a value takes some hundred bytes of memory.
+// Real files have one metadata value per ten bytes, and a value takes about a hundred bytes of memory.
 constexpr std::uint64_t kBytesPerValue = 10;
 constexpr std::uint64_t kStepsPerByte = 4, kMadePerByte = 8;
-// Metadata does not grow with the weights: a file of a terabyte may cost what one of this size may. (Its holes are free.)
+// Metadata does not grow with the weights, so larger files get no larger budget. (A sparse file of any size costs its
+// author nothing.)
+// too.)
 constexpr std::uint64_t kMostGranted = std::uint64_t{256} << 20;
 
 Error overspent(std::string_view rule, std::string_view what, std::uint64_t granted) {
@@ -45,7 +47,7 @@ void Budget::overspent_bytes() const {
 }
 
 void require_count(std::uint64_t count, std::string_view what) {
-  constexpr std::uint64_t kMost = std::uint64_t{1} << 14;  // ten times what any model has
+  constexpr std::uint64_t kMost = std::uint64_t{1} << 14;  // ten times what any known model has
   if (count > kMost)
     throw Error(ErrorKind::limit, "open.count",
                 fmt::format("{} {} are stated; expected at most {}", count_text(count), what, count_text(kMost)));

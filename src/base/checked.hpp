@@ -1,4 +1,4 @@
-// Arithmetic on numbers that a file gave us: nothing here wraps.
+// Arithmetic without wrap-around, for numbers from a file.
 #pragma once
 
 #include <cstdint>
@@ -18,7 +18,7 @@ inline std::optional<std::uint64_t> checked_mul(std::uint64_t a, std::uint64_t b
   return product;
 }
 
-// Whether [offset, offset + length) lies inside [0, size).
+// Whether [offset, offset + length) is inside [0, size).
 inline bool fits(std::uint64_t offset, std::uint64_t length, std::uint64_t size) {
   return offset <= size && length <= size - offset;
 }

@@ -1,4 +1,4 @@
-// Which names of many are equal. Faster than a set: nothing is allocated for each name.
+// Finds equal names. Faster than a set because it does not allocate per name.
 #pragma once
 
 #include <algorithm>
@@ -11,8 +11,8 @@
 
 namespace tare {
 
-// Every name that there was already, by its number, with the number of the last one before it that is equal; in the order of
-// the numbers. `name_of(i)` is the name of number i, below `count`.
+// For every name that occurred before: its number, and the number of the last equal name before it; sorted by number.
+// `name_of(i)` is the name with number i, for i < `count`.
 template <typename NameOf>
 std::vector<std::pair<std::size_t, std::size_t>> equal_names(std::size_t count, const NameOf& name_of) {
   struct Hashed {
@@ -21,7 +21,7 @@ std::vector<std::pair<std::size_t, std::size_t>> equal_names(std::size_t count, 
   };
   std::vector<Hashed> order(count);
   for (std::size_t i = 0; i < count; ++i) order[i] = {keyed_hash(std::string_view(name_of(i))), i};
-  // Names of one hash are rarely others than equal ones.
+  // Names with equal hashes are nearly always equal.
   std::sort(order.begin(), order.end(), [&](const Hashed& a, const Hashed& b) {
     if (a.hash != b.hash) return a.hash < b.hash;
     const int names = std::string_view(name_of(a.number)).compare(std::string_view(name_of(b.number)));

@@ -10,8 +10,8 @@
 namespace tare {
 namespace {
 
-// What a message may hold of a file's text is bounded where it is kept, whatever the code that composed it has quoted:
-// a file can bring about as many errors as it has items. `quote` is what keeps composing them cheap.
+// Limits the text of a file that an error keeps, whatever the code that composed it quoted: a file can cause as many
+// errors as it has items. `quote` keeps composing them cheap.
 constexpr std::size_t kMostSentence = 4096, kMostItem = 1024, kMostArgument = 4096;
 
 std::string kept(std::string_view text, std::size_t most) {
@@ -91,7 +91,7 @@ struct Error::Facts {
   Subject subject = Subject::unsaid;
   std::vector<Advice> remedies;
 
-  // Put together when somebody asks; most errors are changed a few times first, and many are only counted.
+  // Composed on demand: most errors are changed a few times first, and many are only counted.
   mutable std::once_flag composed;
   mutable std::string text;
 
@@ -154,7 +154,7 @@ Error& Error::blame(Subject subject) {
 
 Error& Error::remedy(Remedy what, std::string_view argument) {
   auto changed = std::make_shared<Facts>(*facts_);
-  // An argument is for use: one that is cut short would be another one.
+  // An argument is meant to be used, so a truncated one would be wrong.
   changed->remedies.push_back({what, argument.size() > kMostArgument ? std::string() : printable(argument)});
   facts_ = std::move(changed);
   return *this;
@@ -178,7 +178,7 @@ Subject Error::subject() const { return facts_->subject; }
 const std::vector<Advice>& Error::remedies() const { return facts_->remedies; }
 
 const char* Error::what() const noexcept {
-  // Copies in other threads may ask at the same time. Nothing is thrown out of call_once.
+  // Copies in other threads may call this at the same time. call_once must not throw.
   std::call_once(facts_->composed, [this]() noexcept {
     try {
       facts_->compose();

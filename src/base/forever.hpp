@@ -1,5 +1,5 @@
-// Tables and locks that live as long as the process. A static object is destroyed when the process ends, although other
-// threads may still be at work then: those of a program that returns from main, and of a Python that ends.
+// Tables and locks that live as long as the process. A static object is destroyed at exit, while other threads may
+// still run: threads of a program that returns from main, or of a Python interpreter that ends.
 #pragma once
 
 #include <cstddef>
@@ -8,7 +8,7 @@
 
 namespace tare {
 
-// An object that is never destroyed, for a static variable.
+// An object that is never destroyed, for static variables.
 template <typename T>
 class Forever {
  public:

@@ -1,5 +1,5 @@
-// By bytes and not by the C library's fnmatch, whose sets and question marks follow the host program's locale. A name
-// that is longer than what matched so far only ever goes back to the last star: no pattern takes exponential time.
+// Compares bytes instead of calling fnmatch, whose sets and question marks depend on the host program's locale. A
+// mismatch only goes back to the last star, so no pattern takes exponential time.
 #include "base/glob.hpp"
 
 #include <cstddef>
@@ -10,7 +10,7 @@ namespace {
 
 constexpr auto kNone = std::string_view::npos;
 
-// One element of a pattern other than a star: whether it takes `byte`, and where the next one begins.
+// The result of matching one pattern element other than a star: whether it matches the byte, and where the next begins.
 struct Step {
   bool takes;
   std::size_t next;
@@ -20,7 +20,7 @@ std::size_t literal_at(std::string_view pattern, std::size_t at) {
   return pattern[at] == '\\' && at + 1 < pattern.size() ? at + 1 : at;
 }
 
-// A set from its "[" on; nothing when there is no "]" that ends it: then the "[" stands for itself.
+// Matches a set that begins at "["; returns nothing if no "]" ends it: then the "[" is literal.
 std::optional<Step> step_set(std::string_view pattern, std::size_t at, unsigned char byte) {
   ++at;
   const bool negated = at < pattern.size() && (pattern[at] == '!' || pattern[at] == '^');
@@ -52,7 +52,7 @@ Step step(std::string_view pattern, std::size_t at, char byte) {
 
 bool glob_match(std::string_view pattern, std::string_view name) {
   std::size_t p = 0, n = 0;
-  std::size_t star = kNone, resume = 0;  // behind the last star, and the byte of the name it gives back next
+  std::size_t star = kNone, resume = 0;  // position after the last star, and the byte of the name where it resumes
   while (n < name.size()) {
     if (p < pattern.size() && pattern[p] == '*') {
       star = ++p;

@@ -7,10 +7,10 @@
 
 namespace tare {
 
-// Shell-style match: * any run (a / too), ? one byte, [a-z] a set. A pattern without wildcards is a whole name.
+// Shell-style match: * any run (including /), ? one byte, [a-z] a set. A pattern without wildcards must equal the name.
 TARE_API bool glob_match(std::string_view pattern, std::string_view name);
 
-// The pattern that matches this name and no other.
+// The pattern that matches only this name.
 std::string escape_glob(std::string_view name);
 
 }  // namespace tare

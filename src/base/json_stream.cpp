@@ -41,7 +41,7 @@ JsonWriter& JsonWriter::text(std::string_view value) {
   const std::size_t begin = out_.size();
   append_json_string(out_, value);
   const std::string_view quoted = std::string_view(out_).substr(begin);
-  // Names are ASCII nearly always.
+  // Fast path: nearly all names are ASCII.
   if (std::any_of(quoted.begin(), quoted.end(), [](char c) { return static_cast<unsigned char>(c) >= 0x7F; }))
     out_.replace(begin, quoted.size(), printable_json(quoted));
   return *this;
@@ -72,7 +72,7 @@ JsonWriter& JsonWriter::raw(std::string_view json) {
 }
 
 JsonWriter& JsonWriter::line_feed() {
-  // After the comma that is still owed, so that each element begins a line.
+  // Writes the pending comma first, so that each element begins a line.
   if (comma_) out_ += ',';
   comma_ = false;
   out_ += '\n';

@@ -1,4 +1,4 @@
-// JSON written straight into text: a listing of 100,000 tensors builds no tree.
+// Writes JSON directly into text, so that a listing of 100,000 tensors needs no tree.
 #pragma once
 
 #include <cstdint>
@@ -7,8 +7,8 @@
 
 namespace tare {
 
-// Puts the commas. The caller keeps brackets balanced. Whatever is put in, the JSON that comes out has nothing in it that
-// steers a terminal: such characters are spelled \uNNNN.
+// Inserts the commas. The caller keeps brackets balanced. The output never contains characters that could control a
+// terminal: they become \uNNNN.
 class JsonWriter {
  public:
   explicit JsonWriter(std::string& out) : out_(out) {}
@@ -22,7 +22,7 @@ class JsonWriter {
   JsonWriter& real(double value);
   JsonWriter& boolean(bool value);
   JsonWriter& null();
-  // A value that is JSON already.
+  // A value that is already JSON.
   JsonWriter& raw(std::string_view json);
   JsonWriter& line_feed();
 

@@ -65,7 +65,7 @@ class ValueWriter {
   }
   void put(const Bytes& v) { put_spelled("$bytes", v); }
   void put(const Opaque& v) {
-    // Whoever made the value chose the word.
+    // The reader that created the value chose the word.
     if (!style_.exact) return put_spelled("$" + v.syntax, v.bytes);
     out_ += "{\"$opaque\":[";
     put(v.syntax);
@@ -87,7 +87,7 @@ class ValueWriter {
     write(entry.second);
   }
 
-  // An object that would look like one of our spellings is none, nor is one with a key that is not UTF-8.
+  // False for an object that looks like one of the escapes ("$bytes"), or with a key that is not UTF-8.
   static bool is_sayable(const Map& map) {
     return (map.size() != 1 || !map.begin()->first.starts_with('$')) &&
            std::all_of(map.begin(), map.end(), [](const auto& entry) { return is_valid_utf8(entry.first); });

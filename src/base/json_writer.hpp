@@ -1,6 +1,6 @@
-// Values as JSON text: the one writer behind `to_json` (value.hpp), wire/value_json.hpp and the files that we make. What
-// is too large for a tree (vocabularies, headers, the command's listings) puts its own brackets; strings and values in it
-// are written by the same functions.
+// Writes values as JSON text: for `to_json` (value.hpp), wire/value_json.hpp and the files that Tare generates. Data
+// too large for a tree (vocabularies, headers, the command's listings) writes its own brackets, and uses these
+// functions for strings and values.
 #pragma once
 
 #include <string>
@@ -11,10 +11,10 @@ namespace tare {
 
 struct JsonStyle {
   JsonKeys keys = JsonKeys::in_order;
-  // What JSON cannot say is spelled so that wire/value_json.hpp makes the same value of it; otherwise for people and
-  // programs, as `to_json` has it.
+  // Escapes what JSON cannot represent, so that wire/value_json.hpp reads the same value back. Off: the form of
+  // `to_json`, for people and programs.
   bool exact = false;
-  // Blanks for each level, every value on a line of its own; 0: all on one line, without blanks.
+  // Spaces per level, with every value on its own line; 0: everything on one line without spaces.
   unsigned indent = 0;
 };
 

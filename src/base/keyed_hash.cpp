@@ -18,7 +18,7 @@ struct Key {
 Key draw_key() {
   Key key;
   if (::getentropy(&key, sizeof key) == 0) return key;
-  // A kernel that gives none still places the stack at random.
+  // Without entropy, use the address of the stack, which is still random.
   key.a = reinterpret_cast<std::uintptr_t>(&key);
   key.b = static_cast<std::uint64_t>(std::chrono::steady_clock::now().time_since_epoch().count());
   return key;

@@ -10,7 +10,7 @@
 namespace tare {
 namespace {
 
-// In lower case, without what may stand before the first mark: a byte order mark, white space.
+// Lower case, without a leading byte order mark and white space.
 std::string beginning_of(std::string_view head) {
   if (head.starts_with(kByteOrderMark)) head.remove_prefix(3);
   head.remove_prefix(std::min(head.find_first_not_of(" \t\r\n"), head.size()));
@@ -25,9 +25,9 @@ bool begins_with_any(std::string_view text, const std::array<std::string_view, N
                      [&](std::string_view beginning) { return text.starts_with(beginning); });
 }
 
-// A page may begin with a comment; no file of ours does.
+// A page may begin with a comment; no model file does.
 constexpr std::array<std::string_view, 6> kPages = {"<!doctype html", "<html", "<head", "<body", "<!--", "<title"};
-// What hubs and their caches answer with, and downloaders save under the file's name.
+// Answers of hubs and their caches that downloaders save under the file's name.
 constexpr std::array<std::string_view, 10> kAnswers = {"entry not found",
                                                        "invalid username or password",
                                                        "repository not found",

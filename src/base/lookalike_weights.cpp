@@ -1,5 +1,5 @@
-// What the weights of other programs look like. Tare reads none of these yet: a person who has one should be told what it
-// is and what to do, not the first eight bytes.
+// Recognises the weights of other programs. Tare cannot read these yet: the error should name the file's kind and what
+// to do, not show its first eight bytes.
 #include <algorithm>
 #include <cctype>
 
@@ -9,7 +9,7 @@
 namespace tare {
 namespace {
 
-// Advice at the end of sentences.
+// Advice that ends several sentences.
 #define TARE_TORCH_ADVICE ", which is more than tensors; save its state_dict() with PyTorch"
 #define TARE_NOT_YET ", which Tare cannot read yet"
 
@@ -58,8 +58,8 @@ std::size_t byte_at(std::string_view head, std::size_t at) {
   return at < head.size() ? static_cast<unsigned char>(head[at]) : 0;
 }
 
-// A protobuf message whose field 1 is a small number, as both formats begin: ir_version or specificationVersion. Field 2
-// is text in one (the producer's name) and a message in the other (a description).
+// A protobuf message whose field 1 is a small number (ir_version or specificationVersion): both formats begin so. Field
+// 2 is text in ONNX (the producer's name) and a message in Core ML (a description).
 std::string_view as_protobuf(std::string_view head) {
   const std::size_t version = byte_at(head, 1), length = byte_at(head, 3);
   if (head.size() < 8 || head[0] != '\x08' || version == 0 || version > 40) return {};
@@ -68,7 +68,7 @@ std::string_view as_protobuf(std::string_view head) {
   return head[2] == '\x3a' ? kOnnx : std::string_view();
 }
 
-// A map whose first key is a short text.
+// Whether it is a map whose first key is a short text.
 bool is_msgpack_map(std::string_view head) {
   const std::size_t first = byte_at(head, 0);
   std::size_t at = 1;

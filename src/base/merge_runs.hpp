@@ -1,4 +1,4 @@
-// Sorting for lists that are a few ascending runs already, such as names that go by their lengths first.
+// Sorts lists that consist of a few ascending runs, such as names sorted by length first.
 #pragma once
 
 #include <algorithm>
@@ -9,11 +9,10 @@
 
 namespace tare {
 
-// Sorts by merging neighbouring runs until there is one: n log(runs) comparisons, n when the list is in order. Equal items
-// keep their order.
+// Merges neighbouring runs until one is left: n log(runs) comparisons, n if the list is already sorted. Stable.
 template <typename T, typename Before>
 void merge_runs(std::span<T> items, const Before& before) {
-  std::vector<std::size_t> ends;  // of the runs
+  std::vector<std::size_t> ends;
   for (std::size_t i = 1; i < items.size(); ++i)
     if (before(items[i], items[i - 1])) ends.push_back(i);
   if (ends.empty()) return;

@@ -1,5 +1,5 @@
-// Hash tables of names that come from files. std::hash has a fixed seed: a file with a hundred thousand names that fall
-// into one slot would take hours. These are keyed (keyed_hash.hpp); the order they are walked in differs from run to run.
+// Hash tables for names from files. std::hash has a fixed seed: a file with a hundred thousand names in one slot would
+// take hours. These use keyed_hash.hpp; so their iteration order differs from run to run.
 #pragma once
 
 #include <functional>
@@ -20,7 +20,7 @@ struct KeyedHash {
 template <typename T>
 using NameMap = std::unordered_map<std::string, T, KeyedHash, std::equal_to<>>;
 using NameSet = std::unordered_set<std::string, KeyedHash, std::equal_to<>>;
-// Of names that live elsewhere.
+// For names that are stored elsewhere.
 template <typename T>
 using NameViewMap = std::unordered_map<std::string_view, T, KeyedHash, std::equal_to<>>;
 using NameViewSet = std::unordered_set<std::string_view, KeyedHash, std::equal_to<>>;

@@ -10,7 +10,7 @@
 namespace tare {
 
 bool is_nfc(std::string_view text) {
-  // Nearly always, and without the tables.
+  // Fast path for nearly all text, without the tables.
   if (std::ranges::all_of(text, [](char c) { return static_cast<unsigned char>(c) < 0x80; })) return true;
   utf8proc_uint8_t* made = nullptr;
   const utf8proc_ssize_t length =

@@ -1,6 +1,6 @@
-// Something that is done once, by whoever needs it first, while the others wait. If it throws, the next one tries again.
-// std::call_once promises the same, but a function that throws out of it hangs the next caller with some C libraries, and
-// under the thread sanitizer.
+// Runs some work once: the first caller does it while the others wait. If it throws, the next caller tries again.
+// std::call_once promises the same, but with some C libraries, and under the thread sanitizer, a function that throws
+// out of it hangs the next caller.
 #pragma once
 
 #include <atomic>

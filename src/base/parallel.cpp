@@ -17,8 +17,8 @@
 namespace tare {
 namespace {
 
-// Runs `body` on up to `threads` threads, this one included, and rethrows the first exception once all have ended.
-// `stop` is called under no lock when one of them throws.
+// Runs `body` on up to `threads` threads, including this one, and rethrows the first exception after all have ended.
+// Calls `stop`, without a lock held, when one of them throws.
 void run_on(unsigned threads, const std::function<void()>& body, const std::function<void()>& stop) {
   std::exception_ptr first;
   std::mutex mutex;
@@ -44,7 +44,8 @@ void run_on(unsigned threads, const std::function<void()>& body, const std::func
 
 unsigned thread_count(unsigned asked) {
   if (asked != 0) return asked;
-  cpu_set_t allowed;  // what a container or taskset leaves us, not what the machine has
+  // The cores that a container or taskset allows, not all cores of the machine.
+  cpu_set_t allowed;
   if (sched_getaffinity(0, sizeof allowed, &allowed) == 0) return std::max(1, CPU_COUNT(&allowed));
   return std::max(1u, std::thread::hardware_concurrency());
 }
@@ -82,8 +83,8 @@ void parallel_in_order(std::size_t count, unsigned threads, std::size_t window,
     }
     return;
   }
-  // The slot that was given back last is handed out first: its memory is warm, and slots that the pace never asks for
-  // are never touched.
+  // The slot that was freed last is used next: its memory is still in the cache, and slots that are never needed are
+  // never touched.
   constexpr std::size_t kNone = SIZE_MAX;
   std::vector<std::size_t> free_slots(window);
   for (std::size_t s = 0; s < window; ++s) free_slots[s] = window - 1 - s;

@@ -5,7 +5,7 @@
 
 namespace tare {
 
-// Whether "a/b/c" stays below where it starts: no part is empty, "." or "..".
+// Whether the relative path "a/b/c" cannot leave its directory: no part is empty, "." or "..".
 inline bool stays_below(std::string_view path) {
   for (std::size_t at = 0; at <= path.size();) {
     const std::size_t end = std::min(path.find('/', at), path.size());

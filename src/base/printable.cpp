@@ -16,7 +16,7 @@ bool is_plain_ascii(std::string_view text) {
   return std::all_of(text.begin(), text.end(), [](char c) { return c >= 0x20 && c < 0x7F; });
 }
 
-// One code point of a text that may have several lines.
+// Appends one code point of a text that may have several lines, escaped if necessary.
 void append_spelled(std::string& out, std::string_view bytes, const CodePoint& point) {
   if (point.valid && !steers_terminal(point.value)) {
     out += bytes;
@@ -26,12 +26,12 @@ void append_spelled(std::string& out, std::string_view bytes, const CodePoint& p
     fmt::format_to(std::back_inserter(out), "\\x{:02X}", static_cast<unsigned>(static_cast<unsigned char>(byte)));
 }
 
-// How many bytes a sequence has that begins with this one; 1 for those that begin none.
+// The length of the sequence that this byte begins; 1 if it begins none.
 std::size_t promised_length(unsigned char lead) {
   return lead < 0xC2 || lead > 0xF4 ? 1 : lead >= 0xF0 ? 4 : lead >= 0xE0 ? 3 : 2;
 }
 
-// Whether the next bytes could turn the beginning of a sequence, or a CR, into something whole.
+// Whether more bytes could complete the beginning of a sequence, or a CR.
 bool may_go_on(std::string_view rest) {
   const auto lead = static_cast<unsigned char>(rest[0]);
   if (lead == '\r') return rest.size() == 1;
@@ -60,13 +60,13 @@ CodePoint first_code_point(std::string_view text) {
 
 bool steers_terminal(std::uint32_t c) {
   if (c < 0x20 || (c >= 0x7F && c < 0xA0)) return true;
-  // Unicode's Bidi_Control, the two separators, and the deprecated controls that shape or mirror what follows.
+  // Unicode's Bidi_Control, the two separators, and the deprecated controls that shape or mirror text.
   return c == 0x061C || c == 0x200E || c == 0x200F || (c >= 0x2028 && c <= 0x202E) || (c >= 0x2066 && c <= 0x206F);
 }
 
 namespace {
 
-// Backslashes, ends of lines and what is not UTF-8, and of the rest the characters that `is_spelled`.
+// Escapes backslashes, TAB, LF, CR, bytes that are not UTF-8, and the characters for which `is_spelled` is true.
 template <typename IsSpelled>
 std::string one_line_but(std::string_view name, const IsSpelled& is_spelled) {
   std::string out;
@@ -101,7 +101,7 @@ std::string escape_name(std::string_view name) { return one_line_but(name, steer
 
 std::string_view beginning(std::string_view text, std::size_t most) {
   if (text.size() <= most) return text;
-  // A code point has at most three bytes that continue it.
+  // At most three bytes continue a code point.
   for (int i = 0; i < 3 && most > 0 && (static_cast<unsigned char>(text[most]) & 0xC0) == 0x80; ++i) --most;
   return text.substr(0, most);
 }
@@ -128,7 +128,7 @@ std::string printable(std::string_view text) {
 }
 
 std::string printable_json(std::string_view json) {
-  // DEL begins what is looked at: everything below it that JSON allows inside a string is harmless.
+  // Only DEL and above need a check: JSON strings contain no control characters below it.
   const auto odd = [](char c) { return static_cast<unsigned char>(c) >= 0x7F; };
   std::string out;
   while (!json.empty()) {
@@ -139,7 +139,7 @@ std::string printable_json(std::string_view json) {
     const CodePoint point = first_code_point(json);
     if (point.valid && !steers_terminal(point.value))
       out += json.substr(0, point.length);
-    else  // a byte that is not UTF-8 has no place in JSON; what stands for such bytes is U+FFFD
+    else  // bytes that are not UTF-8 are not valid JSON: U+FFFD replaces them
       fmt::format_to(std::back_inserter(out), "\\u{:04x}", point.valid ? point.value : 0xFFFD);
     json.remove_prefix(point.length);
   }

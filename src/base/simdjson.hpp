@@ -1,4 +1,4 @@
-// simdjson without its exceptions: a result that is used before its error was looked at does not compile.
+// simdjson without exceptions: a result that is used before its error was checked does not compile.
 #pragma once
 
 #define SIMDJSON_EXCEPTIONS 0

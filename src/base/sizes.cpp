@@ -21,7 +21,7 @@ std::optional<std::uint64_t> parse_size(std::string_view text) {
     if (power == 0 || (!binary && unit.size() != 1 && !(unit.size() == 2 && unit[1] == 'B'))) return std::nullopt;
     number *= std::pow(binary ? 1024 : 1000, power);
   }
-  // Up to there every whole number is a double.
+  // Up to 2^53 a double represents every integer.
   if (!(number >= 0 && number <= 0x1p53)) return std::nullopt;
   return static_cast<std::uint64_t>(number);
 }

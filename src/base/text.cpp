@@ -11,8 +11,8 @@
 namespace tare {
 namespace {
 
-// simdjson chooses its code for this processor at the first use, allocates for that, and ends the process where there
-// is no memory. So the first use is here, before anything was begun.
+// simdjson selects its code for this processor on first use. That allocates, and terminates the process if there is no
+// memory. So the first use is here, before any work.
 [[maybe_unused]] const bool simdjson_is_ready = simdjson::validate_utf8("", 0);
 
 }  // namespace
@@ -38,7 +38,7 @@ std::string float_text(double value) {
 
 double decimal_double(float value) {
   if (!std::isfinite(value)) return carry_to_f64(value);
-  // Six digits are what every float keeps of a decimal number.
+  // Every float preserves six decimal digits.
   const std::string text = fmt::format("{:.6g}", value);
   double wide = value;
   std::from_chars(text.data(), text.data() + text.size(), wide);

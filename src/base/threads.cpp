@@ -11,8 +11,8 @@
 namespace tare {
 namespace {
 
-// Address space kept back while threads are started. Where it is limited (`ulimit -v`), their stacks would take the last
-// of it, and the work would have none.
+// Reserves address space while threads are started. If it is limited (`ulimit -v`), their stacks would otherwise use it
+// up and leave none for the work.
 class Headroom {
  public:
   Headroom() : begin_(::mmap(nullptr, kBytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0)) {}
@@ -36,7 +36,7 @@ std::vector<std::jthread> start_threads(unsigned count, const std::function<void
   if (!headroom) return threads;
   try {
     for (unsigned i = 0; i < count; ++i) {
-      // In two steps: a thread that runs already must not be lost to a vector that cannot grow.
+      // Reserve first: otherwise a thread that already runs would be lost if the vector cannot grow.
       if (threads.size() == threads.capacity()) threads.reserve(2 * threads.size() + 8);
       threads.emplace_back(
           [body, stop = current_stop()](unsigned number) {

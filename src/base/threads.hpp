@@ -1,4 +1,4 @@
-// Threads, as many as there are to be had.
+// Starts as many threads as the system allows.
 #pragma once
 
 #include <functional>
@@ -7,8 +7,8 @@
 
 namespace tare {
 
-// Starts up to `count` threads that run body(0), body(1), ... and returns those it could start, in that order. A limit on
-// processes or memory makes it fewer, down to none: work goes on with those there are. Never throws.
+// Starts up to `count` threads that run body(0), body(1), ... and returns those that started, in that order. Limits on
+// processes or memory can make it fewer, even none: the caller continues with those. Never throws.
 std::vector<std::jthread> start_threads(unsigned count, const std::function<void(unsigned)>& body) noexcept;
 
 }  // namespace tare

@@ -11,7 +11,7 @@ namespace tare {
 
 namespace {
 
-// Up to here a look at every key is faster than hashing one.
+// Up to this many keys, comparing all is faster than hashing one.
 constexpr std::size_t kUnindexed = 16;
 constexpr std::uint32_t kNowhere = std::numeric_limits<std::uint32_t>::max();
 
@@ -44,8 +44,8 @@ std::uint32_t Map::position(std::string_view key) const {
   return kNowhere;
 }
 
-// An entry goes into a free slot, unless its key is in one already: the first is the one that is found, and equal keys
-// by the thousand do not make a long row.
+// Puts an entry into a free slot, unless its key already has one: `find` returns the first of equal keys, and thousands
+// of equal keys do not make a long chain.
 void Map::index(std::size_t position) {
   const std::string& key = entries_[position].first;
   Slots& slots = *slots_;

@@ -1,4 +1,4 @@
-// Integers of 64 bits, of which doubles cannot tell all apart.
+// 64-bit integers, which doubles cannot represent exactly.
 #pragma once
 
 #include <cstddef>
@@ -8,7 +8,7 @@
 
 namespace tare {
 
-// As it is stored: of a signed type, or of one that has no sign.
+// A stored integer of a signed or unsigned type.
 struct WideInteger {
   bool negative = false;
   std::uint64_t magnitude = 0;
@@ -24,7 +24,7 @@ struct WideInteger {
     if (negative != other.negative) return negative;
     return negative ? magnitude > other.magnitude : magnitude < other.magnitude;
   }
-  // As near as a double comes; 0 only where the two are equal.
+  // The nearest double; 0 only if the two are equal.
   double minus(const WideInteger& other) const {
     if (negative != other.negative) {
       const double apart = static_cast<double>(magnitude) + static_cast<double>(other.magnitude);

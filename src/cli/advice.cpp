@@ -13,15 +13,15 @@ namespace {
 
 struct Wording {
   Remedy remedy;
-  std::string_view argument;   // what it must be; kAny: anything but nothing
+  std::string_view argument;   // the argument to match; kAny: any but the empty one
   std::string_view words;      // {}: the argument
-  std::string_view option;     // that they name
-  std::string_view elsewhere;  // the words of a verb that does not have it
+  std::string_view option;     // the option that they name
+  std::string_view elsewhere;  // the words for a verb that does not have the option
 };
 
 constexpr std::string_view kAny = "ANY";
 
-// The first row that fits decides.
+// The first matching row is used.
 constexpr Wording kWords[] = {
     {Remedy::overwrite, "directory", "--force replaces its files", {}, {}},
     {Remedy::overwrite, "device", "--force writes into it", {}, {}},
@@ -65,13 +65,14 @@ constexpr Wording kWords[] = {
     {Remedy::restore_leftover, kAny, "`tare convert {} --force` puts it here", {}, {}},
 };
 
-// Without a verb as `convert` says it, but for --skip: what it is advised for, verbs that only read find, too.
+// Without a verb, options are named as `convert` has them, except --skip: verbs that only read have no such option, and
+// meet the errors for which it is advised.
 bool has(const Verb* verb, std::string_view option) {
   if (verb == nullptr) return option != "skip";
   return std::ranges::find(verb->options, option, &Option::name) != verb->options.end();
 }
 
-// Those of one option that is given several times: "--drop config --drop vocabulary omits them".
+// Joins remedies of one option that is given several times: "--drop config --drop vocabulary omits them".
 std::string words_for_drops(const std::vector<Advice>& remedies, const Verb* verb) {
   std::string flags;
   std::string_view them = "them";

@@ -1,4 +1,4 @@
-// How the command spells the remedies that the library knows.
+// The command's wording for the remedies of the library.
 #pragma once
 
 #include <string>
@@ -11,14 +11,14 @@ namespace tare::cli {
 
 struct Verb;
 
-// "--clip MIN,MAX limits it, int8 holds it"; empty without remedies. Options that `verb` does not have are named with the
-// verb that has them.
+// Returns for example "--clip MIN,MAX limits it, int8 holds it"; empty without remedies. For an option that `verb` does
+// not have, the text names the verb that has it.
 std::string words_for(const std::vector<Advice>& remedies, const Verb* verb = nullptr);
 
-// The sentence, and the words after it.
+// Returns the sentence, followed by the advice.
 std::string advised(const std::string& sentence, const std::vector<Advice>& remedies, const Verb* verb = nullptr);
 
-// The sentence of a change, with the words in it.
+// Returns the sentence of a change, with the advice in it.
 std::string text_of(const Change& change, const Verb* verb = nullptr);
 
 }  // namespace tare::cli

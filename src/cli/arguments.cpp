@@ -1,4 +1,4 @@
-// What was given on the command line, asked for by name.
+// Access to the arguments of the command line by name.
 #include <fmt/format.h>
 
 #include <charconv>

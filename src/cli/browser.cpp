@@ -23,7 +23,7 @@ namespace {
 
 using Words = std::vector<std::string>;
 
-// A command and the link in its place.
+// Splits a command into words and puts the link in its place.
 Words command_words(const std::string& command, const std::string& link) {
   Words words;
   bool placed = false;
@@ -49,13 +49,14 @@ bool spawn_quietly(Words words) {
   ::posix_spawnattr_init(&settings);
   for (const int stream : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO})
     ::posix_spawn_file_actions_addopen(&files, stream, "/dev/null", O_RDWR, 0);
-  // Ours are blocked, because a thread waits for them, and some are ignored.
+  // This process blocks the signals, because a thread waits for them, and ignores some; the browser must not inherit
+  // that.
   sigset_t none, all;
   sigemptyset(&none);
   sigfillset(&all);
   ::posix_spawnattr_setsigmask(&settings, &none);
   ::posix_spawnattr_setsigdefault(&settings, &all);
-  // In a session of its own: Ctrl-C is meant for the server.
+  // The browser gets a session of its own, because Ctrl-C is for the server.
   ::posix_spawnattr_setflags(&settings, POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_SETSID);
   pid_t process = 0;
   const int problem = ::posix_spawnp(&process, arguments[0], &files, &settings, arguments.data(), environ);
@@ -69,7 +70,7 @@ std::string_view named_browsers() {
   return text == nullptr ? std::string_view() : std::string_view(text);
 }
 
-// A directory for files that last as long as the session, or for temporary ones.
+// Returns a directory for files that exist as long as the session, or for temporary ones.
 std::string place_for_pages() {
   for (const char* const name : {"XDG_RUNTIME_DIR", "TMPDIR"}) {
     const char* const path = std::getenv(name);

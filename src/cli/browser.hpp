@@ -8,13 +8,14 @@
 
 namespace tare::cli {
 
-// A page that leads to a link, in a file that nobody else can read: everybody can see the arguments of a process, and who
-// has the link has all that it shows. It is removed with this, and when a signal ends the command.
+// A page that redirects to a link, in a file that only the user can read: all users can see the arguments of a process,
+// and the link gives access to everything that it shows. The file is removed with this object, and if a signal ends the
+// command.
 class LinkPage {
  public:
   // Throws io `view.handover`.
   explicit LinkPage(const std::string& link);
-  // "file:///run/user/1000/.tare-.../Tare.html"
+  // For example "file:///run/user/1000/.tare-.../Tare.html".
   const std::string& link() const { return file_link_; }
 
  private:
@@ -22,11 +23,12 @@ class LinkPage {
   std::string file_link_;
 };
 
-// Whether there is likely a browser that can show something: a screen, or one that $BROWSER names.
+// Returns whether a browser can probably be shown: there is a screen, or $BROWSER names one.
 bool has_browser();
 
-// Starts the first that exists of those that $BROWSER names (commands, separated by colons; %s stands for the link), and of
-// xdg-open and its like. It runs on its own: neither its words nor Ctrl-C reach it or come from it. False: there is none.
+// Starts the first existing one of the browsers that $BROWSER names (commands, separated by colons; %s is replaced by
+// the link), then xdg-open and the like. The browser runs on its own: its output is discarded, and Ctrl-C does not
+// reach it. Returns false if there is none.
 bool open_browser(const std::string& link);
 
 }  // namespace tare::cli

@@ -13,10 +13,10 @@
 namespace tare::cli {
 namespace {
 
-// What a line has room for beside its label.
+// Columns of a line after its label.
 constexpr std::size_t kBrief = 68;
 
-// Without the names of tensors where there are many, and without what "lost" says already.
+// Returns a shorter text: without the names of many tensors, and without what the label "lost" already states.
 std::string brief_of(const Change& change, const std::string& full) {
   const bool many = change.impact == Impact::changed && is_about_tensors(change.kind) && display_width(full) > kBrief;
   const bool lost = change.impact == Impact::lost && change.kind == ChangeKind::left_out;

@@ -10,12 +10,12 @@
 namespace tare::cli {
 namespace {
 
-// Help is for people even in a pipe: wider lines than this are hard to read.
+// Wider lines are hard to read, even if the output is not a terminal.
 constexpr std::size_t kWidest = 100;
 
 std::string heading(std::string_view text, const HelpLook& look) { return styled(Style::bold, text, look.color); }
 
-// "  left   right, wrapped under itself"
+// Appends "  left   right", with `right` wrapped and indented.
 void append_entry(std::string& out, std::string_view left, std::size_t left_columns, std::string_view right,
                   const HelpLook& look) {
   const std::size_t indent = left_columns + 4;
@@ -25,7 +25,7 @@ void append_entry(std::string& out, std::string_view left, std::size_t left_colu
   for (std::size_t i = 0; i < lines.size(); ++i) out += fmt::format("{:{}}{}\n", "", i == 0 ? 2 : indent, lines[i]);
 }
 
-// Verbs for installers and shells, which would only be in the way in the list.
+// Returns the verbs for installers and shells, which are omitted from the main list.
 Words hidden_verbs() {
   Words names;
   for (const Verb* verb : verbs())

@@ -16,9 +16,9 @@ struct HelpLook {
 };
 HelpLook help_look(const Session& session);
 
-// The verbs, one line each.
+// Returns the list of verbs, one line each.
 std::string general_help(const HelpLook& look);
-// Everything about one verb.
+// Returns the full help of one verb.
 std::string verb_help(const Verb& verb, const HelpLook& look);
 
 }  // namespace tare::cli

@@ -8,6 +8,7 @@
 #include <mutex>
 #include <thread>
 
+#include "base/process_mutex.hpp"
 #include "cli/session.hpp"
 #include "tare/unfinished.hpp"
 
@@ -16,7 +17,7 @@ namespace {
 
 constexpr int kSignals[] = {SIGINT, SIGTERM, SIGHUP};
 
-std::mutex of_bar;
+ProcessMutex of_bar(LockOrder::table);
 bool line_open = false, line_ended = false;
 
 void end_line() {
@@ -25,7 +26,7 @@ void end_line() {
   line_ended = true;
 }
 
-// Those that would end the process.
+// Signals that would end the process.
 sigset_t fatal_signals() {
   sigset_t set;
   sigemptyset(&set);
@@ -40,7 +41,7 @@ void watch(sigset_t signals) {
   int signal = 0;
   while (::sigwait(&signals, &signal) != 0) {
   }
-  // From here on the next one kills.
+  // From here on, a second signal kills the process.
   ::pthread_sigmask(SIG_UNBLOCK, &signals, nullptr);
   discard_unfinished();
   end_line();

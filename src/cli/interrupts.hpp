@@ -1,22 +1,22 @@
-// SIGINT, SIGTERM and SIGHUP: what is unfinished is removed, the line of a progress bar ended, and then the process dies
-// by that very signal, so that whoever started it sees why. A second signal ends it at once.
+// Handles SIGINT, SIGTERM and SIGHUP: removes unfinished files, ends the line of a progress bar, and then ends the
+// process by the same signal, so that its parent sees the reason. A second signal ends it at once.
 #pragma once
 
 #include <string_view>
 
 namespace tare::cli {
 
-// Blocks the signals for all threads that start later and waits for them in one of its own. Signals that are ignored
-// stay so (nohup, jobs in the background). Where no thread is to be had, signals do what they do without us.
+// Blocks the signals for all threads that start later, and waits for them in a thread of its own. Ignored signals stay
+// ignored (nohup, background jobs). If no thread can be started, signals have their default effect.
 class Interrupts {
  public:
   Interrupts();
 };
 
-// Writes to standard error text that leaves the cursor behind it, on a line that is drawn again and again. An interrupt
-// ends that line, and nothing is drawn any more.
+// Writes text without a line feed to standard error, for a line that is redrawn repeatedly. An interrupt ends that
+// line, and nothing is drawn afterwards.
 void draw_line(std::string_view text);
-// Wipes it; the cursor is at the beginning of an empty line.
+// Clears the line; the cursor is then at the beginning of an empty line.
 void wipe_line();
 
 }  // namespace tare::cli

@@ -54,7 +54,7 @@ void write_component(JsonWriter& json, const Component& component, std::string_v
 
 void write_tensor(JsonWriter& json, const Tensor& tensor, std::string_view file, const Error* broken) {
   json.open('{').key("name");
-  // one_line only changes what text() would have to escape as well.
+  // one_line changes only characters that text() would escape too.
   const bool plain =
       std::all_of(tensor.name.begin(), tensor.name.end(), [](char c) { return c >= 0x20 && c < 0x7F && c != '\\'; });
   json.text(plain ? std::string_view(tensor.name) : std::string_view(one_line(tensor.name)));

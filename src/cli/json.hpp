@@ -1,4 +1,4 @@
-// The parts of a model as JSON: what the verbs print for programs.
+// The parts of a model as JSON, for the output of verbs.
 #pragma once
 
 #include <string_view>
@@ -8,11 +8,10 @@
 
 namespace tare::cli {
 
-// The parts of the contract that several verbs print.
+// The JSON objects that several verbs print; their form is stable.
 void write_vocabulary(JsonWriter& json, const Vocabulary& vocabulary);
 void write_attachments(JsonWriter& json, const Model& model);
-// `file` is the file that was opened; a component that lies in another one names it.
-// `broken`: what is wrong with it.
+// `file` is the opened file; a component in another file names that. `broken`: the tensor's error.
 void write_tensor(JsonWriter& json, const Tensor& tensor, std::string_view file, const Error* broken = nullptr);
 
 }  // namespace tare::cli

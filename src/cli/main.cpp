@@ -1,4 +1,4 @@
-// The command: finds the verb, parses what follows it, runs it, and turns whatever happens into an exit code.
+// The command: finds the verb, parses the words after it, runs it, and turns the result into an exit code.
 #include <fmt/format.h>
 #include <signal.h>
 
@@ -17,7 +17,7 @@
 namespace tare::cli {
 namespace {
 
-// What a shell reports for a command that a broken pipe ended.
+// The exit code that a shell reports for a command that a broken pipe ended.
 constexpr int kBrokenPipe = 128 + SIGPIPE;
 
 int usage_error(std::string_view verb, const std::string& sentence) {
@@ -44,7 +44,7 @@ int run_verb(const Verb& verb, std::span<const std::string> words) {
       session.fail(verb.run(arguments, session));
     session.flush();
   } catch (Error& error) {
-    // What goes wrong with a tensor or a slice is about the file the verb was given.
+    // An error without a file concerns the verb's first file.
     if (arguments.size() > 0 && verb.operands[0].completes == Completes::files) error.in(arguments.operand(0));
     throw;
   }
@@ -75,8 +75,7 @@ int run(std::vector<std::string> words) {
 }  // namespace tare::cli
 
 int main(int argc, char** argv) {
-  // A reader that goes away and a file beyond the limit on sizes are errors like others, so that temporary files are
-  // removed on the way out.
+  // A closed pipe and a file beyond the size limit become ordinary errors, so that temporary files are removed.
   ::signal(SIGPIPE, SIG_IGN);
   ::signal(SIGXFSZ, SIG_IGN);
   const tare::cli::Interrupts interrupts;

@@ -21,7 +21,7 @@ const Item& find_named(const std::vector<Item>& items, const std::string& file, 
   names.reserve(items.size());
   for (const Item& item : items) {
     names.push_back(escape_name(item.name));
-    if (names.back() == name || one_line(item.name) == name) return item;  // as `ls` spells it, or --json
+    if (names.back() == name || one_line(item.name) == name) return item;  // the spelling of `ls`, or of --json
   }
   throw Error(ErrorKind::not_found, fmt::format("cli.{}", thing),
               fmt::format("no {} '{}'{}", thing, name, did_you_mean(name, names, list)))
@@ -76,7 +76,7 @@ std::string share_bar(double share, std::size_t columns, bool unicode) {
   auto whole = static_cast<std::size_t>(filled);
   std::string bar;
   for (std::size_t i = 0; i < whole; ++i) bar += unicode ? "█" : "#";
-  // Something is never drawn as nothing.
+  // A small share still gets one eighth, so that it is visible.
   auto eighths = static_cast<std::size_t>((filled - static_cast<double>(whole)) * 8);
   if (whole == 0 && eighths == 0 && share > 0) eighths = 1;
   if (unicode)

@@ -1,4 +1,4 @@
-// Small things several verbs do with a model.
+// Small functions on models that several verbs use.
 #pragma once
 
 #include <string>
@@ -10,27 +10,29 @@
 
 namespace tare::cli {
 
-// The tensor of that name, as the file or as `ls` spells it. Throws not_found `cli.tensor` and suggests near names.
+// Returns the tensor with that name, spelled as in the file or as by `ls`. Throws not_found `cli.tensor`, with similar
+// names.
 const Tensor& find_tensor(const Model& model, const std::string& file, std::string_view name);
-// The same for attachments, `cli.attachment`.
+// Does the same for attachments; throws `cli.attachment`.
 const Attachment& find_attachment(const Model& model, const std::string& file, std::string_view name);
 
-// "; did you mean a, b?" or nothing.
+// Returns "; did you mean a, b?", or `otherwise`.
 std::string did_you_mean(std::string_view name, const std::vector<std::string>& candidates,
                          std::string_view otherwise = {});
 
-// Bytes of all tensors, decoded.
+// Returns the decoded bytes of all tensors.
 std::uint64_t tensor_bytes(const Model& model);
-// "3 tensors", "1 tensor"
+// Returns for example "3 tensors" or "1 tensor".
 std::string counted(std::uint64_t number, std::string_view thing);
-// "spm, 32,000 tokens, bos 1, eos 2"
+// Returns for example "spm, 32,000 tokens, bos 1, eos 2".
 std::string summary_of(const Vocabulary& vocabulary);
 
-// A bar of at most `columns`, `share` (0 to 1) of it filled; eighths of a column where Unicode may be drawn.
+// Returns a bar of at most `columns`, of which `share` (0 to 1) is filled; in steps of an eighth of a column with
+// Unicode.
 std::string share_bar(double share, std::size_t columns, bool unicode);
 
-// The sink that -o names, or standard output. Without --force a terminal is refused when `binary`, and is shown text
-// without what could steer it (TerminalFilter) when not. Commit the result.
+// The sink that -o names, or standard output. Without --force, binary output to a terminal is refused, and text has
+// control characters removed (TerminalFilter). The caller must commit the result.
 class OutputTarget {
  public:
   OutputTarget(const Arguments& arguments, Session& session, bool binary);
@@ -42,7 +44,7 @@ class OutputTarget {
   Sink* sink_ = nullptr;
 };
 
-// Whether a format can be written, as a file or as a directory.
+// Returns whether a format can be written, as a file or as a directory.
 bool is_writable(const Format& format);
 
 }  // namespace tare::cli

@@ -90,7 +90,7 @@ ReadOptions read_options(const Arguments& arguments) {
   options.access = arguments.access();
   options.threads = arguments.threads();
   options.attach = arguments.all("attach");
-  options.keep_broken = true;  // what wants all tensors refuses a model with broken ones
+  options.keep_broken = true;  // verbs that need all tensors refuse a model with broken ones
   if (arguments.has("max-expansion")) {
     options.limits.expansion = static_cast<std::uint64_t>(arguments.number("max-expansion", 32, 1, UINT32_MAX));
     options.limits.component_bytes = UINT64_MAX;

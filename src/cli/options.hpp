@@ -42,7 +42,7 @@ inline constexpr Option kNoZstd{.name = "no-zstd",
                                 .help = "decompress what IN stores compressed with zstd; by default it stays as it is"};
 
 Words drop_words();
-// What --drop names.
+// Returns the parts that --drop names.
 std::vector<ModelPart> dropped_parts(const Arguments& arguments);
 inline constexpr Option kDrop{.name = "drop",
                               .value = "WHAT",
@@ -84,23 +84,23 @@ inline constexpr Operand kFile{.name = "FILE", .completes = Completes::files};
 inline constexpr Operand kFiles{.name = "FILE", .many = true, .completes = Completes::files};
 inline constexpr Operand kTensor{.name = "TENSOR"};
 
-// --no-mmap, --max-expansion and --attach, as the library takes them. Broken tensors are listed in the model.
+// Returns --no-mmap, --max-expansion and --attach as library options. Broken tensors are listed in the model.
 ReadOptions read_options(const Arguments& arguments);
-// The same for verbs that decode no tensor: they show files that decode to too much.
+// The same for verbs that decode no tensor: these also open files that decode to too much.
 ReadOptions listing_options(const Arguments& arguments);
-// --zstd, --no-zstd, --digest and --threads.
+// Returns --zstd, --no-zstd, --digest and --threads as library options.
 WriteOptions write_options(const Arguments& arguments);
-// What convert and quantize have in common. Whatever takes options of a conversion takes them from here, so that no verb can
-// know an option that another one drops.
+// Returns the options that convert and quantize share. All verbs that convert use this function, so that none can
+// ignore an option of another.
 ConvertOptions conversion_options(const Arguments& arguments);
-// Of --overflow.
+// The values of --overflow.
 Words overflow_words();
 Overflow overflow_from(const Arguments& arguments);
-// The metadata pairs of --set; a pair without "=" is a UsageError.
+// Returns the metadata pairs of --set; throws a UsageError for a pair without "=".
 std::vector<std::pair<std::string, std::string>> set_pairs(const Arguments& arguments);
-// Whether --verbose was given; a UsageError together with --quiet.
+// Returns whether --verbose was given; throws a UsageError if --quiet was given too.
 bool verbose(const Arguments& arguments);
-// Whether --match and --skip let a tensor's name through.
+// Returns whether --match and --skip select a tensor's name.
 bool selected(const Arguments& arguments, std::string_view name);
 
 }  // namespace tare::cli

@@ -1,4 +1,4 @@
-// What was assumed of weights that another program packed, for people who look at them.
+// Remarks about assumptions that were made to read packed weights of another program.
 #pragma once
 
 #include "cli/session.hpp"
@@ -7,7 +7,7 @@
 namespace tare::cli {
 
 void remark_guesses(const Model& model, Session& session);
-// Nothing for a tensor that is not of packed weights.
+// Prints nothing for a tensor that is not made of packed weights.
 void remark_guesses(const Model& model, const Tensor& tensor, Session& session);
 
 }  // namespace tare::cli

@@ -1,9 +1,9 @@
-// The parser: a loop over the words that follow the verb, and look-ups in the verb's tables.
+// The parser: a loop over the words after the verb, with look-ups in the verb's tables.
 //
 //   --name  --name VALUE  --name=VALUE   -n  -n VALUE  -nVALUE  -n=VALUE  -abc (switches)  --  operands anywhere
 //
-// A value is the next word whatever it looks like, as `-o -` and `--threads -1` need it; only a word that is one of the
-// verb's own options is not taken for one: `-o --force` forgets the path more often than it means a file of that name.
+// A value is the next word, whatever it looks like, for the sake of `-o -` and `--threads -1`. The exception is one of
+// the verb's own options: in `-o --force` the path was probably forgotten.
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -19,7 +19,7 @@ namespace {
 
 std::string dashed(const Option& option) { return fmt::format("--{}", option.name); }
 
-// The value, or the word that it is in other letters: F16, Q4_K_M.
+// Returns the value, or the allowed word that differs only in case: F16, Q4_K_M.
 std::string known_word(const Option& option, std::string value) {
   if (option.words == nullptr) return value;
   const Words allowed = option.words();
@@ -34,7 +34,7 @@ std::string known_word(const Option& option, std::string value) {
 
 }  // namespace
 
-// Fills an Arguments; its friend.
+// Fills an Arguments, of which it is a friend.
 class Parser {
  public:
   Parser(const Verb& verb, std::span<const std::string> words)
@@ -73,7 +73,7 @@ class Parser {
     return found == options_.end() || letter == 0 ? nullptr : &*found;
   }
 
-  // "--name" or "--name=VALUE"
+  // Parses "--name" or "--name=VALUE".
   void parse_long(std::string_view word) {
     const std::size_t equals = word.find('=');
     const Option* const option = find(word.substr(2, equals == word.npos ? equals : equals - 2));
@@ -81,9 +81,9 @@ class Parser {
     keep(*option, equals == word.npos ? std::nullopt : std::optional<std::string>(word.substr(equals + 1)));
   }
 
-  // "-f", "-fq", "-oVALUE", "-foVALUE"
+  // Parses "-f", "-fq", "-oVALUE" or "-foVALUE".
   void parse_letters(std::string_view word) {
-    // "-output" is a long option with a dash too few, not "-o utput".
+    // "-output" is a long option with a dash missing, not "-o utput".
     if (find(word.substr(1, word.find('=') - 1)) != nullptr) unknown(word);
     for (std::size_t i = 1; i < word.size(); ++i) {
       const Option* const option = find(word[i]);
@@ -97,7 +97,7 @@ class Parser {
     }
   }
 
-  // `given`: a value in the same word as the option.
+  // `given`: the value, if it is in the same word as the option.
   void keep(const Option& option, std::optional<std::string> given) {
     std::vector<std::string>& values = arguments_.options_[std::string(option.name)];
     if (option.value.empty()) {
@@ -122,7 +122,7 @@ class Parser {
     return word.size() == 2 && word[0] == '-' && find(word[1]) != nullptr;
   }
 
-  // `letter`: where in a word of single letters the unknown one is.
+  // `letter`: the place of the unknown letter in a word of single letters.
   [[noreturn]] void unknown(std::string_view word, std::size_t letter = 0) const {
     const std::string_view name = word.substr(0, word.find('='));
     std::vector<std::string> names;
@@ -149,7 +149,7 @@ class Parser {
 
   const Verb& verb_;
   std::vector<Option> options_;
-  std::span<const std::string> words_;  // those still to be looked at
+  std::span<const std::string> words_;  // words that were not parsed yet
   Arguments arguments_;
 };
 

@@ -7,8 +7,10 @@
 #include <filesystem>
 
 #include "base/budget.hpp"
+#include "io/descriptor_source.hpp"
 #include "io/directory.hpp"
 #include "io/owner.hpp"
+#include "io/unfinished.hpp"
 #include "tare/digest.hpp"
 #include "tare/sink.hpp"
 #include "wire/value_json.hpp"
@@ -75,17 +77,37 @@ void write_plan_file(PlanFile& plan, bool overwrite) {
   sink->commit();
 }
 
+namespace {
+
+// Of a file, as a path that stays the same in another current directory. Not as text: "link/.." is where the link leads.
+std::filesystem::path directory_itself(const std::string& path) {
+  std::error_code failed;
+  std::filesystem::path found = std::filesystem::canonical(io::directory_of(path), failed);
+  if (failed) throw io::system_error("io.open.refused", "cannot find its directory", path, failed.value());
+  return found;
+}
+
+}  // namespace
+
 PlanFile enter_plan_file(const std::string& path, Owners owners) {
   constexpr std::uint64_t kMostBytes = std::uint64_t{64} << 20;
-  const SourcePtr source = open_file(path, Access::pread);
+  // Whoever can plant a link chooses the plan, with a file of the very user.
+  const io::Directory parent = io::Directory::open(io::directory_of(path).c_str());
+  io::Descriptor file = parent ? parent.read(io::base_of(path)) : io::Descriptor();
+  if (!file && parent && errno == ELOOP)
+    throw Error(ErrorKind::io, "cli.plan.link", "is a link, which is not followed; name the file it leads to").in(path);
+  if (!file)
+    throw io::system_error(errno == ENOENT ? "io.open.missing" : "io.open.refused", "cannot open", path, errno);
   struct stat status {};
-  if (owners == Owners::trusted && (::fstat(source->descriptor(), &status) != 0 || !io::is_trusted(status.st_uid)))
+  if (::fstat(file.get(), &status) != 0) throw io::system_error("io.open.refused", "cannot look at", path, errno);
+  if (owners == Owners::trusted && !io::is_trusted(status.st_uid))
     throw Error(
         ErrorKind::io, "cli.plan.owner",
         fmt::format("belongs to user {}, not to the user of this process, and decides what is read and overwritten",
                     status.st_uid))
         .in(path)
         .remedy(Remedy::accept_owners);
+  const SourcePtr source = io::descriptor_source(std::move(file), path);
   if (source->size() > kMostBytes) refuse(path, "it has more than 64 MiB");
   std::string text(source->size(), '\0');
   source->read(0, std::as_writable_bytes(std::span(text)));
@@ -100,7 +122,7 @@ PlanFile enter_plan_file(const std::string& path, Owners owners) {
   const Map* const map = root.get<Map>();
   if (map == nullptr || need<std::int64_t>(*map, "tare_plan", path) != 1) refuse(path, "it is of another version");
   PlanFile plan;
-  plan.path = std::filesystem::absolute(path).lexically_normal().string();
+  plan.path = (directory_itself(path) / io::base_of(path)).string();
   plan.directory = need<std::string>(*map, "directory", path);
   for (const Value& word : need<List>(*map, "convert", path)) {
     if (word.text() == nullptr) refuse(path, "a word of the command is not text");
@@ -128,8 +150,9 @@ std::vector<std::string> remove_parts(const PlanFile& plan) {
   const std::filesystem::path beside = plan.path;
   const io::Directory folder = io::Directory::open(beside.parent_path().c_str());
   std::vector<std::string> left;
+  const io::Changing changing;  // a signal waits until all are gone
   for (std::size_t i = 0; i < plan.parts.size(); ++i) {
-    // The name itself: what a link leads to is not ours.
+    // Removes the name itself, not the target of a link, which is not ours.
     const std::string name = std::filesystem::path(plan.part_path(i)).filename();
     if (!folder || !folder.remove_file(name.c_str())) left.push_back(name);
   }

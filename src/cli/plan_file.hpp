@@ -1,4 +1,4 @@
-// The file of `tare plan`: a conversion, as the words of its command line, and how it is divided.
+// The file of `tare plan`: the words of a conversion's command line, and how its tensors are divided.
 #pragma once
 
 #include <string>
@@ -10,13 +10,13 @@
 namespace tare::cli {
 
 struct PlanFile {
-  std::string path;       // as it was given; absolute once it has been entered
-  std::string directory;  // in which the words were typed: relative names in them are relative to it
-  Words words;            // what would follow `tare convert`
+  std::string path;       // as given; absolute once it has been entered
+  std::string directory;  // the directory of the command: relative names in the words are relative to it
+  Words words;            // the words after `tare convert`
   std::vector<Part> parts;
 
   const std::string& id() const { return parts.front().plan; }
-  // The file of one part, next to the plan.
+  // Returns the path of a part's file, next to the plan.
   std::string part_path(std::size_t number) const;
 };
 
@@ -27,13 +27,13 @@ inline Owners owners_of(const Arguments& arguments) {
   return arguments.has(kAnyOwner.name) ? Owners::any : Owners::trusted;
 }
 
-// Divides these tensors into about `tasks` runs of the same size. There is at least one.
+// Divides these tensors into about `tasks` runs of similar size; at least one.
 std::vector<Part> divide(const std::vector<PlannedTensor>& tensors, std::size_t tasks);
 
 // Throws `io.sink.*`.
 void write_plan_file(PlanFile& plan, bool overwrite);
-// Reads it and goes into its directory. Throws `cli.plan.file` for what is not such a file, `cli.plan.owner` for that of somebody
-// else: it says what to read and what to overwrite.
+// Reads the file and changes to its directory. Throws `cli.plan.file` for another kind of file, and `cli.plan.owner`
+// for a file of another user: a plan decides what is read and overwritten.
 PlanFile enter_plan_file(const std::string& path, Owners owners);
 // Removes the files of all parts. Returns those that could not be removed.
 std::vector<std::string> remove_parts(const PlanFile& plan);

@@ -17,7 +17,7 @@ constexpr auto kInterval = std::chrono::milliseconds(100);
 
 ProgressBar::ProgressBar(const Session& session, std::string doing, std::optional<std::uint64_t> total)
     : doing_(std::move(doing)), total_(total), columns_(session.messages().columns), unicode_(session.unicode()) {
-  // Where no thread is to be had, the work is done without a bar.
+  // If no thread can be started, there is no progress bar.
   if (wanted(session)) thread_ = start_threads(1, [this](unsigned) { run(); });
 }
 
@@ -29,7 +29,7 @@ ProgressBar::~ProgressBar() {
   }
   wake_.notify_one();
   thread_.clear();
-  draw();  // short work has been seen too, and whole
+  draw();  // draws the final state, also for work that was too short for a redraw
   wipe_line();
 }
 
@@ -39,11 +39,11 @@ void ProgressBar::run() {
   while (!wake_.wait_for(lock, kInterval, [this] { return stop_; }));
 }
 
-// For want of memory nothing is drawn, this time; the work may still succeed.
+// If memory runs out, nothing is drawn this time; the work may still succeed.
 void ProgressBar::draw() noexcept try {
   const double seconds = std::chrono::duration<double>(Clock::now() - begun_).count();
   const ProgressState now{doing_, progress_.done(), total_.value_or(progress_.expected()), seconds};
-  // One column is left free: a full line would scroll.
+  // One column is left free, because a full line would scroll.
   draw_line(fmt::format("\r{}\x1b[K", progress_line(now, columns_ - 1, unicode_)));
 } catch (const std::bad_alloc&) {  // NOLINT(bugprone-empty-catch)
 }

@@ -1,5 +1,6 @@
-// A line on standard error that shows how far long work is: bytes, rate, time left. Drawn about ten times a second
-// by a thread that polls a tare::Progress; nothing at all when standard error is not a terminal or --quiet was given.
+// A line on standard error that shows the progress of long work: bytes, rate, time left. A thread polls a
+// tare::Progress and redraws the line about ten times a second. Nothing is drawn if standard error is not a terminal or
+// --quiet was given.
 #pragma once
 
 #include <chrono>
@@ -18,9 +19,9 @@ namespace tare::cli {
 
 class ProgressBar {
  public:
-  // `total` in bytes; nothing when only the work will know (Progress::expect).
+  // `total` in bytes; nothing if the work itself states it (Progress::expect).
   ProgressBar(const Session& session, std::string doing, std::optional<std::uint64_t> total);
-  // Wipes the line.
+  // Clears the line.
   ~ProgressBar();
   ProgressBar(const ProgressBar&) = delete;
   ProgressBar& operator=(const ProgressBar&) = delete;

@@ -11,7 +11,7 @@ namespace tare::cli {
 namespace {
 
 constexpr std::size_t kMostBar = 20, kLeastBar = 5;
-// A name of this many columns still says which one.
+// A name with this many columns can still be recognized.
 constexpr std::size_t kLeastDoing = 24;
 
 std::string time_text(double seconds) {
@@ -27,7 +27,7 @@ std::string bar_text(double share, std::size_t columns, bool unicode) {
   return bar;
 }
 
-// What the line may have; empty: not known, or omitted.
+// The parts of the line; empty: unknown or omitted.
 struct Parts {
   std::string doing, percent, bar, amount, rate, left;
 
@@ -60,7 +60,7 @@ std::string progress_line(const ProgressState& state, std::size_t columns, bool 
   const std::string_view mark = unicode ? "…" : "...";
   Parts parts = parts_of(state);
   const auto fits = [&] { return parts.width() <= columns; };
-  // `doing` cut by as much as is too wide, but not below `least`.
+  // Shortens `doing` by the excess width, but not below `least`.
   const auto shorten = [&](std::size_t least) {
     const std::size_t now = display_width(parts.doing), excess = parts.width() - std::min(parts.width(), columns);
     parts.doing = elide_end(parts.doing, std::max(least, now - std::min(now, excess)), mark);

@@ -1,4 +1,4 @@
-// One line that says how far long work is, made to fit.
+// The text of a progress line, made to fit its width.
 #pragma once
 
 #include <cstddef>
@@ -13,9 +13,9 @@ struct ProgressState {
   double seconds = 0;                 // since the beginning
 };
 
-// "converting   21%  ████░░░░  133.3 MiB of 635.4 MiB  33.5 MiB/s  0:15 left", at most `columns` wide. Where that is too
-// much, what goes first is what tells least: the bar, the end of `doing`, the rate, the bytes. How far it is and how
-// long it will take stay.
+// Returns for example "converting   21%  ████░░░░  133.3 MiB of 635.4 MiB  33.5 MiB/s  0:15 left", at most `columns`
+// wide. If that is too wide, it omits the least important parts first: the bar, the end of `doing`, the rate, the
+// bytes. The percentage and the time left stay.
 std::string progress_line(const ProgressState& state, std::size_t columns, bool unicode);
 
 }  // namespace tare::cli

@@ -33,7 +33,7 @@ std::pair<float, float> clip_of(const std::string& text) {
   return {f64_to_f32(low), f64_to_f32(high)};
 }
 
-// Rules for the tensors of a kind, if the option is given.
+// Adds rules for the tensors of a kind, if the option is given.
 void add_kind(std::string_view option, std::span<const std::string_view> globs, const Arguments& arguments,
               const Model& model, Quantization& recipe) {
   if (!arguments.has(option)) return;
@@ -49,12 +49,12 @@ void add_kind(std::string_view option, std::span<const std::string_view> globs, 
 
 void add_methods(const Arguments& arguments, Quantization& recipe) {
   for (const std::string& word : arguments.all("method")) {
-    // A method has no "=" in it, a glob may.
+    // A method contains no "=", but a glob may.
     const auto equals = word.rfind('=');
     if (equals != std::string::npos)
       recipe.rules.emplace_back(word.substr(0, equals), lower_case(word.substr(equals + 1)));
     else if (recipe.method.empty())
-      recipe.method = lower_case(word);  // files are called Q4_K_M
+      recipe.method = lower_case(word);  // file names have it in upper case: Q4_K_M
     else
       throw UsageError(
           fmt::format("--method {} and --method {}: only one can be for all tensors; write the other as GLOB=METHOD",
@@ -64,7 +64,7 @@ void add_methods(const Arguments& arguments, Quantization& recipe) {
 
 }  // namespace
 
-// The first rule that matches decides: from the most particular option to the most general one.
+// The first matching rule counts, so the most specific option comes first.
 Quantization recipe_from(const Arguments& arguments, const Model& model) {
   Quantization recipe;
   add_kind("embeddings", arch::embedding_globs(), arguments, model, recipe);

@@ -1,4 +1,4 @@
-// The options of quantize that say which tensor is encoded how.
+// The options of quantize that choose the method for each tensor.
 #pragma once
 
 #include "cli/command.hpp"
@@ -6,7 +6,7 @@
 
 namespace tare::cli {
 
-// Throws UsageError for what makes no sense, or not for this model.
+// Throws UsageError for options that are invalid, or do not fit this model.
 Quantization recipe_from(const Arguments& arguments, const Model& model);
 
 }  // namespace tare::cli

@@ -22,7 +22,7 @@ std::string_view environment(const char* name) {
   return value == nullptr ? std::string_view() : std::string_view(value);
 }
 
-// The environment alone decides: a locale that is named but not installed still says what the terminal shows.
+// Looks at the environment only: a locale that is set but not installed still shows what the terminal supports.
 bool utf8_locale() {
   for (const char* name : {"LC_ALL", "LC_CTYPE", "LANG"}) {
     std::string value(environment(name));
@@ -75,7 +75,7 @@ void Session::line(std::string_view text) {
 }
 
 void Session::flush() {
-  // Emptied first: what could not be written is not tried again.
+  // Emptied first, so that text which could not be written is not tried again.
   const std::string text = std::exchange(buffer_, {});
   if (!text.empty()) stdout_->write(std::as_bytes(std::span(text)));
 }

@@ -23,7 +23,7 @@ void print_histogram(const Statistics& stats, Session& session) {
   std::size_t edge_columns = 0;
   const auto bins = static_cast<double>(stats.histogram.size());
   for (std::size_t i = 0; i < stats.histogram.size(); ++i) {
-    // Weighted, not stepped: max - min may overflow.
+    // Interpolates, because max - min may overflow.
     const double at = static_cast<double>(i) / bins;
     edges.push_back(number_text(stats.min * (1 - at) + stats.max * at, 3));
     edge_columns = std::max(edge_columns, edges.back().size());
@@ -43,7 +43,7 @@ void print_histogram(const Statistics& stats, Session& session) {
   }
 }
 
-// As many of the first values as the line has room for.
+// Returns as many of the first values as fit the line.
 std::string first_text(const Statistics& stats, const Session& session) {
   constexpr std::size_t kBefore = sizeof("  first  ") - 1;
   const std::size_t room =
@@ -57,6 +57,9 @@ std::string first_text(const Statistics& stats, const Session& session) {
   return line;
 }
 
+// Returns whether there is a finite value, so that minimum, maximum and mean exist.
+bool has_finite(const Statistics& stats) { return stats.count > stats.nan + stats.inf; }
+
 }  // namespace
 
 void print_statistics(const Statistics& stats, Session& session) {
@@ -65,10 +68,11 @@ void print_statistics(const Statistics& stats, Session& session) {
   const auto add = [&](std::string_view name, std::string value) {
     numbers.add({Cell(name, Style::dim), std::move(value)});
   };
-  add("min", stats.whole ? to_json(stats.whole->min) : number_text(stats.min, 6));
-  add("max", stats.whole ? to_json(stats.whole->max) : number_text(stats.max, 6));
-  add("mean", number_text(stats.mean, 6));
-  add("std", number_text(stats.std, 6));
+  const bool some = has_finite(stats);
+  add("min", !some ? "-" : stats.whole ? to_json(stats.whole->min) : number_text(stats.min, 6));
+  add("max", !some ? "-" : stats.whole ? to_json(stats.whole->max) : number_text(stats.max, 6));
+  add("mean", some ? number_text(stats.mean, 6) : "-");
+  add("std", some ? number_text(stats.std, 6) : "-");
   add("zeros", share_text(stats.zeros, stats.count));
   add("nan", share_text(stats.nan, stats.count));
   add("inf", share_text(stats.inf, stats.count));
@@ -80,11 +84,14 @@ void print_statistics(const Statistics& stats, Session& session) {
 void write_statistics(JsonWriter& json, const Statistics& stats) {
   json.open('{').key("count").number(stats.count).key("nan").number(stats.nan).key("inf").number(stats.inf);
   json.key("zeros").number(stats.zeros);
-  if (stats.whole)
+  if (!has_finite(stats))
+    json.key("min").raw("null").key("max").raw("null").key("mean").raw("null").key("std").raw("null");
+  else if (stats.whole)
     json.key("min").raw(to_json(stats.whole->min)).key("max").raw(to_json(stats.whole->max));
   else
     json.key("min").real(stats.min).key("max").real(stats.max);
-  json.key("mean").real(stats.mean).key("std").real(stats.std).key("histogram").open('[');
+  if (has_finite(stats)) json.key("mean").real(stats.mean).key("std").real(stats.std);
+  json.key("histogram").open('[');
   for (const std::uint64_t count : stats.histogram) json.number(count);
   json.close(']').key("first").open('[');
   for (std::size_t i = 0; i < stats.first.size(); ++i) {

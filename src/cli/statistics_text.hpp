@@ -1,4 +1,4 @@
-// Statistics for people, with a picture, and for programs.
+// Statistics for people, with a histogram, and as JSON.
 #pragma once
 
 #include "cli/json.hpp"
@@ -8,7 +8,7 @@
 namespace tare::cli {
 
 void print_statistics(const Statistics& stats, Session& session);
-// An object of its numbers.
+// Writes an object of the numbers.
 void write_statistics(JsonWriter& json, const Statistics& stats);
 
 }  // namespace tare::cli

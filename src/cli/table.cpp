@@ -8,12 +8,12 @@ namespace tare::cli {
 namespace {
 
 constexpr std::size_t kGap = 2;
-// A name shorter than this says nothing.
+// A shorter name cannot be recognized.
 constexpr std::size_t kLeast = 8;
-// Where nothing is cut, columns get no wider than this: one long name must not become as many spaces in every row.
+// If nothing is shortened, columns are at most this wide: one long name must not add as many spaces to every row.
 constexpr std::size_t kWidestColumn = 160;
 
-// `mark`: what stands for the middle of a text that is too long; empty: it is left as it is.
+// `mark` replaces the middle of a text that is too long; if it is empty, the text is not shortened.
 void append_cell(std::string& line, const Cell& cell, std::size_t width, Align align, bool last, bool color,
                  std::string_view mark) {
   const std::size_t own = display_width(cell.text);
@@ -32,7 +32,7 @@ Table::Table(std::vector<Column> columns, std::string indent)
     : columns_(std::move(columns)), indent_(std::move(indent)) {}
 
 void Table::add(std::vector<Cell> cells) {
-  // Whatever a file calls its tensors, types and layouts: none of it may steer the terminal.
+  // Names from files must not contain control sequences for the terminal.
   for (Cell& cell : cells) cell.text = printable(cell.text);
   rows_.push_back(std::move(cells));
 }
@@ -46,7 +46,7 @@ std::vector<std::size_t> Table::widths() const {
   return widths;
 }
 
-// The columns that have text, in as few parts as fit when elastic ones give way.
+// Divides the columns that have text into as few parts as fit if elastic ones are shortened.
 std::vector<Table::Part> Table::parts(const std::vector<std::size_t>& widths, std::size_t room) const {
   std::vector<Part> parts(1);
   std::size_t used = indent_.size();
@@ -64,8 +64,8 @@ std::vector<Table::Part> Table::parts(const std::vector<std::size_t>& widths, st
   return parts;
 }
 
-// Shortens columns until they fit: the widest elastic one first, down to what still says something; the others only when
-// nothing else is left.
+// Shortens columns until they fit: the widest elastic one first, down to the least useful width; the others only if
+// that is not enough.
 void Table::fit(const Part& part, std::size_t room, std::vector<std::size_t>& widths) const {
   std::size_t total = indent_.size() + kGap * (part.size() - std::min<std::size_t>(1, part.size()));
   for (const std::size_t c : part) total += widths[c];

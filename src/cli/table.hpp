@@ -1,5 +1,5 @@
-// Aligned columns. On a terminal the elastic columns are shortened until a line fits; where that is not enough the
-// columns are printed in parts, one below the other, each with the first column. In a pipe nothing is cut.
+// Aligned columns. On a terminal, elastic columns are shortened until a line fits. If that is not enough, the columns
+// are printed in parts, one below the other, each with the first column. In a pipe nothing is shortened.
 #pragma once
 
 #include <string>
@@ -31,10 +31,10 @@ class Table {
  public:
   explicit Table(std::vector<Column> columns, std::string indent = {});
 
-  // One cell a column.
+  // Adds a row, with one cell per column.
   void add(std::vector<Cell> cells);
   bool empty() const { return rows_.empty(); }
-  // Columns in which no row has text are omitted; without rows nothing is printed.
+  // Omits columns without text; prints nothing if there are no rows.
   void print(Session& session) const;
 
  private:

@@ -26,7 +26,7 @@ std::size_t columns_of(std::uint32_t c) {
   return std::any_of(std::begin(kWide), std::end(kWide), in) ? 2 : 1;
 }
 
-// The longest beginning of `text` that is at most `columns` wide.
+// Returns the longest prefix of `text` that is at most `columns` wide.
 std::string_view head(std::string_view text, std::size_t columns) {
   std::size_t used = 0, end = 0;
   while (end < text.size()) {
@@ -39,7 +39,7 @@ std::string_view head(std::string_view text, std::size_t columns) {
   return text.substr(0, end);
 }
 
-// The longest end of `text` that is at most `columns` wide.
+// Returns the longest suffix of `text` that is at most `columns` wide.
 std::string_view tail(std::string_view text, std::size_t columns) {
   std::size_t skip = display_width(text);
   std::size_t begin = 0;
@@ -51,7 +51,7 @@ std::string_view tail(std::string_view text, std::size_t columns) {
   return text.substr(begin);
 }
 
-// Edits (insert, delete, replace, swap neighbours) between two words, or more than `limit`.
+// Returns the number of edits (insert, delete, replace, swap neighbours) between two words, or more than `limit`.
 std::size_t distance(std::string_view a, std::string_view b, std::size_t limit) {
   if ((a.size() > b.size() ? a.size() - b.size() : b.size() - a.size()) > limit) return limit + 1;
   std::vector<std::size_t> before(b.size() + 1), last(b.size() + 1), now(b.size() + 1);
@@ -86,7 +86,7 @@ std::string elide_middle(std::string_view text, std::size_t columns, std::string
   if (display_width(text) <= columns) return std::string(text);
   const std::size_t room = columns - std::min(columns, display_width(mark));
   if (room == 0) return std::string(head(text, columns));
-  // The end gets the larger half: it is what tells two tensors of a layer apart.
+  // The end gets the larger half, because it distinguishes the tensors of a layer.
   return fmt::format("{}{}{}", head(text, room / 2), mark, tail(text, room - room / 2));
 }
 
@@ -124,17 +124,17 @@ std::vector<std::string> wrap(std::string_view text, std::size_t columns) {
 }
 
 std::vector<std::string> nearest(std::string_view word, std::span<const std::string> candidates, std::size_t most) {
-  constexpr std::size_t kLongest = 1000;  // nobody mistypes more, and the work grows with the square
+  constexpr std::size_t kLongest = 1000;  // longer words are not typing mistakes, and the time is quadratic
   const std::size_t limit = std::max<std::size_t>(2, word.size() / 4);
   std::vector<std::pair<std::size_t, const std::string*>> found;
   for (const std::string& candidate : candidates) {
     if (word.size() > kLongest || candidate.size() > kLongest) continue;
-    // A name that contains the word, or is contained in it, is meant more often than one with a letter changed.
+    // A name that contains the word, or is contained in it, is more likely meant than one with a changed letter.
     const bool inside = word.size() >= 3 && candidate.size() >= 3 &&
                         (candidate.find(word) != std::string::npos ||
                          (word.find(candidate) != std::string_view::npos && candidate.size() * 2 > word.size()));
     const std::size_t edits = distance(word, candidate, limit);
-    // With everything replaced nothing is near: "ls" is not "xy".
+    // If every letter is replaced, the words are not similar: "ls" is not "xy".
     if (edits <= limit && edits < std::max(word.size(), candidate.size()))
       found.emplace_back(edits, &candidate);
     else if (inside)

@@ -1,4 +1,4 @@
-// Text for a terminal: how wide it is, how to shorten it, and near misses. What may be printed: base/printable.hpp.
+// Text for a terminal: its width, shortening, and similar words. base/printable.hpp makes text safe to print.
 #pragma once
 
 #include <cstddef>
@@ -13,21 +13,21 @@
 
 namespace tare::cli {
 
-// Columns the text takes: East Asian wide characters two, combining ones none.
+// Returns the number of columns: two for East Asian wide characters, none for combining ones.
 std::size_t display_width(std::string_view text);
 
-// At most `columns` wide, shortened in the middle around `mark` (both ends of a tensor's name say something).
+// Shortens the text to at most `columns` in the middle, around `mark`, because both ends of a tensor's name matter.
 std::string elide_middle(std::string_view text, std::size_t columns, std::string_view mark);
-// The same, shortened at the end.
+// The same, but shortened at the end.
 std::string elide_end(std::string_view text, std::size_t columns, std::string_view mark);
 
-// Lines of at most `columns`, broken at spaces. Lines that begin with a space are kept as they are.
+// Breaks the text at spaces into lines of at most `columns`. Lines that begin with a space are kept unchanged.
 std::vector<std::string> wrap(std::string_view text, std::size_t columns);
 
-// Up to `most` candidates that look like `word`, nearest first; empty when none is near.
+// Returns up to `most` candidates that are similar to `word`, the nearest first.
 std::vector<std::string> nearest(std::string_view word, std::span<const std::string> candidates, std::size_t most);
 
-// ASCII letters only.
+// Changes ASCII letters only.
 std::string lower_case(std::string text);
 
 }  // namespace tare::cli

@@ -1,4 +1,4 @@
-// The table of verbs. Help, the man page, completions and the dispatcher loop over it: a new verb is one file, one
+// The table of verbs. Help, the man page, completions and the dispatcher loop over it: a new verb needs one file, one
 // declaration here and one entry in verbs.cpp.
 #pragma once
 
@@ -12,9 +12,9 @@
 
 namespace tare::cli {
 
-// In the order in which help lists them. Hidden ones come last.
+// The order is that of the help; hidden verbs come last.
 std::span<const Verb* const> verbs();
-// Null when there is no such verb.
+// Returns null if there is no such verb.
 const Verb* find_verb(std::string_view name);
 // The names of the verbs that are not hidden.
 std::vector<std::string> verb_names();
@@ -42,7 +42,7 @@ extern const Verb kVerb;
 }
 namespace convert_verb {
 extern const Verb kVerb;
-// What its words say, checked. For those who convert in another way.
+// Checks and returns the options of a conversion, for other verbs that convert.
 ConvertOptions convert_options(const Arguments& arguments);
 }  // namespace convert_verb
 namespace quantize_verb {

@@ -15,13 +15,13 @@
 namespace tare::codec {
 namespace {
 
-// Decoded at a time: the floats and the codes they come from stay in the L2 cache together.
+// Elements decoded at a time: few enough that the floats and their codes fit the L2 cache together.
 constexpr std::uint64_t kMostElements = std::uint64_t{64} << 10;
-constexpr std::uint64_t kMostBytes = std::uint64_t{1} << 20;  // read at a time for rows
+constexpr std::uint64_t kMostBytes = std::uint64_t{1} << 20;  // read at a time for rows that have no view
 
 class DecodedReader final : public BlobReader {
  public:
-  // Begins at a column that is a multiple of the grain, with `skip` bytes dropped.
+  // `column` is a multiple of the grain; the first `skip` bytes are dropped.
   DecodedReader(std::shared_ptr<const Decoder> decoder, std::uint64_t row, std::uint64_t column, std::uint64_t skip)
       : decoder_(std::move(decoder)), walk_(decoder_->planes(), row, column), skip_(skip) {}
 
@@ -29,7 +29,7 @@ class DecodedReader final : public BlobReader {
     while (!out.empty()) {
       if (ready_.empty()) make(out);
       const std::size_t part = std::min(out.size(), ready_.size());
-      // What was made in its final place is there already.
+      // The data may have been decoded in place.
       if (ready_.data() != out.data()) std::memcpy(out.data(), ready_.data(), part);
       ready_ = ready_.subspan(part);
       out = out.subspan(part);
@@ -37,8 +37,8 @@ class DecodedReader final : public BlobReader {
   }
 
  private:
-  // Makes the next values, in `out` itself where they fit. No more than `out` asks for, up to a grain: a small read touches
-  // few bytes.
+  // Decodes the next values, directly into `out` if they fit there. Decodes no more than `out` needs, rounded up to a
+  // grain, so that a small read touches few bytes.
   void make(std::span<std::byte> out) {
     if (walk_.done()) throw Error(ErrorKind::usage, "blob.bounds", "read past the end of a blob");
     const std::uint64_t grain = decoder_->planes().grain();
@@ -71,7 +71,7 @@ class DecodedProducer final : public BlobProducer {
     const Planes& planes = decoder_->planes();
     const std::uint64_t element = offset / 4, column = element % planes.columns;
     const std::uint64_t start = column / planes.grain() * planes.grain();
-    // An offset at the very end is allowed; nothing can be read from there.
+    // An offset at the very end is allowed, but nothing can be read from there.
     return std::make_unique<DecodedReader>(decoder_, element / planes.columns, start,
                                            (column - start) * 4 + offset % 4);
   }
@@ -88,7 +88,7 @@ class DecodedProducer final : public BlobProducer {
   std::shared_ptr<const Decoder> decoder_;
 };
 
-// Lanes are added up apart, so that compilers make vectors of them.
+// Separate sums per lane, so that compilers can vectorize the loop.
 float product(std::span<const float> weights, const float* vector) {
   std::array<float, 16> lanes{};
   std::size_t i = 0;
@@ -139,7 +139,8 @@ class BlockRows final : public CodedRows {
   const BlockCodec& codec_;
 };
 
-// Blocks of the whole tensor; nothing when they are not whole, or when their bits do not fit 64 bits of number.
+// Number of blocks of the whole tensor. Nothing if the shape does not fill whole blocks, or if their number of bits
+// overflows 64 bits.
 std::optional<std::uint64_t> blocks_of(const BlockCodec& codec, const Shape& shape) {
   const auto elements = shape.elements();
   if (!elements) return std::nullopt;
@@ -176,19 +177,19 @@ Tensor decoded(const Tensor& tensor, std::shared_ptr<const Decoder> decoder,
   Blob blob =
       *bytes == 0 ? Blob::memory({}) : Blob::produced(*bytes, std::make_shared<DecodedProducer>(std::move(decoder)));
   Tensor result = dense(tensor.name, tensor.shape, DType::f32, std::move(blob));
-  // The parameters describe bytes that are no longer there.
+  // The parameters describe the encoded bytes.
   for (const auto& [key, value] : tensor.attributes)
     if (std::find(parameters.begin(), parameters.end(), key) == parameters.end()) result.attributes.append(key, value);
   return result;
 }
 
 CodedRows::CodedRows(std::shared_ptr<const Decoder> decoder, const Shape& shape)
-    // Beyond 64 bits only where there are no elements.
+    // The product overflows 64 bits only if the tensor has no elements.
     : Rows(Shape(shape.begin(), shape.end() - (shape.empty() ? 0 : 1)).elements().value_or(0),
            shape.empty() ? 1 : shape.back()),
       decoder_(std::move(decoder)) {
   for (const Plane& plane : decoder_->planes().all)
-    if (plane.blob.is_plain()) plane.blob.verify();  // rows are read in parts
+    if (plane.blob.is_plain()) plane.blob.verify();  // in full, because rows are read in parts
   for (const Plane& plane : decoder_->planes().all) {
     const auto view = plane.blob.view();
     if (!view) break;
@@ -204,7 +205,7 @@ std::uint64_t CodedRows::rows_at_a_time() const {
 
 Run CodedRows::run_of(std::uint64_t first, std::uint64_t count, Bytes& buffer) const {
   const Planes& planes = decoder_->planes();
-  // Where the rows are stored as one, ours are parts of it.
+  // If the planes store all elements as one row, ours are parts of it.
   const bool together = planes.columns != columns();
   Run run{.row = together ? 0 : first, .column = together ? first * columns() : 0, .rows = count, .columns = columns()};
   const auto extent = [&](const Plane& plane) {
@@ -231,8 +232,8 @@ Run CodedRows::run_of(std::uint64_t first, std::uint64_t count, Bytes& buffer) c
   return run;
 }
 
-// Calls add(run, first weight of it) for all that holds the elements [begin, end) of the tensor, in order. Only whole steps
-// are made: the first and the last run may reach beyond.
+// Calls add(run, number of its first element) for all runs that hold the elements [begin, end), in order. Runs are
+// whole steps, so the first and the last may extend beyond that range.
 template <typename Add>
 void CodedRows::for_runs(std::uint64_t begin, std::uint64_t end, const Add& add) const {
   const Planes& planes = decoder_->planes();
@@ -353,7 +354,7 @@ std::unique_ptr<const Rows> rows_of_blocks(const BlockCodec& codec, const Tensor
 
 std::uint64_t bytes_of_blocks(const BlockCodec& codec, const Shape& shape) {
   const auto blocks = blocks_of(codec, shape);
-  // A tensor that it cannot hold is never the cheapest.
+  // The largest value: a budget never chooses a codec that cannot hold the tensor.
   return blocks ? *blocks * codec.bytes : ~std::uint64_t{0};
 }
 

@@ -1,13 +1,12 @@
-// The framework for codecs whose bytes are blocks: a codec says what its blocks are and how they become floats, and gets
-// from here everything that reads, checks, multiplies and writes tensors of them.
+// Framework for codecs that store weights in blocks. It has two levels:
 //
-//   BlockCodec   blocks that keep all of themselves together, one behind the other: ggml's types, packed floats. A
-//                constant of it and `block_row` make a row of the table.
-//   Decoder      the level below, for layouts that keep codes and scales apart (MCF, zt.group), or that have parameters
-//                for the whole tensor (ALT): where the planes lie, and what a run of them stands for.
+//   BlockCodec   for blocks that hold their codes and scales together, one block after the other: ggml's types, 4- and
+//                6-bit floats. `block_row` turns a BlockCodec constant into a row of the codec table.
+//   Decoder      the level below, for layouts that store codes and scales in separate planes (MCF, zt.group), or that
+//                have parameters for the whole tensor (ALT). A decoder knows its planes and decodes runs of them.
 //
-// From either come lazy decoding from any offset, in parallel where the input can be entered anywhere (`decoded`), and
-// rows (`CodedRows`).
+// Both levels get lazy decoding from any offset (`decoded`), in parallel if the input is seekable, and matrix rows
+// (`CodedRows`).
 #pragma once
 
 #include <algorithm>
@@ -26,7 +25,7 @@
 
 namespace tare::codec {
 
-// What the planes of one tensor stand for. Immutable; used by many threads.
+// Decodes the planes of one tensor. Immutable; used by many threads.
 class Decoder {
  public:
   explicit Decoder(Planes planes) : planes_(std::move(planes)) {}
@@ -35,20 +34,20 @@ class Decoder {
   Decoder& operator=(const Decoder&) = delete;
 
   const Planes& planes() const { return planes_; }
-  // The floats of a run, row after row. A function of the processor's best SIMD is chosen here: once for many blocks.
+  // Decodes a run to floats, row after row. An implementation chooses its SIMD function here, once for many blocks.
   virtual void decode(const Run& run, float* out) const = 0;
 
  private:
   Planes planes_;
 };
 
-// The dense f32 tensor that the decoder makes when somebody pulls, with the attributes that are not `parameters` of the
-// layout. Throws `codec.too_large`.
+// The dense f32 tensor that `decoder` produces on demand. Keeps the attributes of `tensor` except `parameters`, which
+// describe the encoded bytes. Throws `codec.too_large`.
 Tensor decoded(const Tensor& tensor, std::shared_ptr<const Decoder> decoder,
                std::span<const std::string_view> parameters);
 
-// Rows of a coded tensor, whose planes may be stored as such or as one row of all elements. Products decode a few weights
-// at a time; who has kernels for it overrides them and asks for whole rows.
+// Matrix rows of a coded tensor. The planes store either these rows or one row of all elements. Products decode a few
+// weights at a time; a subclass with product kernels overrides `do_dot` and calls `for_rows`.
 class CodedRows : public Rows {
  public:
   CodedRows(std::shared_ptr<const Decoder> decoder, const Shape& shape);
@@ -58,8 +57,9 @@ class CodedRows : public Rows {
   void do_dot(std::uint64_t first, std::uint64_t count, const float* vector, float* out) const override;
   void do_dot(std::uint64_t first, std::uint64_t count, const QuantizedVector& vector, float* out) const override;
 
-  // Calls work(run, how many rows came before it) for whole rows: in place where the bytes can be seen, otherwise read,
-  // about 1 MiB at a time. Where rows are stored as one, a run may begin at any column, not only at a step.
+  // Calls work(run, number of rows before it) for whole rows. Uses the bytes in place if every plane has a view;
+  // otherwise reads about 1 MiB at a time. If the planes store all elements as one row, a run may begin at any column,
+  // not only at a multiple of the step.
   template <typename Work>
   void for_rows(std::uint64_t first, std::uint64_t count, const Work& work) const {
     const std::uint64_t most = in_place() ? count : rows_at_a_time();
@@ -79,40 +79,40 @@ class CodedRows : public Rows {
   void for_decoded(std::uint64_t first, std::uint64_t count, const Add& add) const;
 
   std::shared_ptr<const Decoder> decoder_;
-  std::vector<const std::byte*> views_;  // of the planes' blobs, if all can be seen
+  std::vector<const std::byte*> views_;  // views of the planes' blobs; fewer than planes if one has no view
 };
 
-// What an encoder gets: the finite weights of `count` blocks, one behind the other.
+// Input of an encoder: the finite weights of `count` blocks, one block after the other.
 struct BlockWeights {
   const float* weights = nullptr;
-  const float* importance = nullptr;  // null, or what the squared error of each of them counts: from 0 to 1
+  const float* importance = nullptr;  // null, or the factor of each weight's squared error: 0 to 1
   std::size_t count = 0;
-  bool fast = false;  // as EncodeOptions has it
+  bool fast = false;  // see EncodeOptions
 };
 
-// Blocks one behind the other in one component `payload` (u8), without attributes. The functions get whole blocks.
+// Blocks one after the other in one component `payload` (u8), without attributes. The functions get whole blocks.
 struct BlockCodec {
-  std::string_view layout;  // "ggml.q4_0"; also what `ls` shows
+  std::string_view layout;  // "ggml.q4_0"; `ls` shows it, too
   std::string_view title;
-  std::string_view rules;                       // in front of the ids of its rules: "ggml"
+  std::string_view rules;                       // prefix of its rule ids: "ggml"
   std::uint64_t weights, bytes;                 // of a block
-  bool across_rows = false;                     // all elements together fill blocks; otherwise each row does
-  std::array<std::string_view, 1> method = {};  // for --quant, where there is `encode`
+  bool across_rows = false;                     // blocks are filled from all elements together, not row by row
+  std::array<std::string_view, 1> method = {};  // its quantization method; used only with `encode`
 
   void (*decode)(const std::byte* blocks, std::size_t count, float* out) = nullptr;
-  // How many blocks were coded: all, or those in front of the first that needs a scale which it cannot hold.
+  // Returns the number of blocks encoded: all, or those before the first block whose scale does not fit.
   std::size_t (*encode)(const BlockWeights& in, std::byte* blocks) = nullptr;
   std::optional<FirstBlock> (*explain)(const Tensor& tensor) = nullptr;  // see Codec
-  bool weighted = false;                                                 // BlockWeights::importance makes a difference
+  bool weighted = false;                                                 // the encoder uses BlockWeights::importance
   bool budget_if_named = false;                                          // see Codec
-  std::string_view fallback = {};                                        // likewise
-  std::span<const std::uint8_t> scales = {};  // where a block has scales of f16, for the report
-  // Products of `rows` rows of `count` blocks each with as many values, in f32; null: the blocks are decoded. Not with
-  // `across_rows`.
+  std::string_view fallback = {};                                        // see Codec
+  std::span<const std::uint8_t> scales = {};  // offsets of the f16 scales in a block, for the loss report
+  // Products of `rows` rows of `count` blocks each with a vector, in f32. Null: the blocks are decoded first. Must be
+  // null with `across_rows`.
   void (*dot)(const std::byte* blocks, std::size_t rows, std::size_t count, const float* vector, float* out) = nullptr;
   void (*dot8)(const std::byte* blocks, std::size_t rows, std::size_t count, const QuantizedVector& vector,
                float* out) = nullptr;
-  // What is wrong with a block ("its scale is infinite"); null: nothing. Null function: nothing ever is.
+  // Describes what is wrong with a block ("its scale is infinite"), or returns null. No function: every block is valid.
   const char* (*fault)(const std::byte* block) = nullptr;
 };
 

@@ -1,4 +1,5 @@
-// Encoding to blocks, lazily: front to back from any offset, a chunk of blocks at a time, from the weights alone.
+// Lazy encoding to blocks, a chunk of blocks at a time. A chunk depends on its own weights only, so encoding can start
+// at any of them.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -17,16 +18,16 @@ namespace {
 
 constexpr std::uint64_t kChunkWeights = 8192;  // or one block
 
-// What makes the payload of one tensor.
+// All that is needed to encode one tensor.
 struct BlockEncoding {
   const BlockCodec& codec;
   Tensor tensor;
   std::optional<std::pair<float, float>> clip;
   bool fast;
-  std::vector<float> importance;  // of a row's columns, the largest 1; empty: all alike
-  std::uint64_t blocks, chunk;    // of the tensor, of a chunk
+  std::vector<float> importance;  // per column, scaled so that the largest is 1; empty: all equal
+  std::uint64_t blocks, chunk;    // blocks of the tensor; blocks per chunk
   std::string not_finite_rule;
-  std::unique_ptr<LossReport> losses;  // null: nobody asks
+  std::unique_ptr<LossReport> losses;  // null if no report was requested
 
   const Blob& input() const { return tensor.component("data")->blob; }
 };
@@ -72,14 +73,14 @@ class BlockWriter final : public BlockReader {
   }
 
  private:
-  // Without a branch for each weight: one more than an exponent of ones overflows into the sign.
+  // Has no branch per weight: adding one to an exponent of all ones carries into the sign bit.
   static bool all_finite(std::span<const float> weights) {
     std::uint32_t overflow = 0;
     for (const float weight : weights) overflow |= (std::bit_cast<std::uint32_t>(weight) & 0x7F800000u) + 0x00800000u;
     return (overflow & 0x80000000u) == 0;
   }
 
-  // Of `count` weights from `first`, over as many rows as they are; null: all alike.
+  // The importance of `count` weights from `first` on, which may cross rows; null: all equal.
   const float* importance_of(std::uint64_t first, std::size_t count) {
     const std::vector<float>& row = how_.importance;
     if (row.empty()) return nullptr;
@@ -130,7 +131,7 @@ class BlockProducer final : public BlobProducer {
  public:
   explicit BlockProducer(BlockEncoding how) : how_(std::move(how)) {}
 
-  // Begins with a whole chunk, so that each is measured once.
+  // Starts at the beginning of a chunk, so that each chunk is measured as a whole.
   std::unique_ptr<BlobReader> open(std::uint64_t offset) const override {
     const std::uint64_t bytes = how_.chunk * how_.codec.bytes;
     auto reader = std::make_unique<BlockWriter>(how_, offset / bytes);
@@ -144,7 +145,7 @@ class BlockProducer final : public BlobProducer {
   BlockEncoding how_;
 };
 
-// As the search wants it. Empty where it makes no difference.
+// Checks the importance values and scales them so that the largest is 1. Empty if the codec does not use them.
 std::vector<float> importance_for(const BlockCodec& codec, const Tensor& tensor, const EncodeOptions& options) {
   const std::uint64_t columns = tensor.shape.rank() == 0 ? 1 : tensor.shape.back();
   const std::string rule = fmt::format("{}.importance", codec.rules);

@@ -8,9 +8,9 @@
 namespace tare {
 namespace {
 
-// What all buckets hold back together, to be written in runs.
+// Bytes that all buckets together buffer before writing, so that writes are long.
 constexpr std::size_t kWaiting = std::size_t{16} << 20;
-constexpr std::size_t kMostWaiting = std::size_t{64} << 10;  // of one
+constexpr std::size_t kMostWaiting = std::size_t{64} << 10;  // per bucket
 
 [[noreturn]] void changed() {
   throw Error(ErrorKind::corrupt, "codec.changed", "the file was written to while it was read: two reads of it differ");

@@ -1,7 +1,7 @@
-// Records dealt into buckets: sorting by the high digits of a key in one pass, in bounded memory however many there are.
+// Sorts records by the high digits of a key into buckets: one pass, in bounded memory for any number of records.
 //
-// How many go into each bucket is counted before, so every bucket has its place in one scratch file. Used by one thread
-// until `seal`, by any number afterwards.
+// The records of each bucket are counted in advance, so every bucket has a fixed place in one scratch file. Used by one
+// thread until `seal`, by any number of threads afterwards.
 #pragma once
 
 #include <cstddef>
@@ -17,24 +17,24 @@ namespace tare {
 
 class Buckets {
  public:
-  // counts[i]: the records of bucket i; each has `width` bytes.
+  // counts[i]: the number of records in bucket i; a record has `width` bytes.
   Buckets(std::vector<std::uint64_t> counts, std::size_t width);
 
-  // Appends one record or several to a bucket. Throws `codec.changed` when there are more than were counted.
+  // Appends one or more records to a bucket. Throws `codec.changed` if there are more than counted.
   void put(std::size_t bucket, std::span<const std::byte> records);
-  // No more records. Throws `codec.changed` when there are fewer than were counted.
+  // Ends writing. Throws `codec.changed` if there are fewer records than counted.
   void seal();
 
-  // The records of a bucket, in the order they were put.
+  // The records of a bucket, in the order in which they were put.
   std::uint64_t count(std::size_t bucket) const { return begins_[bucket + 1] - begins_[bucket]; }
   Blob records(std::size_t bucket) const;
 
  private:
   void flush(std::size_t bucket);
 
-  std::size_t width_, held_;           // bytes of a record; records held back of each bucket
-  std::vector<std::uint64_t> begins_;  // of buckets, in records; the last is the end of all
-  std::vector<std::uint64_t> done_;    // records of each bucket that the scratch has
+  std::size_t width_, held_;           // bytes per record; records buffered per bucket
+  std::vector<std::uint64_t> begins_;  // of each bucket, in records; the last entry is the total
+  std::vector<std::uint64_t> done_;    // records of each bucket already in the scratch file
   std::vector<Bytes> waiting_;
   std::unique_ptr<io::Scratch> scratch_;
   SourcePtr source_;

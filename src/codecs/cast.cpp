@@ -1,10 +1,10 @@
-// Casts between element types: a template kernel for every pair, chosen once per tensor, pulled through a buffer that
-// stays in the cache.
+// Casts between element types: one template kernel per pair of types, chosen once per tensor. Data passes through a
+// buffer that stays in the cache.
 //
-// Every value is rounded once, to nearest even: no pair goes through a type that rounds on the way. To integers,
-// fractions are rounded to nearest even too and values out of range saturate; NaN has no integer and is an error. To
-// bool, everything but zero is true (NaN too). NaN stays NaN between floats; its payload may change. A finite value beyond
-// the largest of a float type is an error too, unless the caller has chosen what becomes of it.
+// Every value is rounded once, to nearest even; no pair goes through an intermediate type that rounds. To integers,
+// fractions are rounded to nearest even and values out of range saturate; NaN is an error. To bool, everything but zero
+// is true, including NaN. Between floats, NaN stays NaN; its payload may change. A finite value beyond the largest of
+// the target float type is an error, unless the caller chose another Overflow.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -31,8 +31,8 @@
 namespace tare {
 namespace {
 
-// A double that rounds to any type of at most 50 bits as the integer itself would: what does not fit is folded into
-// the last bit.
+// Returns a double that rounds to any type of at most 50 bits like the integer itself (round to odd): bits that do not
+// fit are folded into the last bit.
 template <typename Int>
 double odd_double(Int value) {
   if constexpr (sizeof(Int) < 8) {
@@ -48,12 +48,12 @@ double odd_double(Int value) {
   }
 }
 
-// Of a number that is not NaN.
+// `value` is not NaN.
 template <typename Int>
 Int saturated(double value) {
   using Limits = std::numeric_limits<Int>;
   const double rounded = round_even(value);
-  // As doubles the limits of 64-bit integers are powers of two: the upper one is already out of range.
+  // As doubles, the limits of 64-bit integers are powers of two, so the upper one is already out of range.
   constexpr double kLow = static_cast<double>(Limits::min());
   constexpr double kHigh = static_cast<double>(Limits::max());
   if constexpr (sizeof(Int) < 8) {
@@ -75,7 +75,7 @@ Stored<To> convert(From value) {
   } else if constexpr (To == DType::f64 || To == DType::f32) {
     return static_cast<Out>(value);
   } else if constexpr (To == DType::f16 || To == DType::bf16) {
-    constexpr bool kFromFloat = std::is_same_v<From, float> || sizeof(From) <= 2;  // exactly an f32
+    constexpr bool kFromFloat = std::is_same_v<From, float> || sizeof(From) <= 2;  // exactly representable as f32
     if constexpr (kFromFloat && To == DType::f16)
       return f32_to_f16(static_cast<float>(value));
     else if constexpr (kFromFloat)
@@ -111,33 +111,33 @@ bool is_infinite(Stored<To> stored) {
   constexpr Coding kCoding = element_type(To).coding;
   if constexpr (std::is_floating_point_v<Stored<To>>)
     return std::fabs(stored) > std::numeric_limits<Stored<To>>::max();
-  else  // in 32 bits, as the values that it is asked about
+  else  // in 32 bits, the width of the values in the loop
     return (stored & static_cast<std::uint32_t>(kCoding.magnitude())) == kCoding.infinity();
 }
 
-// The set of values of a type, for comparing two: integers by their bits, floats by precision and exponents.
+// The set of values of a type, to compare two types: integers by their bits, floats by precision and exponents.
 struct Range {
   bool is_float, is_signed;
   int digits;
-  int lowest;   // floats: exponent of the smallest number but zero
+  int lowest;   // floats: exponent of the smallest nonzero number
   int highest;  // exponent of the largest magnitude
 };
 
 constexpr Range range_of(const Coding& coding) {
   const int digits = coding.digits();
   if (coding.is_float()) return {true, coding.is_signed(), digits, coding.lowest_exponent(), coding.highest_exponent()};
-  // The lowest signed integer has one bit more than the digits, but only the top one set.
+  // The magnitude of the lowest signed integer needs one more bit than `digits`, but only that bit is set.
   return {false, coding.is_signed(), digits, 0, coding.is_signed() ? digits : digits - 1};
 }
 
-// Whether a pair can meet a value that has no counterpart: a NaN that is to be an integer, or a finite value beyond the
-// largest of a float type.
+// Whether a pair of types can meet a value that has no counterpart: a NaN cast to an integer, or a finite value beyond
+// the largest of a float type.
 template <Kind From, DType To>
 constexpr bool kToInteger = kTypeOf<From>.coding.is_float() && element_type(To).coding.is_integer();
 template <Kind From, DType To>
 constexpr bool kOverflows = [] {
   const Range from = range_of(kTypeOf<From>.coding), to = range_of(element_type(To).coding);
-  // Of the same exponent, those of more digits may round up.
+  // With equal exponents, a value of more digits may round up beyond the largest.
   return to.is_float && (from.highest > to.highest || (from.highest == to.highest && from.digits > to.digits));
 }();
 
@@ -159,7 +159,7 @@ std::size_t cast_run(const std::byte* __restrict from, std::byte* __restrict to,
   return failed;
 }
 
-// To floats that lie as the machine's own do.
+// Fast path: aligned output on a little-endian machine.
 std::size_t widen_halves(const std::byte* __restrict from, std::byte* __restrict to, std::size_t count) {
   if (std::endian::native != std::endian::little || reinterpret_cast<std::uintptr_t>(to) % alignof(float) != 0)
     return cast_run<kind_of(DType::f16), DType::f32>(from, to, count);
@@ -182,7 +182,7 @@ Kernel kernel_to(DType to) {
   return kTable[static_cast<std::size_t>(to)];
 }
 
-// The largest number of a float type with the sign of the infinity that is there.
+// Replaces an infinity by the largest number of its float type, with the same sign.
 void clamp(std::byte* stored, const Coding& to) {
   const auto put = [&]<typename Bits>(Bits bits) {
     store_le<Bits>(stored, static_cast<Bits>((bits & ~to.magnitude()) | to.largest()));
@@ -237,10 +237,11 @@ class CastReader final : public BlobReader {
   }
 
  private:
-  static constexpr std::size_t kRun = 16 << 10;  // elements; both sides stay in the cache
+  static constexpr std::size_t kRun = 16 << 10;  // elements; input and output stay in the cache together
   static constexpr std::size_t kMost = 256 << 10;
 
-  // What a producer makes at a time, if that is not much more, is read as a whole: it is made in its place then.
+  // Elements per read. If the producer decodes in steps that are not much larger, a read covers whole steps, which the
+  // producer can then decode directly into the buffer.
   static std::size_t run_of(const Blob& blob, std::size_t width) {
     const std::uint64_t step = blob.is_plain() ? 0 : blob.seek_granularity() / width;
     if (step == 0 || step > kMost) return kRun;
@@ -260,7 +261,7 @@ class CastReader final : public BlobReader {
       element_ += out.size() / out_width_;
       return;
     }
-    // Once more, with the floats at hand that do not fit.
+    // The fast path overflowed: redo this run through f32, so that the error can name the element.
     const auto again = blob_.open(element_ * in_width_);
     for (; !out.empty(); out = out.subspan(std::min(out.size(), run_ * out_width_)))
       make_from(*again, out.first(std::min(out.size(), run_ * out_width_)));
@@ -275,7 +276,7 @@ class CastReader final : public BlobReader {
     element_ += count;
   }
 
-  // Finds the elements whose cast alone fails. Rare, so it may be slow.
+  // Finds the elements that cannot be cast, one by one. Slow, but rare.
   void settle(std::span<const std::byte> raw, std::span<std::byte> out) const {
     if (is_float(to_) && overflow_ == Overflow::infinity) return;
     for (std::size_t i = 0; i < out.size() / out_width_; ++i) {
@@ -308,12 +309,12 @@ class CastReader final : public BlobReader {
   std::size_t in_width_, out_width_;
   Blob blob_;
   std::size_t run_;
-  std::uint64_t element_;  // next to be made
+  std::uint64_t element_;  // next to be cast
   std::unique_ptr<BlobReader> reader_;
-  NarrowReader* narrow_;  // the reader, if it makes bf16 itself; else null
+  NarrowReader* narrow_;  // the reader, if it can produce bf16 itself; else null
   std::vector<std::byte> raw_;
   std::array<std::byte, 8> partial_;
-  std::span<const std::byte> pending_;  // of partial_
+  std::span<const std::byte> pending_;  // in partial_
 };
 
 class CastProducer final : public BlobProducer {
@@ -327,7 +328,7 @@ class CastProducer final : public BlobProducer {
   std::uint64_t seek_granularity() const override {
     const Component& data = *tensor_.component("data");
     const std::uint64_t step = data.blob.seek_granularity(), width = size_of(data.dtype);
-    // The first offset that both sides can be entered at; widths are powers of two, so no overflow to speak of.
+    // The smallest step where both types have an element boundary; at most 8 * step, as widths are powers of two.
     return std::lcm(step, width) / width * size_of(to_);
   }
   void verify() const override { tensor_.component("data")->blob.verify(); }
@@ -387,7 +388,7 @@ std::uint64_t count_overflow(const Tensor& dense_tensor, DType to, unsigned thre
   const Kernel kernel = kernel_of(data, to);
   constexpr std::uint64_t kPiece = std::uint64_t{4} << 20;
   const std::uint64_t width = size_of(data.dtype), size = data.blob.size() / width * width;
-  const std::uint64_t step = std::lcm(data.blob.seek_granularity(), width);  // 0: only from the beginning
+  const std::uint64_t step = std::lcm(data.blob.seek_granularity(), width);  // 0: only readable from the beginning
   const std::uint64_t piece = step == 0 ? std::max<std::uint64_t>(size, 1) : (kPiece + step - 1) / step * step;
   std::atomic<std::uint64_t> count{0};
   parallel_for(static_cast<std::size_t>((size + piece - 1) / piece), threads, [&](std::size_t i) {

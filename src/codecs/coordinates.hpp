@@ -1,4 +1,4 @@
-// Lists of coordinates in which a place appears twice: some containers add the entries up, some forbid them. Implemented by
+// Coordinate lists in which a place appears twice: some containers add up its entries, some forbid them. Implemented in
 // sparse/coo.cpp.
 #pragma once
 
@@ -12,9 +12,10 @@ namespace tare::codec {
 
 enum class Repeats : std::uint8_t { added_up, forbidden };
 
-// The data rules of a sparse_coo tensor, which has passed `check`.
+// Reports broken data rules of a sparse_coo tensor, which has passed `check`.
 void verify_coo(const Tensor& tensor, const std::function<void(Problem)>& report, Repeats repeats);
-// The first two entries of such a tensor at one place; nothing if there are none. Reads all coordinates.
+// Reports the first two entries at the same place; nothing if all places differ. Reads all coordinates. The tensor has
+// passed `check`.
 std::optional<Problem> find_repeated_place(const Tensor& tensor);
 
 }  // namespace tare::codec

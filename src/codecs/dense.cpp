@@ -1,7 +1,7 @@
 // "dense": one component `data`, the elements in row-major order.
 //
-// Its size is product(shape) * bytes of a storage element * storage elements of a logical one (2 for
-// complex). A type Tare does not know counts as its storage type. Other components are tolerated and carried.
+// Its size is product(shape) * bytes of a storage element * storage elements per logical element (2 for complex). A
+// type that Tare does not know counts as its storage type. Other components are accepted and carried unchanged.
 #include <fmt/format.h>
 
 #include <array>

@@ -1,5 +1,5 @@
-// Kinds of storage elements: the rows of model/element_types.hpp as template arguments, each with the C++ type of its
-// values. Loops over elements are templates over a kind, chosen once per run of elements.
+// Kinds of storage elements: the rows of the table in model/element_types.hpp as template arguments, each with the C++
+// type of its values. Loops over elements are templates over a kind, chosen once per run of elements.
 #pragma once
 
 #include <array>
@@ -18,22 +18,21 @@
 
 namespace tare {
 
-// The number of a row of kElementTypes.
+// Index of a row of kElementTypes.
 enum class Kind : std::uint8_t {};
 
 template <Kind K>
 inline constexpr const ElementType& kTypeOf = kElementTypes[static_cast<std::size_t>(K)];
 
 constexpr Kind kind_of(DType dtype) { return static_cast<Kind>(dtype); }
-// The kind of the numbers of a row: complex ones are two of their storage type.
+// The kind of a type's numbers: a complex number is two numbers of its storage type.
 constexpr Kind kind_of_numbers(const ElementType& type) {
   return type.per_element == 1 ? static_cast<Kind>(&type - kElementTypes) : kind_of(type.storage);
 }
-// An unknown type, or one that does not live in this storage type, is read as the storage type. Complex
-// numbers are two storage elements.
+// A type that is unknown or has another storage type is read as `dtype`. Complex numbers are two storage elements.
 Kind kind_of(DType dtype, std::string_view type);
 
-// The C++ types that storage types are stored as, in their order.
+// The C++ types that hold the storage types, in their order.
 using StoredTypes = std::tuple<double, float, std::uint16_t, std::uint16_t, std::int64_t, std::int32_t, std::int16_t,
                                std::int8_t, std::uint64_t, std::uint32_t, std::uint16_t, std::uint8_t, std::uint8_t>;
 template <DType T>
@@ -48,11 +47,11 @@ template <Kind K>
   return values;
 }();
 
-// The dense data of a tensor. Throws usage `dense.expected` for another layout, or the rule of dense that it
-// breaks.
+// The component `data` of a dense tensor. Throws usage `dense.expected` for another layout, or the rule of dense that
+// the tensor breaks.
 const Component& require_dense(const Tensor& tensor);
 
-// The element number i of a run.
+// Element i of a run.
 template <Kind K>
 auto load(const std::byte* from, std::size_t i) {
   constexpr DType kStorage = kTypeOf<K>.storage;
@@ -73,8 +72,8 @@ template <Kind K, typename Work>
 decltype(auto) call_with(const Work& work) {
   return work.template operator()<K>();
 }
-// Calls work.operator()<K>() for the kind. By a table, not by a chain of ifs: of that, compilers take the end for
-// code that is hardly ever run, and leave its loops scalar.
+// Calls work.operator()<K>() for the kind. It uses a table because compilers treat the end of a long chain of ifs as
+// cold code and do not vectorize its loops.
 template <typename Work>
 decltype(auto) with_kind(Kind kind, const Work& work) {
   static constexpr auto kCalls = []<std::size_t... Row>(std::index_sequence<Row...>) {

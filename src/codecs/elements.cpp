@@ -23,7 +23,7 @@ void decode_elements(DType dtype, std::string_view type, std::span<const std::by
 }
 
 void for_each_element_run(const Tensor& dense_tensor, const std::function<void(std::span<const double>)>& visit) {
-  constexpr std::uint64_t kRun = 16 << 10;  // both buffers stay in the cache
+  constexpr std::uint64_t kRun = 16 << 10;  // elements; both buffers stay in the cache
   const Component& data = require_dense(dense_tensor);
   const std::size_t width = size_of(data.dtype);
   std::uint64_t left = data.blob.size() / width;

@@ -14,7 +14,7 @@ std::optional<FirstBlock> first_block(const Tensor& tensor) {
   if (row->check != nullptr && row->check(tensor)) return std::nullopt;
   std::optional<FirstBlock> block = row->explain == nullptr ? std::nullopt : row->explain(tensor);
   if (!block) return std::nullopt;
-  // Those who explain may look at a copy, whose roles are gone by now.
+  // Filled here, because `explain` may have looked at a copy whose roles no longer exist.
   for (BlockField& field : block->fields)
     if (field.name.empty()) field.name = tensor.components[field.component].role;
   return block;
@@ -29,7 +29,7 @@ Bytes bytes_of(const Component& component, const BlockField& field) {
     for (std::uint64_t i = 0; i < field.runs; ++i) blob.read(field.offset + i * field.stride, run(i));
     return all;
   }
-  // What can only be read from its beginning is read once.
+  // A blob that can only be read from the beginning is read once.
   const std::unique_ptr<BlobReader> reader = blob.open(field.offset);
   Bytes between(static_cast<std::size_t>(std::min<std::uint64_t>(field.stride - field.bytes, 64 << 10)));
   for (std::uint64_t i = 0; i < field.runs; ++i) {
@@ -93,7 +93,7 @@ std::vector<double> Explainer::numbers(std::string_view role, std::string_view w
 std::vector<double> Explainer::codes(std::string_view role, std::string_view what, unsigned bits, bool high_first) {
   const Component* const component = tensor_.component(role);
   if (component == nullptr) return {};
-  // Whole words, where codes fill those.
+  // Rounded up to whole storage elements, because codes may fill words.
   const std::uint64_t word = size_of(component->dtype);
   const std::uint64_t bytes = ceil_div(ceil_div(block_.weights * bits, std::uint64_t{8}), word) * word;
   const Bytes read = field(role, {.what = what,

@@ -1,4 +1,4 @@
-// What encoding loses, chunk by chunk, in whatever order chunks are made: an EncodeReport that does not depend on it.
+// Measures what encoding loses, chunk by chunk. The EncodeReport does not depend on the order of the chunks.
 #pragma once
 
 #include <algorithm>
@@ -13,16 +13,16 @@
 
 namespace tare::codec {
 
-// Of one chunk.
+// Losses of one chunk.
 struct ChunkLoss {
   double squared_sum = 0, squared_error = 0, max_error = 0;
   // The block with the largest squared error: its first element in the tensor, and that error.
   std::uint64_t worst_block = 0;
   double worst_error = 0;
-  // Scales of f16, and those of them that are neither 0 nor a normal number.
+  // Number of f16 scales, and how many of them are subnormal.
   std::uint64_t scales = 0, subnormal = 0;
 
-  // One block: its weights, and decoded(i), what weight i has become.
+  // Adds one block; decoded(i) returns the decoded value of weight i.
   template <typename Weight, typename Decoded>
   void add_block(std::uint64_t first_element, std::span<const Weight> weights, const Decoded& decoded) {
     double error = 0;
@@ -46,13 +46,13 @@ struct ChunkLoss {
 class LossReport {
  public:
   LossReport(std::shared_ptr<EncodeReport> report, std::uint64_t elements, std::uint64_t chunks);
-  // May be called any number of times for each chunk, always with the same numbers. The last chunk fills the report.
+  // Records a chunk; may be called again for it, always with the same numbers. The last missing chunk fills the report.
   void settle(std::uint64_t chunk, const ChunkLoss& loss);
 
  private:
   std::shared_ptr<EncodeReport> report_;
   std::uint64_t elements_;
-  std::mutex mutex_;  // over what follows
+  std::mutex mutex_;  // guards the members below
   std::vector<ChunkLoss> chunks_;
   std::vector<bool> made_;
   std::uint64_t left_;

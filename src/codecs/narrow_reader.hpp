@@ -1,4 +1,4 @@
-// A reader of floats that can make them bf16 as well.
+// A reader of floats that can also produce them as bf16.
 #pragma once
 
 #include <span>
@@ -9,9 +9,8 @@ namespace tare {
 
 class NarrowReader : public BlobReader {
  public:
-  // The next floats as floats_to_bf16 (simd_floats.hpp) rounds them, without a buffer of floats in between where that can
-  // be avoided. Not on a reader that `read` was called on, nor `read` after this. False if among what was made for it are
-  // finite ones that became infinite.
+  // Fills `out` with the next floats, rounded to bf16 as floats_to_bf16 (simd_floats.hpp) does, if possible without a
+  // buffer of floats in between. Do not mix with `read` on one reader. Returns false if a finite float became infinite.
   virtual bool read_bf16(std::span<std::byte> out) = 0;
 };
 

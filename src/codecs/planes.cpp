@@ -43,7 +43,7 @@ Run Walk::next(std::uint64_t elements) {
   }
   for (std::size_t i = 0; i < readers_.size(); ++i) {
     const Plane& plane = planes_.all[i];
-    // A scale may be that of columns of the run before, too.
+    // A unit (a scale, for example) may also cover columns of the previous run.
     const std::uint64_t inside = column_ % plane.weights;
     const std::uint64_t units = ceil_div(inside + run.columns, plane.weights);
     run.at[i] = readers_[i].take(run.rows * units * plane.bytes, begun_ && inside != 0 ? plane.bytes : 0);

@@ -12,7 +12,7 @@ namespace {
 
 using Data = QuantizedVector::Data;
 
-// Planes of `count`, and factor times the sums of the codes that meet 4 bytes of a row.
+// Splits the codes into `count` planes. Offsets are `factor` times the sum of the codes for 4 bytes of a row.
 void split(const AlignedVector<std::int8_t>& codes, std::size_t count, std::int32_t factor, Data::Planes& planes) {
   for (std::size_t j = 0; count > 1 && j < count; ++j) {
     planes.codes[j].resize(codes.size() / count);

@@ -20,7 +20,7 @@ std::vector<Codec>& added_rows() {
 void codec::add_row(const Codec& row) { added_rows().push_back(row); }
 
 std::span<const Codec> codecs() {
-  // Copied on first use, so that the order in which translation units are initialised does not matter.
+  // Built on first use, so that the initialisation order of translation units does not matter.
   static Forever<std::vector<Codec>> table([] {
     using namespace codec;
     std::vector<Codec> rows = {kDense,          sparse::kCsr,     sparse::kCoo, group::kCodec,  packed::kF4,
@@ -44,7 +44,7 @@ const Codec* find_codec(std::string_view layout) {
 
 const Codec* find_codec_by_method(std::string_view method) {
   for (const Codec& codec : codecs()) {
-    // In full a method carries its codec's family: the "zt" of "zt.group".
+    // A full method name begins with its codec's family: the "zt" of "zt.group".
     const std::string_view family = codec.name.substr(0, codec.name.find('.'));
     for (const std::string_view offered : codec.methods) {
       if (method == offered) return &codec;

@@ -1,4 +1,4 @@
-// The front of rows.hpp: arguments are checked here, the work is the layout's.
+// Implements tare/rows.hpp: checks the arguments, then calls the layout's functions.
 #include <fmt/format.h>
 
 #include "base/checked.hpp"

@@ -8,7 +8,7 @@
 
 namespace tare::codec {
 
-// One more row, of a layout that is not ours. Before the table is first used.
+// Adds a table row for a layout that Tare does not define. Call it before the table is first used.
 void add_row(const Codec& row);
 
 extern const Codec kDense;

@@ -11,19 +11,19 @@
 namespace tare {
 namespace {
 
-// Powers of two, spelled out: libraries round their logarithms differently.
+// Powers of two as literals, because libraries round them differently.
 constexpr double kCoarse = 0.95760328069857364694;  // 2^(-1/16)
 constexpr double kFine = 0.99459942348363317565;    // 2^(-1/128)
-constexpr int kFineSteps = 8;                       // in a coarse one
+constexpr int kFineSteps = 8;                       // per coarse step
 constexpr double kLeastShare = 0x1p-20;             // of the whole range
 
-// What another range must lose less by: more than what rounding can pretend.
+// Another range must lose less by this factor, which is more than rounding errors can explain.
 constexpr double kBetter = 1 - 0x1p-12;
 
-// --- what the histogram tells
+// --- estimates from the histogram
 
 double loss(const std::vector<ValueHistogram::Bin>& bins, const CodeGrid& grid) {
-  constexpr double kMagic = 0x1.8p52;  // added and taken off again, it rounds to a whole number, ties to even
+  constexpr double kMagic = 0x1.8p52;  // adding and subtracting it rounds to an integer, ties to even
   double sum = 0;
   if (!(grid.step > 0)) return std::numeric_limits<double>::infinity();
   const double inverse = 1 / grid.step;
@@ -46,7 +46,7 @@ class Estimate {
       along([](const CodeRange& all, double share) { return scaled(all, share); });
       return best_;
     }
-    // One end at a time; each end's best place depends a little on the other's.
+    // One end at a time, twice, because the best place of each end depends a little on the other.
     const auto between = [](float from, float to, double share) {
       return share == 1 ? to : static_cast<float>(from + (static_cast<double>(to) - from) * share);
     };
@@ -77,13 +77,14 @@ class Estimate {
     return true;
   }
 
-  // range_of(all, share): the range of a share of the whole. Coarse steps down from 1, then fine ones around the best.
+  // Tries range_of(all, share), the range for a share of the whole: coarse steps down from 1, then fine ones around the
+  // best.
   template <typename RangeOf>
   void along(const RangeOf& range_of) {
     double best_share = 1;
     for (double share = 1; share > kLeastShare; share *= kCoarse) {
       if (take_if_better(range_of(search_.all, share))) best_share = share;
-      // Cutting more only loses more from here.
+      // From here on, clipping more only loses more.
       if (share < best_share / 4 && last_ > 4 * least_) break;
     }
     for (const double step : {kFine, 1 / kFine}) {
@@ -98,12 +99,12 @@ class Estimate {
   double least_, last_ = 0;
 };
 
-// --- what the weights tell
+// --- measurements on the weights
 
 constexpr std::size_t kMostTried = 4;
 constexpr std::size_t kLanes = 16, kRun = 1024;
 
-// In units of 2^exponent of the largest weight, so that squares neither vanish nor overflow.
+// In units of a power of two near the largest weight, so that squares neither underflow nor overflow.
 struct UnitGrid {
   float origin = 0, step = 0, inverse = 0, lowest = 0, highest = 0;
 };
@@ -124,7 +125,7 @@ double sum_of(const std::array<float, kLanes>& lanes) {
   return sum;
 }
 
-// Lanes are added up apart: compilers make vectors of them, of any width, with the same sums.
+// Separate sums per lane: compilers can vectorize the loop at any width, with the same sums.
 Sums measure(const float* values, std::size_t count, const UnitGrid& grid) {
   constexpr float kMagic = 0x1.8p23f;  // as above
   std::array<float, kLanes> error{}, xq{}, qq{};
@@ -171,7 +172,7 @@ class Measurement {
     return all;
   }
 
-  // A step of these units as one of the weights.
+  // Converts a step from these units to those of the weights.
   double in_weights(double step) const { return std::ldexp(step, -unit_); }
 
  private:
@@ -185,7 +186,7 @@ class Measurement {
     }
   }
 
-  // By a power of two that may itself be beyond f32.
+  // Multiplies by a power of two, in two steps because the power itself may be outside f32.
   void scale(std::span<const float> values, float* out) const {
     const auto half = static_cast<float>(std::ldexp(1.0, unit_ / 2)),
                rest = static_cast<float>(std::ldexp(1.0, unit_ - unit_ / 2));
@@ -279,7 +280,7 @@ CodeRange search_range(const RangeSearch& search, const ValueHistogram& values) 
     if (sums[i].error < sums[best].error) best = i;
   if (!(sums[best].error < kBetter * sums[0].error)) return search.all;
   if (!search.symmetric || !(sums[best].qq > 0)) return tried[best];
-  // Of the codes that this range gives, the step that loses least; codes chosen anew by it lose no more.
+  // The step that loses least for the codes of this range; codes chosen again with it lose no more.
   const double step = measurement.in_weights(sums[best].xq / sums[best].qq);
   const auto end =
       static_cast<float>(std::min(step * search.grid_of(tried[best]).highest, static_cast<double>(search.all.high)));

@@ -61,9 +61,9 @@ std::size_t narrow(const std::byte* floats, std::size_t count, std::byte* out) {
   constexpr std::size_t kLanes = hn::MaxLanes(tag);
   const auto magnitude = hn::Set(tag, 0x7FFFFFFF), one = hn::Set(tag, 1), below = hn::Set(tag, 0x7FFF);
   const auto quiet = hn::Set(tag, 0x40);
-  // The least that rounds to infinity: among what is in a vector, NaN or one of those is rare.
+  // The largest magnitude that does not round to infinity. Larger ones and NaN are rare, so a whole vector is tested.
   const auto last = hn::Set(whole, 0x7F7F7FFF), infinity = hn::Set(whole, 0x7F800000);
-  // The numbers may be at any address: they are loaded and stored as bytes.
+  // The numbers may have any alignment, so they are loaded and stored as bytes.
   const hn::Repartition<std::uint8_t, decltype(tag)> bytes;
   const hn::Repartition<std::uint8_t, decltype(half)> half_bytes;
   const auto* const from = reinterpret_cast<const std::uint8_t*>(floats);

@@ -14,7 +14,7 @@ namespace {
 
 void widen(const std::byte* halves, std::size_t count, float* out) {
   std::size_t i = 0;
-// Elsewhere what the compiler makes of the loop is as good.
+// On other targets, the code that compilers generate for the loop is as fast.
 #if HWY_TARGET <= HWY_AVX2 && HWY_ARCH_X86
   namespace hn = hwy::HWY_NAMESPACE;
   const hn::CappedTag<float, 16> d;

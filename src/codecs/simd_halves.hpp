@@ -1,4 +1,4 @@
-// Runs of halves, by the processor's own instructions where it has them: the values of base/half.hpp.
+// Converts runs of f16 with the processor's instructions, if it has them. The values are those of base/half.hpp.
 #pragma once
 
 #include <cstddef>

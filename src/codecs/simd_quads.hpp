@@ -1,4 +1,4 @@
-// Products of bytes, summed for each four neighbours. Included once for every SIMD target that has vectors and
+// Products of bytes, summed over four neighbours each. Included once for every SIMD target that has vectors and
 // little-endian bytes.
 #if defined(TARE_SIMD_QUADS_HPP) == defined(HWY_TARGET_TOGGLE)
 #ifdef TARE_SIMD_QUADS_HPP
@@ -10,7 +10,8 @@
 #include <hwy/highway.h>
 
 #if HWY_TARGET == HWY_AVX3_DL
-// Highway names the VEX form (AVX-VNNI) for this target; every processor it chooses the target for has the EVEX form.
+// Highway enables only the VEX form (AVX-VNNI) for this target; all processors for which it selects the target have the
+// EVEX form.
 #undef HWY_TARGET_STR
 #define HWY_TARGET_STR \
   HWY_TARGET_STR_AVX3  \
@@ -40,7 +41,7 @@ using QuadSums = hn::Repartition<std::int32_t, QuadCodes>;
 #if TARE_HAS_MADDUBS
 using QuadPairs = hn::Vec<hn::Repartition<std::int16_t, QuadCodes>>;
 
-// Unsigned times signed bytes, neighbours added, in i16.
+// Multiplies unsigned by signed bytes and adds neighbours, in i16.
 HWY_INLINE QuadPairs multiply_pairs(hn::Vec<QuadCodes> a, hn::Vec<QuadSigned> b) {
 #if HWY_TARGET == HWY_AVX3
   return QuadPairs{_mm512_maddubs_epi16(a.raw, b.raw)};
@@ -51,7 +52,7 @@ HWY_INLINE QuadPairs multiply_pairs(hn::Vec<QuadCodes> a, hn::Vec<QuadSigned> b)
 #endif
 }
 
-// Neighbours added, in i32.
+// Adds neighbours, in i32.
 HWY_INLINE hn::Vec<QuadSums> add_pairs(QuadPairs v) {
   const auto ones = hn::Set(hn::Repartition<std::int16_t, QuadCodes>(), 1);
 #if HWY_TARGET == HWY_AVX3
@@ -64,12 +65,12 @@ HWY_INLINE hn::Vec<QuadSums> add_pairs(QuadPairs v) {
 }
 #elif HWY_TARGET != HWY_AVX3_DL
 
-// Signed times signed bytes.
+// Multiplies signed bytes and adds four neighbours each.
 HWY_INLINE hn::Vec<QuadSums> multiply_quads(hn::Vec<QuadSigned> a, hn::Vec<QuadSigned> b) {
 #if HWY_TARGET == HWY_NEON
   const int16x8_t low = vmull_s8(vget_low_s8(a.raw), vget_low_s8(b.raw));
   const int16x8_t high = vmull_s8(vget_high_s8(a.raw), vget_high_s8(b.raw));
-  // Neighbours of 4 bytes belong together: pairs, then pairs of pairs.
+  // Adds pairs, then pairs of pairs.
   const int32x4_t low32 = vpaddlq_s16(low), high32 = vpaddlq_s16(high);
   return hn::Vec<QuadSums>{vcombine_s32(vpadd_s32(vget_low_s32(low32), vget_high_s32(low32)),
                                         vpadd_s32(vget_low_s32(high32), vget_high_s32(high32)))};

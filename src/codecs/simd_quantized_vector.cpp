@@ -1,4 +1,4 @@
-// A vector of 8-bit codes with a scale for each 32, for every SIMD target.
+// Quantizes a vector to 8-bit codes with a scale per 32 values, for every SIMD target.
 #include <algorithm>
 #include <limits>
 
@@ -15,7 +15,7 @@ namespace {
 
 using Data = QuantizedVector::Data;
 
-// Without vectors, or where bytes do not lie in lanes as they lie in memory, the reference does the work.
+// Without vectors, or on big-endian machines (where the bytes of lanes are in another order), the reference is used.
 #if HWY_TARGET != HWY_SCALAR && __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
 
 namespace hn = hwy::HWY_NAMESPACE;
@@ -28,13 +28,13 @@ using SumTag = hn::Repartition<std::int32_t, CodeTag>;
 inline constexpr std::size_t kVector = hn::MaxLanes(CodeTag());
 inline constexpr std::size_t kBlock = Data::kBlock;
 
-// One block of the vector; false when it holds something that is not finite.
+// Quantizes one block of the vector; returns false if it has a value that is not finite.
 HWY_INLINE bool quantize_block(const float* values, float& scale, std::int8_t* codes) {
   const FloatTag d;
   const SumTag d32;
   constexpr std::size_t kLanes = hn::MaxLanes(FloatTag());
   auto most = hn::Zero(d);
-  // x * 0 is 0 for finite numbers and NaN for the others, and NaN stays in a sum.
+  // x * 0 is 0 for finite numbers and NaN for others, and a NaN persists in the sum.
   auto finite = hn::Zero(d);
   for (std::size_t i = 0; i < kBlock; i += kLanes) {
     const auto v = hn::LoadU(d, values + i);
@@ -55,7 +55,7 @@ HWY_INLINE bool quantize_block(const float* values, float& scale, std::int8_t* c
   return true;
 }
 
-// -128 times the sum of each 4 codes.
+// Stores -128 times the sum of each 4 codes.
 HWY_INLINE void sum_quads(const AlignedVector<std::int8_t>& codes, AlignedVector<std::int32_t>& offsets) {
   const SumTag d;
   for (std::size_t i = 0; i < offsets.size(); i += hn::MaxLanes(d)) {
@@ -103,7 +103,7 @@ void quantize(std::span<const float> vector, Data& result) {
   for (std::size_t i = 0; i < twos.size(); ++i) twos[i] = (ones[2 * i] + ones[2 * i + 1]) / 16;
   for (std::size_t i = 0; i < fours.size(); ++i) fours[i] = (twos[2 * i] + twos[2 * i + 1]) / 4;
   for (std::size_t b = 0; b < result.scales.size(); ++b) {
-    // 2 of `fours` belong to a block.
+    // A block has 2 entries of `fours`.
     const std::int32_t sum = (fours[2 * b] + fours[2 * b + 1]) / -2;
     result.total += static_cast<double>(result.scales[b]) * sum;
   }

@@ -12,7 +12,7 @@
 namespace tare {
 namespace {
 
-// Bytes pulled at a time: large enough to hide the cost of a call, small enough to stay in the cache.
+// Bytes read at a time: large enough to hide the cost of a call, small enough to stay in the cache.
 constexpr std::size_t kPull = ByteStream::kMost;
 
 std::size_t up_to(std::uint64_t left, std::size_t most) {
@@ -29,7 +29,7 @@ ByteStream::ByteStream(const Blob& blob, std::uint64_t offset)
 void ByteStream::fill(std::size_t count) {
   const std::size_t kept = end_ - at_;
   if (count > kMost || count - kept > left_) throw past_end();
-  // Grows with use: a tensor of few entries costs few bytes.
+  // Sized by what is left, so that a tensor of few entries costs few bytes.
   buffer_.resize(std::max(buffer_.size(), up_to(left_ + kept, kMost)));
   std::memmove(buffer_.data(), buffer_.data() + at_, kept);
   const std::size_t fresh = up_to(left_, buffer_.size() - kept);
@@ -109,7 +109,7 @@ void verify_type(const Component& component, const std::function<void(Problem)>&
           file_offset(component.blob, 0)});
 }
 
-// In the words that verify has for floats.
+// Uses the same sentence as verify does for floats.
 Problem infinite_values(std::uint64_t infinite, std::uint64_t values, std::optional<std::uint64_t> offset) {
   return {"data.nonfinite",
           fmt::format("0 NaN and {} infinite among {} values", count_text(infinite), count_text(values)), offset,

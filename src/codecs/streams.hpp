@@ -1,4 +1,4 @@
-// Sequential access to components in small pieces: what codecs read from and write into, in bounded memory.
+// Sequential access to components in small pieces, in bounded memory. Codecs read and write through these classes.
 //
 // Each object is used by one thread.
 #pragma once
@@ -24,7 +24,7 @@ class ByteStream {
   static constexpr std::size_t kMost = std::size_t{64} << 10;
 
   ByteStream(const Blob& blob, std::uint64_t offset);
-  // The next `count` bytes (at most kMost), valid until the next call. Throws when fewer are left.
+  // Returns the next `count` bytes (at most kMost), valid until the next call. Throws `blob.bounds` if fewer remain.
   const std::byte* take(std::size_t count) {
     if (end_ - at_ < count) fill(count);
     const std::byte* const bytes = buffer_.data() + at_;
@@ -68,17 +68,17 @@ class ElementStream {
   std::size_t at_ = 0;
 };
 
-// Where byte `at` of a blob is in its file; nothing when the file holds it in another form.
+// The file offset of byte `at` of a blob; nothing if the file holds the blob in another form.
 std::optional<std::uint64_t> file_offset(const Blob& blob, std::uint64_t at);
 
-// Whether a blob can be entered anywhere at no more cost than at the beginning.
+// Whether reading a blob from any offset costs no more than from the beginning.
 bool is_seekable(const Blob& blob);
 
 // Data rule of every component of storage type bool: bytes are 0 or 1.
 void verify_booleans(const Component& component, const std::function<void(Problem)>& report);
-// Data rule of every component: a logical type that Tare knows lives in its own storage type.
+// Data rule of every component: a logical type that Tare knows has its defined storage type.
 void verify_type(const Component& component, const std::function<void(Problem)>& report);
-// The warning about codes that stand for infinite values; `offset` is the payload's.
+// The warning about codes that decode to infinite values; `offset` is the payload's.
 Problem infinite_values(std::uint64_t infinite, std::uint64_t values, std::optional<std::uint64_t> offset);
 
 }  // namespace tare

@@ -1,4 +1,4 @@
-// One rule of a layout's data on a walk over it: the first place where it is broken, and how often it is.
+// Counts how often a layout's data breaks one rule, and keeps the first place where it does.
 #pragma once
 
 #include <fmt/format.h>
@@ -20,9 +20,9 @@ struct Place {
 
 class Tally {
  public:
-  // `unit`: what is counted, in the plural. Both must outlive this.
+  // `unit` names what is counted, in the plural. Both strings must outlive the tally.
   Tally(std::string_view rule, std::string_view unit) : rule_(rule), unit_(unit) {}
-  // `describe` is called for the first only, and gives a Place.
+  // Calls `describe` for the first place only; it returns a Place.
   template <class Describe>
   void add(std::uint64_t count, const Describe& describe) {
     if (count == 0) return;

@@ -1,4 +1,4 @@
-// Elements as the numbers of C++: Tensor::values, Tensor::span, and a tensor made from them.
+// Elements as C++ numbers: Tensor::values, Tensor::span, and tensors made from them.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -30,7 +30,7 @@ constexpr DType dtype_of() {
 template <typename To, typename From>
 bool holds_exactly(From value) {
   if constexpr (std::is_floating_point_v<From>) {
-    // Both bounds are powers of two, which every float type has; NaN is within none.
+    // Both bounds are powers of two, so they are exact. NaN fails the comparisons.
     const auto wide = static_cast<double>(value);
     const double beyond = std::ldexp(1.0, std::numeric_limits<To>::digits);
     return wide >= (std::is_signed_v<To> ? -beyond : 0.0) && wide < beyond && wide == std::trunc(wide);
@@ -39,7 +39,7 @@ bool holds_exactly(From value) {
   }
 }
 
-// The position of the first element that the type does not have; `count` when it has all.
+// The index of the first element that the type cannot represent; `count` if there is none.
 template <Kind K, typename To>
 std::size_t take_exactly(const std::byte* from, To* to, std::size_t count) {
   for (std::size_t i = 0; i < count; ++i) {
@@ -50,10 +50,10 @@ std::size_t take_exactly(const std::byte* from, To* to, std::size_t count) {
   return count;
 }
 
-// Integers from a type that has other values, too: each is looked at.
+// Reads integers from a type that also has other values, so each element is checked.
 template <std::integral T>
 void read_exactly(const Tensor& tensor, const Component& data, std::span<T> out) {
-  constexpr std::size_t kAtOnce = 16 << 10;  // both sides stay in the cache
+  constexpr std::size_t kAtOnce = 16 << 10;  // elements; input and output stay in the cache together
   const std::size_t width = size_of(data.dtype);
   std::vector<std::byte> raw(std::min(out.size(), kAtOnce) * width);
   const auto reader = data.blob.open();
@@ -81,13 +81,13 @@ void to_native(std::span<T> values) {
   if constexpr (!kLittleEndianHost) swap_elements(std::as_writable_bytes(values), sizeof(T));
 }
 
-// Bytes of a file that is no longer what it was when it was opened are not its values.
+// Throws if a file has changed since it was opened: then its bytes are not the tensor's values.
 void check_sources(const Tensor& tensor) {
   for (const Component& component : tensor.components)
     if (component.blob.source() != nullptr) component.blob.source()->check();
 }
 
-// The file that the tensor is in; of its own memory there is none.
+// Adds the name of the tensor's file to the error; a tensor in memory has none.
 Error in_file_of(const Tensor& tensor, Error error) {
   for (const Component& component : tensor.components)
     if (const SourcePtr& source = component.blob.source(); source != nullptr && source->descriptor() >= 0)

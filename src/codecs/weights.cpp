@@ -17,7 +17,7 @@
 namespace tare::codec {
 namespace {
 
-// Bytes pulled at a time where they cannot be seen: worth a system call.
+// Bytes read at a time if there is no view: enough to be worth a system call.
 constexpr std::size_t kPulled = std::size_t{256} << 10;
 
 std::string index_text(const Shape& shape, std::uint64_t element) {
@@ -78,7 +78,7 @@ WeightStream::WeightStream(const Tensor& tensor, Beyond beyond, std::string_view
       width_(size_of(data_.dtype)),
       next_(first),
       end_(data_.blob.size() / width_) {
-  // Bytes of a file are read, though it be mapped: each is needed once, and would stay resident.
+  // File bytes are read even if the file is mapped: each is needed only once, and mapped pages would stay resident.
   const bool in_memory = data_.blob.source() != nullptr && data_.blob.source()->descriptor() < 0;
   if (const auto view = in_memory ? data_.blob.view() : std::nullopt)
     view_ = view->data();
@@ -89,7 +89,7 @@ WeightStream::WeightStream(const Tensor& tensor, Beyond beyond, std::string_view
 const std::byte* WeightStream::take(std::size_t count) {
   const std::size_t bytes = count * width_;
   if (view_ != nullptr) {
-    // A copy: what a block's scale is chosen by must be what is then divided by it.
+    // Copied, because the bytes may change: a block must be divided by the scale that was chosen for the same bytes.
     if (buffer_.size() < bytes) buffer_.resize(bytes);
     std::memcpy(buffer_.data(), view_ + next_ * width_, bytes);
     return buffer_.data();

@@ -6,9 +6,9 @@
 #include <cmath>
 
 #include "base/parallel.hpp"
-#include "convert/fit_rest.hpp"
 #include "convert/knapsack.hpp"
 #include "convert/recipe.hpp"
+#include "convert/steps/fit_rest.hpp"
 #include "tare/convert.hpp"
 #include "tare/elements.hpp"
 #include "tare/slice.hpp"

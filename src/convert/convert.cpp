@@ -2,11 +2,14 @@
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
 #include <filesystem>
 #include <iterator>
+#include <set>
 
 #include "base/budget.hpp"
 #include "base/name_map.hpp"
@@ -17,6 +20,7 @@
 #include "convert/wording.hpp"
 #include "convert/writable.hpp"
 #include "formats/registry_limits.hpp"
+#include "io/file_sink.hpp"
 #include "tare/merge.hpp"
 
 namespace tare {
@@ -73,9 +77,11 @@ bool is_tree(const std::string& output, const Format& format, const SaveOptions&
   return named || format.write == nullptr;
 }
 
-std::unique_ptr<Sink> sink_for(const std::string& output, const Format& format, bool overwrite) {
-  std::unique_ptr<Sink> sink =
-      output == "-" ? descriptor_sink(STDOUT_FILENO, "standard output") : create_file(output, {.overwrite = overwrite});
+std::unique_ptr<Sink> sink_for(const std::string& output, const Format& format, bool overwrite,
+                               const Source* replaces = nullptr) {
+  std::unique_ptr<Sink> sink = output == "-"         ? descriptor_sink(STDOUT_FILENO, "standard output")
+                               : replaces != nullptr ? io::create_replacement(output, *replaces)
+                                                     : create_file(output, {.overwrite = overwrite});
   if (!sink->positional() && !format.holds.forward_only)
     throw Error(ErrorKind::unsupported, "convert.pipe",
                 fmt::format("{} cannot be written to a pipe; name a file", format.name))
@@ -180,13 +186,61 @@ const std::string& file_at_fault(const Error& error, const std::string& input, c
   return error.subject() == Subject::input ? input : output;
 }
 
+// Remembers the files that a directory has before a model is written into it.
+class FilesBefore {
+ public:
+  explicit FilesBefore(const std::string& directory) {
+    std::error_code wrong;
+    using Walk = std::filesystem::recursive_directory_iterator;
+    for (Walk at(directory, wrong), end; !wrong && at != end; at.increment(wrong)) {
+      struct stat facts {};
+      if (::stat(at->path().c_str(), &facts) == 0 && S_ISREG(facts.st_mode)) files_.insert(identity_of(facts));
+    }
+  }
+  bool empty() const { return files_.empty(); }
+  bool has(const Source& source) const {
+    struct stat facts {};
+    return source.descriptor() >= 0 && ::fstat(source.descriptor(), &facts) == 0 && files_.contains(identity_of(facts));
+  }
+
+ private:
+  using Identity = std::array<std::uint64_t, 4>;
+  static Identity identity_of(const struct stat& facts) {
+    return {facts.st_dev, facts.st_ino, static_cast<std::uint64_t>(facts.st_mtim.tv_sec),
+            static_cast<std::uint64_t>(facts.st_mtim.tv_nsec)};
+  }
+  std::set<Identity> files_;
+};
+
+// Throws `convert.directory` if the directory is opened as a model that was in it before.
+void require_opened_as_written(const std::string& directory, const FilesBefore& before, const Format& target) {
+  if (before.empty()) return;
+  Model found;
+  try {
+    found = open(directory, {.limits = limits_of_own_output(), .vocabulary = false});
+  } catch (const Error&) {
+    return;  // it is not opened as the old model: opening it fails with a message that lists the files
+  }
+  for (const Tensor& tensor : found.tensors)
+    for (const Component& component : tensor.components)
+      if (const SourcePtr& source = component.blob.source(); source != nullptr && before.has(*source))
+        throw Error(ErrorKind::usage, "convert.directory",
+                    fmt::format("{} was written, but the directory also holds another model ({}), and that one is "
+                                "what is opened; remove it, or name another directory",
+                                target.title, find_format(found.format)->title))
+            .about(quote(source->name()))
+            .blame(Subject::output);
+}
+
 }  // namespace
 
 std::uint64_t write_fitting(const Model& model, const Origins& origins, const WriteJob& job,
                             const WriteOptions& options) {
   if (job.tree) {
     try {
+      const FilesBefore before(job.output);
       const std::uint64_t bytes = job.format.write_tree(model, job.output, options, job.overwrite);
+      require_opened_as_written(job.output, before, job.format);
       if (job.changes != nullptr && (job.format.holds.zstd || job.format.holds.dedup))
         tell_expansion(job.output, *job.changes);
       return bytes;
@@ -197,7 +251,8 @@ std::uint64_t write_fitting(const Model& model, const Origins& origins, const Wr
     }
   }
   // Opened last: a refusal above must not touch the output.
-  const std::unique_ptr<Sink> made = job.sink == nullptr ? sink_for(job.output, job.format, job.overwrite) : nullptr;
+  const std::unique_ptr<Sink> made =
+      job.sink == nullptr ? sink_for(job.output, job.format, job.overwrite, job.replaces) : nullptr;
   Sink& sink = made == nullptr ? *job.sink : *made;
   try {
     job.format.write(model, sink, options);
@@ -209,7 +264,7 @@ std::uint64_t write_fitting(const Model& model, const Origins& origins, const Wr
     throw error.in(file_at_fault(error, job.input, job.output));
   }
   const std::uint64_t bytes = sink.position();
-  check_stop();
+  check_last_stop();
   sink.commit();
   return bytes;
 }

@@ -15,9 +15,14 @@ bool is_directory(const Format& format);
 // model's conventions are those of. Throws `convert.names` for what is not known.
 std::vector<Renamed> release_conventions(Model& model, std::vector<Change>& lines);
 
-// The files next to the weights in the directory that `convert` would make of the model, be it complete or not. Throws what
-// `adapt` throws.
-std::vector<Attachment> directory_files(Model model);
+// For two models that have no name of a tensor in common, a GGUF file and the directory it was made from: gives the tensors of
+// both the names and the order of rows of Hugging Face, and returns true, if that pairs any of them. Otherwise, and if the names
+// of one are not known, both stay as they are. The rest of the models is not touched.
+bool pair_names(Model& a, Model& b);
+
+// The files next to the weights in the directory that `convert` would make of the model, be it complete or not. Adds
+// the changes that `convert` would report to `lines`. Throws the errors of `adapt`.
+std::vector<Attachment> directory_files(Model model, std::vector<Change>& lines);
 
 // `adapt`, with or without the check of require_configured.
 enum class Completeness : std::uint8_t { open, required };

@@ -1,6 +1,6 @@
 #include "convert/fill_card.hpp"
 
-#include "convert/fit_rest.hpp"
+#include "convert/steps/fit_rest.hpp"
 #include "convert/wording.hpp"
 #include "resources/model_card.hpp"
 

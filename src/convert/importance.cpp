@@ -19,10 +19,12 @@ constexpr std::string_view kSums = ".in_sum2", kCounts = ".counts";
 
 class ImportanceReader {
  public:
-  explicit ImportanceReader(const std::string& path) : path_(path) {}
+  // `most`: bytes that all weights may take. Elements of one bit or byte become floats here, so what `open` allows the file to
+  // decode to is no bound on them.
+  ImportanceReader(const std::string& path, std::uint64_t most) : path_(path), most_(most) {}
 
   // A vector, or a matrix of one row, for each tensor.
-  Importance vectors(const Model& model) const {
+  Importance vectors(const Model& model) {
     Importance all;
     for (const Tensor& stored : model.tensors) {
       const Tensor tensor = to_dense(stored);
@@ -32,15 +34,18 @@ class ImportanceReader {
         throw bad("importance.shape", stored,
                   fmt::format("weights of columns are a vector of numbers; this is {} of shape {}", dtype_name(stored),
                               stored.shape.text()));
-      require_columns(stored);
-      all[tensor.name] = checked(stored, numbers_of(tensor));
+      require_columns(stored, sizeof(float));
+      std::vector<float> weights;
+      weights.reserve(static_cast<std::size_t>(*tensor.shape.elements()));
+      for_each_element_run(tensor, [&](std::span<const double> run) { add_checked(stored, run, weights); });
+      all[tensor.name] = std::move(weights);
     }
     return all;
   }
 
   // Sums of squares NAME.in_sum2 [experts][columns] and how many were added, NAME.counts [experts]. A row of experts has one
   // set of weights here: the mean of theirs.
-  Importance sums(const Model& model) const {
+  Importance sums(const Model& model) {
     Importance all;
     for (const Tensor& stored : model.tensors) {
       if (!stored.name.ends_with(kSums)) continue;
@@ -49,14 +54,19 @@ class ImportanceReader {
       const std::uint64_t experts = stored.shape.rank() == 2 ? stored.shape[0] : 1;
       if (counts == nullptr || stored.shape.rank() == 0 || counts->shape.elements() != experts)
         throw bad("importance.shape", stored, "sums without as many counts");
-      require_columns(stored);
-      const std::vector<double> sums = numbers_of(to_dense(stored)), times = numbers_of(to_dense(*counts));
-      const std::size_t columns = experts == 0 ? 0 : sums.size() / static_cast<std::size_t>(experts);
+      require_columns(stored, sizeof(double) + sizeof(float));
+      require_columns(*counts, sizeof(double));
+      const std::vector<double> times = numbers_of(to_dense(*counts));
+      const auto columns = static_cast<std::size_t>(experts == 0 ? 0 : *stored.shape.elements() / experts);
       std::vector<double> weights(columns);
-      for (std::size_t e = 0; e < experts; ++e)
-        for (std::size_t c = 0; c < columns; ++c)
-          weights[c] += (times[e] > 0 ? sums[e * columns + c] / times[e] : 1) / static_cast<double>(experts);
-      all[name] = checked(stored, weights);
+      std::size_t e = 0, c = 0;
+      for_each_element_run(to_dense(stored), [&](std::span<const double> run) {
+        for (const double sum : run) {
+          weights[c] += (times[e] > 0 ? sum / times[e] : 1) / static_cast<double>(experts);
+          if (++c == columns) c = 0, ++e;
+        }
+      });
+      add_checked(stored, weights, all[name]);
     }
     return all;
   }
@@ -96,7 +106,9 @@ class ImportanceReader {
       for (std::size_t i = 0; i < weights.size(); ++i)
         weights[i] =
             static_cast<double>(load_le<float>(bytes.data() + 4 * i)) / static_cast<double>(calls > 0 ? calls : 1);
-      all[tensor.name] = checked(tensor, weights);
+      std::vector<float>& checked = all[tensor.name];
+      checked.clear();  // the last of two entries with one name counts
+      add_checked(tensor, weights, checked);
     }
     return all;
   }
@@ -105,29 +117,39 @@ class ImportanceReader {
   Error bad(std::string_view rule, const Tensor& tensor, std::string_view sentence) const {
     return Error(ErrorKind::corrupt, rule, sentence).in(path_).about("tensor " + quote(tensor.name));
   }
-  void require_columns(const Tensor& tensor) const {
-    if (tensor.shape.elements().value_or(kMostColumns + 1) > kMostColumns)
+  // `bytes`: that each element will take.
+  void require_columns(const Tensor& tensor, std::uint64_t bytes) {
+    const std::uint64_t elements = tensor.shape.elements().value_or(kMostColumns + 1);
+    if (elements > kMostColumns)
       throw bad("importance.shape", tensor, fmt::format("more than {} columns", kMostColumns));
+    taken_ += bytes * elements;
+    if (taken_ > most_)
+      throw Error(
+          ErrorKind::limit, "importance.size",
+          fmt::format("the weights take {} bytes up to here; a file of this size may ask for {}", taken_, most_))
+          .in(path_)
+          .about("tensor " + quote(tensor.name));
   }
   static std::vector<double> numbers_of(const Tensor& tensor) {
     std::vector<double> numbers;
+    numbers.reserve(static_cast<std::size_t>(*tensor.shape.elements()));
     for_each_element_run(tensor,
                          [&](std::span<const double> run) { numbers.insert(numbers.end(), run.begin(), run.end()); });
     return numbers;
   }
-  std::vector<float> checked(const Tensor& tensor, const std::vector<double>& numbers) const {
-    std::vector<float> weights;
-    weights.reserve(numbers.size());
+  void add_checked(const Tensor& tensor, std::span<const double> numbers, std::vector<float>& weights) const {
+    weights.reserve(weights.size() + numbers.size());
     for (const double value : numbers) {
       if (!std::isfinite(value) || value < 0)
         throw bad("importance.value", tensor,
                   fmt::format("weight {} of column {} is not a finite number of at least 0", value, weights.size()));
       weights.push_back(f64_to_f32(value));
     }
-    return weights;
   }
 
   const std::string& path_;
+  const std::uint64_t most_;
+  std::uint64_t taken_ = 0;
 };
 
 bool is_measured(const Model& model) {
@@ -137,9 +159,9 @@ bool is_measured(const Model& model) {
 }  // namespace
 
 Importance read_importance(const std::string& path, const ReadOptions& options) {
-  const ImportanceReader reader(path);
   const SourcePtr source = open_file(path, options.access);
-  // The older form has no magic. It is what the name says, or what is nothing else.
+  ImportanceReader reader(path, options.limits.decoded_from(source->size()));
+  // The older form has no magic number: a file is taken for it because of its name, or because it is nothing else.
   const bool known = std::ranges::any_of(
       formats(), [&](const Format& format) { return format.recognize != nullptr && format.recognize(*source); });
   if (!known) {
@@ -147,7 +169,7 @@ Importance read_importance(const std::string& path, const ReadOptions& options) 
     try {
       return reader.legacy(*source);
     } catch (const Error&) {
-      // `open` says better what it is.
+      // The error of `open` is more precise.
     }
   }
   const Model model = open(path, options);

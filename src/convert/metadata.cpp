@@ -46,13 +46,6 @@ std::optional<Value> json_of(std::string_view text) {
   }
 }
 
-// What `convert` makes of such a text: a number, truth or text of JSON, else the text itself.
-Value scalar_of(const std::string& text) {
-  std::optional<Value> value = json_of(text);
-  if (!value || value->get<List>() != nullptr || value->get<Map>() != nullptr) return text;
-  return std::move(*value);
-}
-
 // The numbers that JSON has no words for, as `meta` prints them and as others do.
 std::optional<Value> special_number(std::string_view text) {
   const bool negative = text.starts_with('-');
@@ -213,7 +206,11 @@ class MetadataEditor {
   }
 
   Value whole_or_other(std::string_view key, const std::string& text) const {
-    Value value = scalar_of(text);
+    // As `convert` reads it. A list or an object that the container has no type for is a text.
+    const std::optional<Value> json = json_of(text);
+    const bool nested = json && (json->get<List>() != nullptr || json->get<Map>() != nullptr);
+    const bool fits = json && (!nested || (format_.holds.metadata == Room::tree && !rules_.usual_type(*json).empty()));
+    Value value = fits ? *json : Value(text);
     if (const std::string wrong = rounded_whole(value, text); !wrong.empty())
       throw error(ErrorKind::unsupported, "meta.value", key, fmt::format("{} is {}", text, wrong));
     return value;
@@ -397,8 +394,11 @@ Edited edit_metadata(const std::string& path, std::span<const MetadataEdit> edit
     refuse_several();
   } else if (before.refuse_broken(); !options.dry_run) {
     const io::Descriptor lock = tree ? io::Descriptor() : lock_to_rewrite(target, before);
-    done.file_bytes = write_fitting(after, Origins(before), {format, tree, path, target, true},
-                                    options_like(before, format, options));
+    const Source* const replaced = tree || before.sources.size() != 1 ? nullptr : before.sources.front().get();
+    done.file_bytes = write_fitting(
+        after, Origins(before),
+        {.format = format, .tree = tree, .input = path, .output = target, .overwrite = true, .replaces = replaced},
+        options_like(before, format, options));
   }
   return done;
 } catch (Error& error) {

@@ -70,10 +70,21 @@ std::string adapter_digest(const std::string& path, ReadOptions read) {
   return hasher.finish().hex();
 }
 
-// Tells a version of the input from the next one: sizes and times of last writing of its files, and the adapters.
+std::string importance_digest(const Importance& importance) {
+  Hasher hasher(DigestAlgorithm::xxh3_128);
+  for (const auto& [name, weights] : importance) {
+    hasher.update(fmt::format("{}:{} {}\n", name.size(), name, weights.size()));
+    hasher.update(std::as_bytes(std::span(weights)));
+  }
+  return hasher.finish().hex();
+}
+
+// Tells a version of the input from the next one: sizes and times of last writing of its files, the adapters, and the weights of
+// columns, which come from a file, too.
 std::string stamp_of(const std::vector<SourcePtr>& sources, const ConvertOptions& options) {
   std::string stamp;
   for (const std::string& adapter : options.merge) stamp += adapter_digest(adapter, options.read) + ";";
+  if (!options.adapt.quant.importance.empty()) stamp += importance_digest(options.adapt.quant.importance) + ";";
   for (const SourcePtr& source : sources) {
     struct stat status {};
     if (source->descriptor() < 0 || ::fstat(source->descriptor(), &status) != 0) continue;
@@ -245,7 +256,7 @@ void write_part(const std::string& input, const std::string& output, const Conve
     run.check_sources();
     throw error.in(error.subject() == Subject::input ? input : path);
   }
-  check_stop();
+  check_last_stop();
   sink->commit();
 }
 
@@ -282,14 +293,14 @@ Conversion convert_from_parts(const std::string& input, const std::string& outpu
       const Value* const made_of = models[i].metadata.find(kSourceKey);
       if (made_of == nullptr || made_of->text() == nullptr || *made_of->text() != stamp)
         throw Error(ErrorKind::io, "plan.source",
-                    "was made of another version of the input; its task has to be run again")
+                    "was made of another version of the input, or of what goes with it; its task has to be run again")
             .in(parts[i]);
     }
     for (Tensor& tensor : model.tensors) {
       if (!as_parts && stays_in_input(tensor)) continue;
       const auto found = made.find(tensor.name);
       if (found == made.end())
-        throw Error(ErrorKind::usage, "plan.missing", "no part has this tensor")
+        throw Error(ErrorKind::not_found, "plan.missing", "no part has this tensor")
             .in(output)
             .about("tensor " + quote(tensor.name));
       const Tensor& part = *found->second;

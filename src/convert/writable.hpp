@@ -21,6 +21,7 @@ struct WriteJob {
   bool overwrite;
   Sink* sink = nullptr;                    // in place of a new file at `output`
   std::vector<Change>* changes = nullptr;  // gets what is known of the output only when it has been written
+  const Source* replaces = nullptr;        // see io::create_replacement
 };
 
 // Writes a model that fits the format as it is, and returns the bytes of what was written. A single file is read back

@@ -1,4 +1,4 @@
-// From a plan to pieces: which bytes of which file go where.
+// Turns a plan into pieces: which bytes of which file go where.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -25,14 +25,15 @@ namespace tare::device {
 namespace {
 
 constexpr std::uint64_t kAligned = 16, kWellAligned = 256;
-constexpr std::uint64_t kLarge = std::uint64_t{32} << 10;  // from here on 256 bytes of padding are nothing
-constexpr std::uint64_t kBridge = 4096;                    // padding in a file that is read over
+// For pieces of this size, 256 bytes of padding do not matter.
+constexpr std::uint64_t kLarge = std::uint64_t{32} << 10;
+constexpr std::uint64_t kBridge = 4096;  // up to this much padding in a file is read along with the pieces
 
 Error plan_error(std::string_view rule, const std::string& tensor, const std::string& sentence) {
   return Error(ErrorKind::usage, rule, sentence).about("tensor " + quote(tensor));
 }
 
-// The runs of bytes that a part of a dense tensor consists of.
+// The runs of bytes of a part of a dense tensor.
 struct Runs {
   std::uint64_t begin = 0, run = 0, stride = 0, count = 1;
 };
@@ -49,7 +50,7 @@ Runs runs_of(const Shape& shape, const Part& part, std::uint64_t element) {
 
 class Arranger {
  public:
-  Arranger(const Model& model, bool kernels, std::size_t choices) : model_(model), kernels_(kernels) {
+  Arranger(const Model& model, std::size_t choices) : model_(model) {
     layout_.tensors.reserve(choices);
     pieces_.all.reserve(choices);
     same_.reserve(choices);
@@ -58,7 +59,7 @@ class Arranger {
   void add(const Choice& choice) {
     const Tensor* const tensor = find(choice.tensor);
     if (tensor == nullptr) throw plan_error("device.plan.tensor", choice.tensor, "the model has no such tensor");
-    if (tensor->is_dense()) (void)require_dense(*tensor);  // the shape is that of its bytes, which is what users go by
+    if (tensor->is_dense()) (void)require_dense(*tensor);  // users rely on the shape, so it must fit the bytes
     if (choice.part) check_part(*tensor, *choice.part);
     if (choice.dtype && !is_of(*tensor, *choice.dtype))
       add_cast(*tensor, choice);
@@ -81,11 +82,11 @@ class Arranger {
   }
 
  private:
-  // What makes two pieces the same: where their bytes are, and what becomes of them.
+  // What identifies a piece: the location of its bytes, and what is made of them.
   struct Key {
     const Source* source = nullptr;
     std::array<std::uint64_t, 5> numbers = {};
-    std::string_view kernel = {};  // of the table of kernels, or empty
+    std::string_view kernel = {};  // a name in the table of kernels, or empty
     friend bool operator==(const Key&, const Key&) = default;
   };
   struct KeyHash {
@@ -96,7 +97,7 @@ class Arranger {
     }
   };
 
-  // Most plans name the tensors in the model's order.
+  // Most plans name the tensors in the model's order, so the next tensor is tried first.
   const Tensor* find(const std::string& name) {
     if (next_ < model_.tensors.size() && model_.tensors[next_].name == name) return &model_.tensors[next_++];
     if (!index_) index_.emplace(model_);
@@ -126,12 +127,12 @@ class Arranger {
     return found->second;
   }
 
-  // A new piece, or the one that has the same bytes already.
+  // Adds a piece, or uses the one that already has the same bytes.
   void put(Piece piece, Placed placed, const std::optional<Key>& key) {
     placed.bytes = piece.bytes;
     if (key) {
       const auto [known, fresh] = same_.try_emplace(*key, pieces_.all.size());
-      // Codes that are the same may have scales of their own.
+      // Equal codes can have different scales.
       const auto alike = [&](const DeviceDecode& other) {
         return other.planes == piece.decode.planes && std::ranges::equal(other.numbers, piece.decode.numbers);
       };
@@ -206,7 +207,7 @@ class Arranger {
     put(std::move(piece), std::move(placed), key);
   }
 
-  // Of bytes that are compressed, or made: the slice pulls what it needs.
+  // For bytes that are compressed or produced: the slice reads what it needs.
   void add_component_part(const Tensor& dense_tensor, const Part& part) {
     SliceSpec spec(part.axis);
     SliceItem item;
@@ -239,9 +240,7 @@ class Arranger {
     if (dtype != DType::f32 && dtype != DType::f16 && dtype != DType::bf16)
       throw plan_error("device.plan.type", tensor.name,
                        fmt::format("elements become f32, f16 or bf16 on the way, not {}", name_of(dtype)));
-    std::optional<Decoding> on_device;
-    if (kernels_) on_device = decoding_of(tensor, choice.part, dtype);
-    if (on_device) {
+    if (auto on_device = decoding_of(tensor, choice.part, dtype)) {
       Piece piece;
       piece.tensor = tensor.name;
       piece.role = "data";
@@ -269,7 +268,6 @@ class Arranger {
       throw plan_error("device.plan.type", tensor.name, "its elements are not numbers");
     if (!is_of(made, dtype)) made = cast(made, dtype, Overflow::infinity);
     if (choice.part) {
-      // The first file of the tensor is the one that it belongs to.
       made.components[0].type.clear();
       return add_made_part(tensor, made, *choice.part);
     }
@@ -279,6 +277,7 @@ class Arranger {
   void add_made(const Tensor& tensor, const Tensor& made) {
     Piece piece = piece_for(made, made.components[0]);
     piece.tensor = tensor.name;
+    // A tensor belongs to the file of its first component.
     piece.buffer = file_of(tensor.components.empty() ? nullptr : tensor.components[0].blob.source());
     piece.blob = made.components[0].blob;
     piece.bytes = piece.blob.size();
@@ -299,15 +298,14 @@ class Arranger {
 
   const Model& model_;
   std::optional<TensorIndex> index_;
-  std::size_t next_ = 0;  // in the model, behind the last one that was found
-  bool kernels_;          // the device has them
+  std::size_t next_ = 0;  // index in the model after the last tensor that was found
   Layout layout_;
   Pieces pieces_;
   std::map<const Source*, std::size_t> files_;
   std::unordered_map<Key, std::size_t, KeyHash> same_;
 };
 
-// Neighbours in a file are neighbours in the buffer, as long as that leaves them aligned: one copy then takes many of them.
+// Places neighbours in a file next to each other in the buffer if they stay aligned: then one copy moves many of them.
 void Arranger::place() {
   std::vector<Piece>& all = pieces_.all;
   const auto before = [](const Piece& a, const Piece& b) {
@@ -315,7 +313,7 @@ void Arranger::place() {
   };
   if (!std::is_sorted(all.begin(), all.end(), before)) std::stable_sort(all.begin(), all.end(), before);
   layout_.buffers.assign(pieces_.files.size(), 0);
-  std::uint64_t run_bytes = 0, run_gaps = 0;  // of pieces that are joined
+  std::uint64_t run_bytes = 0, run_gaps = 0;  // of the current run of joined pieces
   for (std::size_t i = 0; i < all.size(); ++i) {
     Piece& piece = all[i];
     std::uint64_t& end = layout_.buffers[piece.buffer];
@@ -363,7 +361,8 @@ Plan all_of(const Model& model, std::optional<DType> dtype, bool decode) {
 }
 
 Layout arrange(const Model& model, const Plan& plan, std::string_view device) {
-  Arranger arranger(model, has_kernels(parse_device(device).family), plan.size());
+  parse_device(device);  // throws for a name that is none
+  Arranger arranger(model, plan.size());
   for (const Choice& choice : plan) arranger.add(choice);
   return arranger.done();
 }

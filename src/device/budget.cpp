@@ -11,10 +11,10 @@
 namespace tare::device {
 namespace {
 
-// With more than these, an H200's link is no faster (docs/gpu.md). Hashing takes a few more.
+// More threads than this do not use an H200's link better (docs/gpu.md). Hashing needs a few more.
 constexpr unsigned kEnough = 14, kEnoughToHash = 16;
 
-// The first number of a file of the control group that this process sees as its own; nothing for "max".
+// The first number in a file of the process's control group; nothing for "max".
 std::optional<double> group_number(const char* path, double* second = nullptr) {
   std::ifstream file(path);
   std::string first;

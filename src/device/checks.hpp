@@ -1,4 +1,4 @@
-// What is checked of bytes while they pass: their digests, and whether they are finite numbers.
+// Checks of bytes while they are loaded: their digests, and whether they are finite numbers.
 #pragma once
 
 #include <atomic>
@@ -12,17 +12,17 @@
 
 namespace tare::device {
 
-// From any thread.
+// Thread-safe.
 class Checks {
  public:
   explicit Checks(bool wanted) : wanted_(wanted) {}
   bool wanted() const { return wanted_; }
 
-  // Elements of a piece, whole ones.
+  // Counts NaN and infinities in a piece. `bytes` are whole elements.
   void scan(const Piece& piece, std::span<const std::byte> bytes);
-  // Compares. Throws `digest.mismatch`, with file and tensor.
+  // Compares a digest. Throws `digest.mismatch` with the file and the tensor.
   void compare(const Piece& piece, const Source& file, const Digest& found);
-  // Of a blob whose stored bytes do not pass as they are: reads them once more.
+  // Verifies a blob whose stored bytes are not loaded unchanged, by reading them again.
   void verify(const Blob& blob);
   void fill(Report& report) const;
 

@@ -7,33 +7,37 @@
 #include <mutex>
 
 #include "base/printable.hpp"
+#include "base/process_mutex.hpp"
 #include "base/text.hpp"
 #include "device/kernels.hpp"
 #include "tare/value.hpp"
 
 namespace tare::device {
+namespace {
 
-DeviceName parse_device(std::string_view text) {
-  DeviceName name;
+ProcessMutex contexts_mutex(LockOrder::table);
+
+}  // namespace
+
+int parse_device(std::string_view text) {
   const std::string_view family = text.substr(0, text.find(':'));
   const std::string_view number = family.size() == text.size() ? "0" : text.substr(family.size() + 1);
-  const auto parsed = std::from_chars(number.data(), number.data() + number.size(), name.ordinal);
-  const bool is_number = parsed.ec == std::errc() && parsed.ptr == number.data() + number.size() && name.ordinal >= 0;
-  if (family == "hip" || family == "rocm") name.family = Family::hip;
-  if ((family == "cuda" || name.family == Family::hip) && is_number) return name;
+  int ordinal = 0;
+  const auto parsed = std::from_chars(number.data(), number.data() + number.size(), ordinal);
+  const bool is_number = parsed.ec == std::errc() && parsed.ptr == number.data() + number.size() && ordinal >= 0;
+  if (family == "cuda" && is_number) return ordinal;
   throw Error(ErrorKind::usage, "device.name",
-              fmt::format("\"{}\" is not the name of a device; expected cuda:0, cuda:1, hip:0, ...", quote(text)));
+              fmt::format("\"{}\" is not the name of a device; expected cuda:0, cuda:1, ...", quote(text)));
 }
 
 std::shared_ptr<const Context> Context::of(std::string_view device) {
-  const DeviceName name = parse_device(device);
-  const Driver& driver = driver_of(name.family);
-  static std::mutex& mutex = *new std::mutex;
+  const int ordinal = parse_device(device);
+  const Driver& driver = the_driver();
   static auto& all = *new std::map<std::pair<const Driver*, int>, std::weak_ptr<const Context>>;
-  const std::scoped_lock lock(mutex);
-  std::weak_ptr<const Context>& known = all[{&driver, name.ordinal}];
+  const std::scoped_lock lock(contexts_mutex);
+  std::weak_ptr<const Context>& known = all[{&driver, ordinal}];
   if (std::shared_ptr<const Context> context = known.lock()) return context;
-  std::shared_ptr<const Context> made(new Context(driver, name.ordinal));
+  std::shared_ptr<const Context> made(new Context(driver, ordinal));
   known = made;
   return made;
 }
@@ -101,9 +105,7 @@ Facts facts(std::string_view device) {
   const Current here(*context);
   std::size_t free = 0, memory = 0;
   context->check(context->driver().memory_info(&free, &memory), "tell its memory");
-  const DeviceName name = parse_device(device);
-  return {fmt::format("{}:{}", name.family == Family::cuda ? "cuda" : "hip", name.ordinal), context->name(), memory,
-          free, context->driver().version};
+  return {fmt::format("cuda:{}", parse_device(device)), context->name(), memory, free, context->driver().version};
 }
 
 void read_back(std::string_view device, std::uint64_t address, std::span<std::byte> out) {

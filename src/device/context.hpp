@@ -1,4 +1,4 @@
-// A device's primary context, and what lives in it. Everything is given back when its owner goes.
+// A device's primary context, and the objects in it. Each object is freed by its owner's destructor.
 #pragma once
 
 #include <memory>
@@ -11,18 +11,14 @@
 
 namespace tare::device {
 
-// "cuda:1" in parts. Throws usage `device.name`.
-struct DeviceName {
-  Family family = Family::cuda;
-  int ordinal = 0;
-};
-DeviceName parse_device(std::string_view text);
+// The number of a device: 1 for "cuda:1", 0 for "cuda". Throws usage `device.name`.
+int parse_device(std::string_view text);
 
 class Kernels;
 
 class Context {
  public:
-  // The one of the device; made if nobody has one. Throws as `driver_of`, and `device.index`.
+  // The context of the device; created if none exists. Throws what `the_driver` throws, and `device.index`.
   static std::shared_ptr<const Context> of(std::string_view device);
   ~Context();
   Context(const Context&) = delete;
@@ -48,7 +44,7 @@ class Context {
 
 using ContextPtr = std::shared_ptr<const Context>;
 
-// While it lives, this thread's calls are about the context.
+// Makes the context current for this thread as long as the object exists.
 class Current {
  public:
   explicit Current(const Context& context);
@@ -60,7 +56,7 @@ class Current {
   const Driver& driver_;
 };
 
-// The following are made, used and destroyed while the context is current.
+// The context must be current when objects of the following classes are created, used and destroyed.
 class Stream {
  public:
   explicit Stream(const Context& context);
@@ -85,7 +81,7 @@ class Event {
     context_.check(context_.driver().event_record(handle_, stream), "mark a place in a stream");
   }
   void synchronize() const { context_.check(context_.driver().event_synchronize(handle_), "finish a copy"); }
-  // Has `stream` wait for what was recorded last.
+  // Makes `stream` wait for what was recorded last.
   void hold(StreamHandle stream) const {
     context_.check(context_.driver().stream_wait(stream, handle_, 0), "have a stream wait");
   }

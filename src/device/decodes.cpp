@@ -11,7 +11,7 @@
 namespace tare::device {
 namespace {
 
-// Kernels make eight elements of a row at a time.
+// A kernel thread makes eight elements of a row.
 constexpr std::uint64_t kEight = 8;
 
 struct BlockKernel {
@@ -44,7 +44,7 @@ bool passes_check(const Tensor& tensor) {
   return codec != nullptr && (codec->check == nullptr || !codec->check(tensor));
 }
 
-// Rows of the first axis, where there is one; parts of others are not for the device.
+// Rows of the first axis. The device does not decode parts along other axes.
 struct RowRange {
   std::uint64_t begin = 0, end = 0, of = 1;
 };
@@ -54,7 +54,7 @@ std::optional<RowRange> rows_taken(const Tensor& tensor, const std::optional<Par
   return RowRange{part->begin, part->end, tensor.shape[0]};
 }
 
-// One plane whose units follow each other: `units` in all, of which the rows that are taken have their share.
+// One plane of contiguous units: `units` in all, distributed equally over the rows of the first axis.
 std::optional<Decoding> one_plane(const Component& component, std::string_view kernel, std::uint64_t units,
                                   std::uint64_t unit_bytes, std::uint64_t unit_elements, const RowRange& rows,
                                   DType dtype) {
@@ -82,9 +82,9 @@ std::optional<Decoding> dense_cast(const Tensor& tensor, const RowRange& rows, D
   if (component.type == "f8_e4m3fn") kernel = "cast_f8_e4m3fn";
   if (component.type == "f8_e5m2") kernel = "cast_f8_e5m2";
   const std::uint64_t element = size_of(component.dtype);
-  // Planes are read to places that are multiples of 256, whatever their offset in the file.
+  // Planes are copied to multiples of 256, so their offset in the file may have any alignment.
   if (kernel.empty() || rows.of == 0 || (component.blob.size() / element) % rows.of != 0) return std::nullopt;
-  // Units of 8, so that every chunk but the last one is made of whole stores.
+  // Units of 8 elements, so that every chunk but the last consists of whole stores.
   const std::uint64_t elements = component.blob.size() / element / rows.of * (rows.end - rows.begin);
   std::optional<Decoding> made = one_plane(component, kernel, component.blob.size() / element, element, 1, rows, dtype);
   if (!made) return std::nullopt;
@@ -133,7 +133,7 @@ std::optional<Decoding> mcf_decode(const Tensor& tensor, const RowRange& rows, D
   return made;
 }
 
-// The type of scales, as the kernel counts them.
+// The type of the scales, as a number for the kernel.
 std::optional<std::uint64_t> scale_type(const Component& scale) {
   if (scale.type == "f8_e8m0") return 3;
   if (!scale.type.empty()) return std::nullopt;

@@ -1,4 +1,4 @@
-// What the device can decode by itself.
+// What the device can decode.
 #pragma once
 
 #include <optional>
@@ -9,18 +9,18 @@
 
 namespace tare::device {
 
-// A tensor whose stored bytes travel and whose elements are made by a kernel.
+// A tensor whose stored bytes are copied to the device, where a kernel decodes them.
 struct Decoding {
-  DeviceDecode decode;             // with planes whose `file` is not filled in
-  std::vector<SourcePtr> sources;  // of each plane
+  DeviceDecode decode;             // `file` of its planes is not set yet
+  std::vector<SourcePtr> sources;  // per plane
   std::uint64_t bytes = 0;         // of the elements
-  Digest digest;                   // of the first plane, if that is all there is
-  std::vector<Blob> apart;         // with digests that cannot be compared while the bytes pass
-  bool unchecked = false;          // there is a digest, and only a part of what it covers is read
+  Digest digest;                   // of the first plane, if there is only one
+  std::vector<Blob> apart;         // blobs with digests that cannot be compared while the bytes are loaded
+  bool unchecked = false;          // there is a digest, but only a part of its bytes is read
   std::optional<Kind> scan;
 };
 
-// Nothing where the device has no kernel for it, or the bytes are not in a file as they are.
+// Nothing if the device has no kernel for it, or if the bytes are not stored in a file unchanged.
 std::optional<Decoding> decoding_of(const Tensor& tensor, const std::optional<Part>& part, DType dtype);
 
 }  // namespace tare::device

@@ -11,11 +11,11 @@
 namespace tare::device {
 namespace {
 
-constexpr std::uint64_t kBlock = 1024, kSums = 64;  // bytes of a block, and of what it adds to the accumulators
-// Below this, queueing kernels takes longer than hashing.
+constexpr std::uint64_t kBlock = 1024, kSums = 64;  // bytes per block, and bytes of its sums for the accumulators
+// For smaller pieces, queueing kernels takes longer than hashing.
 constexpr std::uint64_t kLeastHashed = std::uint64_t{1} << 20;
 constexpr std::size_t kLanes = 4;
-// Of sums in each lane, such that all lanes together have less than one percent of the pieces.
+// Bytes of sums per lane, so that all lanes together take less than one percent of the pieces' size.
 constexpr std::uint64_t kMostSums = std::uint64_t{2} << 20, kLeastSums = std::uint64_t{64} << 10;
 constexpr std::uint64_t kShareOfPieces = 512;
 constexpr std::size_t kResult = 16;
@@ -50,13 +50,12 @@ bool DeviceDigests::suits(const Piece& piece) {
 }
 
 bool DeviceDigests::possible(const Context& context) noexcept {
-  if (!has_kernels(context.driver().family)) return false;
   try {
     const Current here(context);
     for (const std::string_view name : {kSumsKernel, kChainKernel, kFinishKernel}) context.kernels().prepare(name);
     return true;
   } catch (const std::exception&) {
-    return false;  // the processor hashes
+    return false;  // the processor hashes instead
   }
 }
 
@@ -101,13 +100,13 @@ void DeviceDigests::issued(std::size_t piece, DeviceAddress target, std::uint64_
   if (run.front == run.bytes || run.front / kBlock - run.blocks >= sum_blocks_) hash(run, target, copies);
 }
 
-// What is there in front, in steps for which there is memory.
+// Hashes the bytes that were issued without a gap, in steps for which there is memory.
 void DeviceDigests::hash(Run& run, DeviceAddress target, StreamHandle copies) {
   if (run.blocks == 0) run.lane = next_lane_++ % kLanes;
   const StreamHandle stream = lanes_[run.lane]->stream.get();
   fence_.record(copies);
   fence_.hold(stream);
-  // The last block, even if it is a whole one, has no step behind it.
+  // No step follows the last block, even if it is complete.
   const std::uint64_t steps = (run.bytes - 1) / kBlock;
   const bool whole = run.front == run.bytes;
   const std::uint64_t end = std::min(run.front / kBlock, steps);

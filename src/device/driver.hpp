@@ -1,5 +1,5 @@
-// The driver of a GPU, opened at run time: the functions that Tare calls, by names and types of our own. No header and no
-// library of CUDA's is needed to build this, nor to run anything else.
+// The driver of a GPU, opened at run time: the functions that Tare calls, with names and types of our own. The build
+// needs no CUDA headers or libraries, and only these functions need the driver.
 #pragma once
 
 #include <cstddef>
@@ -13,7 +13,7 @@
 
 namespace tare::device {
 
-using Result = int;  // 0: all is well
+using Result = int;  // 0: success
 using DeviceAddress = std::uint64_t;
 using ContextHandle = void*;
 using StreamHandle = void*;
@@ -22,73 +22,66 @@ using ModuleHandle = void*;
 using FunctionHandle = void*;
 
 inline constexpr Result kOutOfMemory = 2, kNoDevice = 100, kNotReady = 600;
-inline constexpr unsigned kNonBlocking = 1;    // of streams: they do not wait for the default stream
-inline constexpr unsigned kSleeping = 1;       // of events: who waits for them leaves the processor to others
-inline constexpr unsigned kWithoutTiming = 2;  // of events
-inline constexpr unsigned kPortable = 1;       // of pinned memory: pinned for every context
+inline constexpr unsigned kNonBlocking = 1;    // for streams: they do not wait for the default stream
+inline constexpr unsigned kSleeping = 1;       // for events: a waiting thread sleeps instead of spinning
+inline constexpr unsigned kWithoutTiming = 2;  // for events
+inline constexpr unsigned kPortable = 1;       // for pinned memory: pinned for every context
 inline constexpr int kOldestDriver = 11000;
 
-enum class Family : std::uint8_t { cuda, hip };
-
-// name, type of the function, CUDA's symbol, HIP's symbol. HIP's functions take the same arguments in the same registers.
+// Name, type of the function, CUDA's symbol.
 // NOLINTNEXTLINE(cppcoreguidelines-macro-usage): a table of names
 #define TARE_DRIVER_FUNCTIONS(F)                                                                                   \
-  F(init, Result (*)(unsigned), "cuInit", "hipInit")                                                               \
-  F(driver_version, Result (*)(int*), "cuDriverGetVersion", "hipDriverGetVersion")                                 \
-  F(device_count, Result (*)(int*), "cuDeviceGetCount", "hipGetDeviceCount")                                       \
-  F(device_get, Result (*)(int*, int), "cuDeviceGet", "hipDeviceGet")                                              \
-  F(device_name, Result (*)(char*, int, int), "cuDeviceGetName", "hipDeviceGetName")                               \
-  F(context_retain, Result (*)(ContextHandle*, int), "cuDevicePrimaryCtxRetain", "hipDevicePrimaryCtxRetain")      \
-  F(context_release, Result (*)(int), "cuDevicePrimaryCtxRelease_v2", "hipDevicePrimaryCtxRelease")                \
-  F(context_push, Result (*)(ContextHandle), "cuCtxPushCurrent_v2", "hipCtxPushCurrent")                           \
-  F(context_pop, Result (*)(ContextHandle*), "cuCtxPopCurrent_v2", "hipCtxPopCurrent")                             \
-  F(memory_info, Result (*)(std::size_t*, std::size_t*), "cuMemGetInfo_v2", "hipMemGetInfo")                       \
-  F(allocate, Result (*)(DeviceAddress*, std::size_t), "cuMemAlloc_v2", "hipMalloc")                               \
-  F(free, Result (*)(DeviceAddress), "cuMemFree_v2", "hipFree")                                                    \
-  F(host_register, Result (*)(void*, std::size_t, unsigned), "cuMemHostRegister_v2", "hipHostRegister")            \
-  F(host_unregister, Result (*)(void*), "cuMemHostUnregister", "hipHostUnregister")                                \
-  F(copy_to_device, Result (*)(DeviceAddress, const void*, std::size_t, StreamHandle), "cuMemcpyHtoDAsync_v2",     \
-    "hipMemcpyHtoDAsync")                                                                                          \
-  F(copy_to_host, Result (*)(void*, DeviceAddress, std::size_t), "cuMemcpyDtoH_v2", "hipMemcpyDtoH")               \
-  F(copy_to_host_in, Result (*)(void*, DeviceAddress, std::size_t, StreamHandle), "cuMemcpyDtoHAsync_v2",          \
-    "hipMemcpyDtoHAsync")                                                                                          \
-  F(pointer_attribute, Result (*)(void*, int, DeviceAddress), "cuPointerGetAttribute", "hipPointerGetAttribute")   \
-  F(address_range, Result (*)(DeviceAddress*, std::size_t*, DeviceAddress), "cuMemGetAddressRange_v2",             \
-    "hipMemGetAddressRange")                                                                                       \
-  F(stream_create, Result (*)(StreamHandle*, unsigned), "cuStreamCreate", "hipStreamCreateWithFlags")              \
-  F(stream_destroy, Result (*)(StreamHandle), "cuStreamDestroy_v2", "hipStreamDestroy")                            \
-  F(stream_synchronize, Result (*)(StreamHandle), "cuStreamSynchronize", "hipStreamSynchronize")                   \
-  F(stream_wait, Result (*)(StreamHandle, EventHandle, unsigned), "cuStreamWaitEvent", "hipStreamWaitEvent")       \
-  F(event_create, Result (*)(EventHandle*, unsigned), "cuEventCreate", "hipEventCreateWithFlags")                  \
-  F(event_record, Result (*)(EventHandle, StreamHandle), "cuEventRecord", "hipEventRecord")                        \
-  F(event_synchronize, Result (*)(EventHandle), "cuEventSynchronize", "hipEventSynchronize")                       \
-  F(event_destroy, Result (*)(EventHandle), "cuEventDestroy_v2", "hipEventDestroy")                                \
-  F(module_load, Result (*)(ModuleHandle*, const void*), "cuModuleLoadData", "hipModuleLoadData")                  \
-  F(module_unload, Result (*)(ModuleHandle), "cuModuleUnload", "hipModuleUnload")                                  \
-  F(module_function, Result (*)(FunctionHandle*, ModuleHandle, const char*), "cuModuleGetFunction",                \
-    "hipModuleGetFunction")                                                                                        \
+  F(init, Result (*)(unsigned), "cuInit")                                                                          \
+  F(driver_version, Result (*)(int*), "cuDriverGetVersion")                                                        \
+  F(device_count, Result (*)(int*), "cuDeviceGetCount")                                                            \
+  F(device_get, Result (*)(int*, int), "cuDeviceGet")                                                              \
+  F(device_name, Result (*)(char*, int, int), "cuDeviceGetName")                                                   \
+  F(context_retain, Result (*)(ContextHandle*, int), "cuDevicePrimaryCtxRetain")                                   \
+  F(context_release, Result (*)(int), "cuDevicePrimaryCtxRelease_v2")                                              \
+  F(context_push, Result (*)(ContextHandle), "cuCtxPushCurrent_v2")                                                \
+  F(context_pop, Result (*)(ContextHandle*), "cuCtxPopCurrent_v2")                                                 \
+  F(memory_info, Result (*)(std::size_t*, std::size_t*), "cuMemGetInfo_v2")                                        \
+  F(allocate, Result (*)(DeviceAddress*, std::size_t), "cuMemAlloc_v2")                                            \
+  F(free, Result (*)(DeviceAddress), "cuMemFree_v2")                                                               \
+  F(host_register, Result (*)(void*, std::size_t, unsigned), "cuMemHostRegister_v2")                               \
+  F(host_unregister, Result (*)(void*), "cuMemHostUnregister")                                                     \
+  F(copy_to_device, Result (*)(DeviceAddress, const void*, std::size_t, StreamHandle), "cuMemcpyHtoDAsync_v2")     \
+  F(copy_to_host, Result (*)(void*, DeviceAddress, std::size_t), "cuMemcpyDtoH_v2")                                \
+  F(copy_to_host_in, Result (*)(void*, DeviceAddress, std::size_t, StreamHandle), "cuMemcpyDtoHAsync_v2")          \
+  F(pointer_attribute, Result (*)(void*, int, DeviceAddress), "cuPointerGetAttribute")                             \
+  F(address_range, Result (*)(DeviceAddress*, std::size_t*, DeviceAddress), "cuMemGetAddressRange_v2")             \
+  F(stream_create, Result (*)(StreamHandle*, unsigned), "cuStreamCreate")                                          \
+  F(stream_destroy, Result (*)(StreamHandle), "cuStreamDestroy_v2")                                                \
+  F(stream_synchronize, Result (*)(StreamHandle), "cuStreamSynchronize")                                           \
+  F(stream_wait, Result (*)(StreamHandle, EventHandle, unsigned), "cuStreamWaitEvent")                             \
+  F(event_create, Result (*)(EventHandle*, unsigned), "cuEventCreate")                                             \
+  F(event_record, Result (*)(EventHandle, StreamHandle), "cuEventRecord")                                          \
+  F(event_synchronize, Result (*)(EventHandle), "cuEventSynchronize")                                              \
+  F(event_destroy, Result (*)(EventHandle), "cuEventDestroy_v2")                                                   \
+  F(module_load, Result (*)(ModuleHandle*, const void*), "cuModuleLoadData")                                       \
+  F(module_unload, Result (*)(ModuleHandle), "cuModuleUnload")                                                     \
+  F(module_function, Result (*)(FunctionHandle*, ModuleHandle, const char*), "cuModuleGetFunction")                \
   F(launch,                                                                                                        \
     Result (*)(FunctionHandle, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, StreamHandle, \
                void**, void**),                                                                                    \
-    "cuLaunchKernel", "hipModuleLaunchKernel")                                                                     \
-  F(error_name, Result (*)(Result, const char**), "cuGetErrorName", "hipDrvGetErrorName")
+    "cuLaunchKernel")                                                                                              \
+  F(error_name, Result (*)(Result, const char**), "cuGetErrorName")
 
 struct Driver {
-  Family family = Family::cuda;
   std::string library;  // the path that was opened
   int version = 0;
 
 // NOLINTNEXTLINE(cppcoreguidelines-macro-usage)
-#define TARE_DRIVER_MEMBER(name, type, cuda, hip) std::type_identity_t<type> name = nullptr;
+#define TARE_DRIVER_MEMBER(name, type, symbol) std::type_identity_t<type> name = nullptr;
   TARE_DRIVER_FUNCTIONS(TARE_DRIVER_MEMBER)
 #undef TARE_DRIVER_MEMBER
 };
 
-// The driver, initialized; the same one for every call, and never closed. The variables TARE_CUDA_LIBRARY and
-// TARE_HIP_LIBRARY name another library. Throws `device.driver.missing`, `device.driver.old`, `device.none`.
-const Driver& driver_of(Family family);
+// The driver, initialized; the same one for every call, and never closed. The variable TARE_CUDA_LIBRARY names another
+// library. Throws `device.driver.missing`, `device.driver.old`, `device.none`.
+const Driver& the_driver();
 
-// What a call that failed says: `device.memory` where there is none left, else `device.driver.failed`.
+// The error of a failed call: `device.memory` if the device is out of memory, else `device.driver.failed`.
 Error driver_error(const Driver& driver, Result result, std::string_view doing);
 inline void require(const Driver& driver, Result result, std::string_view doing) {
   if (result != 0) throw driver_error(driver, result, doing);

@@ -15,8 +15,8 @@
 namespace tare::device {
 namespace {
 
-// File systems that are memory, or on another machine: around their page cache is never the shorter way. By the numbers of
-// statfs(2), some of which <linux/magic.h> does not list.
+// File systems in memory or on another machine, for which direct reads are never faster. The numbers are those of
+// statfs(2); <linux/magic.h> does not list all of them.
 constexpr std::array<std::uint32_t, 14> kNeverDirect = {
     0x01021994,  // tmpfs
     0x858458f6,  // ramfs
@@ -34,7 +34,7 @@ constexpr std::array<std::uint32_t, 14> kNeverDirect = {
     0x19830326,  // BeeGFS
 };
 
-// Of a range: as cachestat(2) and mincore(2) see it, whichever the system has. Resident when nobody can tell.
+// Whether most of a range is in the page cache, by cachestat(2) or mincore(2), whichever exists. True if neither works.
 bool mostly_resident(int file, std::uint64_t offset, std::uint64_t length) {
   struct Range {
     std::uint64_t offset, length;
@@ -68,7 +68,7 @@ void FileReader::open_direct() const {
   if (file < 0 || reading_ == Reading::buffered || ::fstatfs(file, &system) != 0) return;
   const auto type = static_cast<std::uint32_t>(system.f_type);
   if (std::find(kNeverDirect.begin(), kNeverDirect.end(), type) != kNeverDirect.end()) return;
-  // Through its descriptor it is the same file, whatever its path leads to by now.
+  // Opened through the descriptor, so that it is the same file even if the path leads elsewhere by now.
   direct_ = io::Descriptor(::open(fmt::format("/proc/self/fd/{}", file).c_str(), O_RDONLY | O_CLOEXEC | O_DIRECT));
 }
 
@@ -76,7 +76,7 @@ bool FileReader::goes_direct(std::uint64_t offset, std::uint64_t length) const {
   opened_.run([this] { open_direct(); });
   if (!direct_ || !works_.load(std::memory_order_relaxed)) return false;
   if (reading_ == Reading::direct) return true;
-  // What is read beyond the range must not matter.
+  // Long enough that the bytes read around the range do not matter.
   constexpr std::uint64_t kWorthIt = std::uint64_t{512} << 10;
   return length >= kWorthIt && !mostly_resident(source_->descriptor(), offset, length);
 }
@@ -92,7 +92,7 @@ void FileReader::read_sectors(std::uint64_t offset, std::uint64_t length, std::b
     const ssize_t n = ::pread(direct_.get(), memory + done, static_cast<std::size_t>(end - begin - done),
                               static_cast<off_t>(begin + done));
     if (n < 0 && errno == EINTR) continue;
-    if (n < 0 && errno == EINVAL) {  // it opens files so and reads none
+    if (n < 0 && errno == EINVAL) {  // the file system accepts O_DIRECT in open, but not in read
       works_.store(false, std::memory_order_relaxed);
       return read(offset, {memory + lead, static_cast<std::size_t>(length)}, counts);
     }
@@ -101,7 +101,7 @@ void FileReader::read_sectors(std::uint64_t offset, std::uint64_t length, std::b
     counts.bytes.fetch_add(static_cast<std::uint64_t>(n), std::memory_order_relaxed);
     counts.direct.fetch_add(static_cast<std::uint64_t>(n), std::memory_order_relaxed);
     done += static_cast<std::uint64_t>(n);
-    // A read that ends inside of a sector ends the file.
+    // A read that ends inside a sector means the end of the file.
     if ((n == 0 || done % kSector != 0) && begin + done < offset + length) {
       source_->check();
       throw Error(ErrorKind::io, "io.source.read", "a direct read ended early").in(source_->name()).at(begin + done);

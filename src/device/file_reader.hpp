@@ -1,4 +1,4 @@
-// Ranges of a file into memory, around the page cache or through it.
+// Reads ranges of a file into memory, through the page cache or directly.
 #pragma once
 
 #include <atomic>
@@ -12,9 +12,10 @@
 
 namespace tare::device {
 
-inline constexpr std::uint64_t kSector = 4096;  // direct reads begin and end on multiples of this, in file and memory
+// Direct reads begin and end at multiples of this, in the file and in memory.
+inline constexpr std::uint64_t kSector = 4096;
 
-// Of what was asked of the system.
+// What was read from the system.
 struct ReadCounts {
   std::atomic<std::uint64_t> bytes{0}, reads{0}, direct{0};
 };
@@ -23,12 +24,12 @@ class FileReader {
  public:
   FileReader(SourcePtr source, Reading reading);
 
-  // Bytes [offset, offset + length) to memory + (offset % kSector). `memory` is aligned to kSector and has room for the
-  // sectors around the range. Throws as Source::read.
+  // Reads bytes [offset, offset + length) to memory + (offset % kSector). `memory` is aligned to kSector and has room
+  // for all sectors of the range. Throws what Source::read throws.
   void read_sectors(std::uint64_t offset, std::uint64_t length, std::byte* memory, ReadCounts& counts) const;
-  // The same into any memory; through the page cache.
+  // The same into any memory, through the page cache.
   void read(std::uint64_t offset, std::span<std::byte> out, ReadCounts& counts) const;
-  // Whether a range is to be read around the page cache.
+  // Whether a range is to be read directly.
   bool goes_direct(std::uint64_t offset, std::uint64_t length) const;
 
   const Source& source() const { return *source_; }
@@ -40,8 +41,8 @@ class FileReader {
   SourcePtr source_;
   Reading reading_;
   mutable Once opened_;
-  mutable io::Descriptor direct_;          // the same file once more; none where that is not possible or not wise
-  mutable std::atomic<bool> works_{true};  // direct reading, as far as it was tried
+  mutable io::Descriptor direct_;  // the same file, opened for direct reads; empty if that is impossible or not useful
+  mutable std::atomic<bool> works_{true};  // false after a direct read was refused
 };
 
 }  // namespace tare::device

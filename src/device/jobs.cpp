@@ -9,8 +9,9 @@
 namespace tare::device {
 namespace {
 
-constexpr std::uint64_t kLongRun = std::uint64_t{64} << 10;  // of a part along an inner axis: read by itself
-constexpr std::uint64_t kWhole = 16;                         // pieces are cut at multiples of this: whole elements
+// Runs of a part along an inner axis are read separately from this length on.
+constexpr std::uint64_t kLongRun = std::uint64_t{64} << 10;
+constexpr std::uint64_t kWhole = 16;  // pieces are divided at multiples of this: whole elements
 
 class Cutter {
  public:
@@ -31,7 +32,7 @@ class Cutter {
         add_plain(i);
     }
     close();
-    // Work that only one thread can do goes first, the longest at the head; the rest as it lies in the files.
+    // Jobs that occupy one thread for long come first, the longest at the beginning; the others are in file order.
     std::stable_sort(work_.jobs.begin(), work_.jobs.end(),
                      [this](const Job& a, const Job& b) { return alone(a) > alone(b); });
     return std::move(work_);
@@ -42,7 +43,7 @@ class Cutter {
     if (job.pulled) return job.end - job.begin;
     return job.end - job.begin > 1 ? (job.end - job.begin) * slot_ : 0;
   }
-  // The chunk in the making, as a job of its own.
+  // Ends the current chunk and makes it a job.
   void close() {
     if (chunk_.shares == 0) return;
     work_.jobs.push_back({false, 0, work_.chunks.size(), work_.chunks.size() + 1});
@@ -54,7 +55,7 @@ class Cutter {
     chunk_ = {Chunk::Kind::run, piece.file, offset, offset, work_.shares.size(), 0};
   }
 
-  // How many bytes at `offset` in the file still fit.
+  // How many bytes at `offset` of the file still fit the current chunk.
   std::uint64_t room(std::uint64_t offset) const {
     const std::uint64_t limit = chunk_.begin / kSector * kSector + slot_;
     return offset >= limit ? 0 : limit - offset;
@@ -177,9 +178,9 @@ class Cutter {
     try {
       step = piece.blob.seek_granularity();
     } catch (const Error&) {
-      step = 0;  // whoever pulls will meet the same trouble, and say which tensor
+      step = 0;  // reading throws the same error, with the tensor's name
     }
-    // Where it can be entered anywhere, a thread takes a few slots full.
+    // If the blob is seekable, a job is a few slots.
     const std::uint64_t steps = step == 0 ? 0 : ceil_div(std::max(std::uint64_t{1}, 4 * slot_ / step), kWhole) * kWhole;
     const std::uint64_t most = step == 0 ? piece.bytes : steps * step;
     for (std::uint64_t at = 0; at < piece.bytes; at += std::min(most, piece.bytes - at))

@@ -1,4 +1,4 @@
-// The work of a load, cut into what one thread does at a time.
+// The work of a load, divided into jobs for threads.
 #pragma once
 
 #include <cstdint>
@@ -8,7 +8,7 @@
 
 namespace tare::device {
 
-// Bytes of a piece inside of a chunk.
+// The bytes of a piece in a chunk.
 struct Share {
   std::uint32_t piece = 0;
   std::uint32_t at = 0;      // in the chunk's memory
@@ -16,19 +16,19 @@ struct Share {
   std::uint64_t bytes = 0;
 };
 
-// What fits into one slot of the ring and is read, checked and copied together.
+// The contents of one slot of the ring, which are read, checked and copied together.
 struct Chunk {
   enum class Kind : std::uint8_t {
-    run,     // bytes [begin, end) of a file, with everything that lies in them
-    gather,  // runs [begin, end) of one piece, packed
-    units,   // units [begin, end) of one piece, plane behind plane
+    run,     // bytes [begin, end) of a file, with all pieces in them
+    gather,  // runs [begin, end) of one piece, without gaps
+    units,   // units [begin, end) of one piece, one plane after the other
   } kind = Kind::run;
   std::size_t file = 0;
   std::uint64_t begin = 0, end = 0;
   std::size_t first_share = 0, shares = 0;
 };
 
-// Chunks [begin, end) in their order; or, if it is `pulled`, bytes [begin, end) of what a piece's blob decodes to.
+// Chunks [begin, end), in order; or, if it is `pulled`, bytes [begin, end) of a piece's decoded blob.
 struct Job {
   bool pulled = false;
   std::uint32_t piece = 0;
@@ -41,12 +41,12 @@ struct Work {
   std::vector<Job> jobs;
 };
 
-// `chunk_bytes`: of a slot. `in_order`: of each piece whether it is left to one thread, from the first byte to the last.
+// `chunk_bytes`: the size of a slot. `in_order`: per piece, whether one thread must process it from front to back.
 Work make_work(const Pieces& pieces, std::uint64_t chunk_bytes, const std::vector<char>& in_order);
 
-// Planes begin at multiples of this in the memory of a chunk of units.
+// In the memory of a chunk of units, planes begin at multiples of this.
 inline constexpr std::uint64_t kPlaneAlignment = 256;
-// Which bytes of a plane units [first, end) need.
+// The bytes of a plane that units [first, end) need.
 struct PlaneRange {
   std::uint64_t begin = 0, bytes = 0;  // in the plane
 };

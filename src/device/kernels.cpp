@@ -8,8 +8,6 @@
 
 namespace tare::device {
 
-bool has_kernels(Family family) { return family == Family::cuda; }
-
 Kernels::~Kernels() {
   for (const auto& [name, loaded] : loaded_) context_.driver().module_unload(loaded.module);
 }

@@ -1,10 +1,9 @@
-// What the device decodes: casts, 8-bit floats with scales, the block types of MCF and ggml. tools/ptx makes
-// kernels_ptx.cpp of this with clang; no toolkit of CUDA's is needed for that. The tests' driver runs the same text on the
-// host.
+// Kernels that decode on the device: casts, 8-bit floats with scales, the block types of MCF and ggml. tools/ptx makes
+// kernels.ptx from this file with clang, without CUDA's toolkit. The tests' driver runs the same file on the host.
 //
-// A thread makes eight elements that lie side by side, of one block. In f32, in the order of operations of the codecs
-// (src/codecs), without fused multiply-add, and rounded to the nearest even in the end: the bits are those that the
-// processor makes.
+// A thread makes eight neighbouring elements of one block, in f32, with the operations of the codecs (src/codecs) in
+// the same order, without fused multiply-adds, and rounds the results to nearest even. So they are the processor's
+// results, bit for bit.
 #if defined(__CUDA__)
 #define TARE_DEVICE static inline __attribute__((device, always_inline))
 #define TARE_KERNEL extern "C" __attribute__((global)) void
@@ -57,7 +56,7 @@ TARE_DEVICE u32 half_bits_at(const u8* at) { return at[0] | static_cast<u32>(at[
 TARE_DEVICE float half_at(const u8* at) { return float_of_half(static_cast<u16>(half_bits_at(at))); }
 TARE_DEVICE float signed_at(const u8* at) { return static_cast<float>(static_cast<signed char>(*at)); }
 
-// Bits of e4m3 are those of an f32 with another bias.
+// The bits of e4m3 are those of an f32 with another bias.
 TARE_DEVICE float e4m3_value(u32 code) {
   if ((code & 0x7F) == 0x7F) return float_of_bits(0x7FC00000u | (code & 0x80) << 24);
   return float_of_bits((code & 0x80) << 24 | bits_of_float(float_of_bits((code & 0x7F) << 20) * 0x1p120f));
@@ -68,14 +67,14 @@ TARE_DEVICE float e8m0_value(u32 code) {
   return float_of_bits(code == 0 ? 0x00400000u : code << 23);
 }
 
-// What every kernel gets.
+// The arguments of every decoder.
 struct Given {
   const u8 *plane0, *plane1, *plane2;
-  u64 first;  // unit of the tensor that the chunk begins with
+  u64 first;  // the chunk's first unit, as counted in the tensor
   u64 n0, n1;
 };
 
-// Eight elements of one type, with one store of 16 bytes or two.
+// Stores eight elements of one type, with one or two stores of 16 bytes.
 TARE_DEVICE void put(void* out, u64 element, u64 kind, const float* values, u64 count) {
   const u64 left = count - element;
   if (kind == 0) {
@@ -114,7 +113,7 @@ TARE_DEVICE void put(void* out, u64 element, u64 kind, const float* values, u64 
   }                                                                                                                   \
   TARE_DEVICE void name##_eight(const Given& given, u64 element, u64 count, float* v)
 
-// Casts. The last eight may be fewer.
+// Casts. The last thread may have fewer than eight elements.
 
 TARE_DECODER(cast_f32) {
   for (u64 i = 0; i < 8; ++i)
@@ -137,7 +136,7 @@ TARE_DECODER(cast_f8_e5m2) {
   for (u64 i = 0; i < 8; ++i) v[i] = element + i < count ? e5m2_value(given.plane0[element + i]) : 0;
 }
 
-// A scale for each block of rows and columns. n0: columns. n1: rows of a block, its columns << 24, the scales' type << 56
+// One scale per block of rows and columns. n0: columns. n1: rows of a block, its columns << 24, the scales' type << 56
 // (0 f32, 1 f16, 2 bf16, 3 f8_e8m0). Units are rows. Rows and blocks have a multiple of 8 columns.
 TARE_DEVICE float grid_scale(const Given& given, u64 row, u64 column) {
   const u64 rows = given.n1 & 0xFFFFFF, columns = given.n1 >> 24 & 0xFFFFFFFF, type = given.n1 >> 56;
@@ -155,8 +154,8 @@ TARE_DECODER(grid_f8_e4m3fn) {
   for (u64 i = 0; i < 8; ++i) v[i] = e4m3_value(given.plane0[element + i]) * scale;
 }
 
-// MCF: codes in plane 0, scales in plane 1, sub-scales in plane 2; units are rows. n0: columns, a multiple of 8. n1: blocks
-// of 32 in a row.
+// MCF: codes in plane 0, scales in plane 1, sub-scales in plane 2; units are rows. n0: columns, a multiple of 8. n1:
+// blocks of 32 per row.
 TARE_DEVICE void mcf_eight(const Given& given, u64 element, u32 bits, bool super, float* v) {
   const u64 row = element / given.n0, column = element % given.n0, block = column / 32;
   const u8* const codes = given.plane0 + row * given.n1 * 4 * bits;
@@ -187,7 +186,7 @@ TARE_DECODER(mcf_k2) { mcf_eight(given, element, 2, true, v); (void)count; }
 
 // ggml: units are blocks, in plane 0.
 
-// Codes of 4 bits of a block of 32: weight i in the low half of byte i, weight i + 16 in the high half.
+// The 4-bit codes of a block of 32: weight i is in the low half of byte i, weight i + 16 in the high half.
 TARE_DEVICE u32 nibble(const u8* codes, u32 i) { return codes[i % 16] >> (i < 16 ? 0 : 4) & 15; }
 
 TARE_DECODER(ggml_q4_0) {
@@ -248,7 +247,7 @@ TARE_DECODER(ggml_iq4_xs) {
   for (u32 i = 0; i < 8; ++i) v[i] = scale * kIq4[nibble(block + 8 + 16 * part, element % 32 + i)];
 }
 
-// Weight i of 128 shares a byte with those 32, 64 and 96 further on: two bits each.
+// The 2-bit code of weight i; it shares a byte with the weights 32, 64 and 96 further on.
 TARE_DEVICE u32 crumb(const u8* codes, u32 i) { return codes[32 * (i / 128) + i % 32] >> (2 * (i % 128 / 32)) & 3; }
 
 TARE_DECODER(ggml_q2_k) {
@@ -272,7 +271,7 @@ TARE_DECODER(ggml_q3_k) {
     v[i] = scale * static_cast<float>(static_cast<int>(crumb(block + 32, at + i)) - (third ? 0 : 4));
   }
 }
-// A scale and a minimum of 6 bits for each of 8 parts.
+// A 6-bit scale and a 6-bit minimum for each of 8 parts.
 TARE_DEVICE void k_scale(const u8* packed, u32 part, u32* scale, u32* minimum) {
   if (part < 4) {
     *scale = packed[part] & 63;
@@ -320,14 +319,14 @@ TARE_DECODER(ggml_q6_k) {
   }
 }
 
-// XXH3 of bytes that have arrived, from one MiB on. What a block of 1024 bytes adds to each of the eight accumulators does not
-// depend on them: xxh3_sums makes these sums for all blocks at once. From block to block there is then one short step for each
-// accumulator (xxh3_chain), and in the end the eight are made one (xxh3_finish).
+// XXH3 of bytes that have arrived, for pieces of 1 MiB or more. What a block of 1024 bytes adds to the eight
+// accumulators does not depend on their values, so xxh3_sums computes these sums for all blocks at once. Then one short
+// step per block and accumulator remains (xxh3_chain), and in the end the eight are merged (xxh3_finish).
 
 typedef u64 Word __attribute__((may_alias));
 __extension__ typedef unsigned __int128 u128;
 
-// The secret that everybody has who chooses none, in words.
+// XXH3's default secret, in words.
 TARE_TABLE u64 kSecret[24] = {
     0xBE4BA423396CFEB8ull, 0x1CAD21F72C81017Cull, 0xDB979083E96DD4DEull, 0x1F67B3B7A4A44072ull,
     0x78E5C0CC4EE679CBull, 0x2172FFCC7DD05A82ull, 0x8E2443F7744608B8ull, 0x4C263A81E69035E0ull,
@@ -348,7 +347,7 @@ TARE_DEVICE u64 word_at(const u8* at, bool aligned) {
   for (u32 i = 0; i < 8; ++i) word |= static_cast<u64>(at[i]) << (8 * i);
   return word;
 }
-// The secret from some byte on.
+// The word of the secret that begins at a byte.
 TARE_DEVICE u64 secret_at(u32 byte) {
   const u32 shift = byte % 8 * 8;
   return shift == 0 ? kSecret[byte / 8] : kSecret[byte / 8] >> shift | kSecret[byte / 8 + 1] << (64 - shift);
@@ -371,7 +370,7 @@ TARE_DEVICE TwoSums block_sums(const u8* from, u32 lane, bool aligned) {
 }
 
 
-// plane0: the bytes. out: eight sums for each block. count: four for each block; a thread has two of the accumulators.
+// plane0: the bytes. out: eight sums per block. count: four threads per block, each with two of the accumulators.
 TARE_KERNEL xxh3_sums(const u8* plane0, const u8* plane1, const u8* plane2, void* out, u64 first, u64 n0, u64 n1, u64 count,
                       u64 kind) {
   (void)plane1, (void)plane2, (void)first, (void)n0, (void)n1, (void)kind;
@@ -388,9 +387,9 @@ TARE_KERNEL xxh3_sums(const u8* plane0, const u8* plane1, const u8* plane2, void
 
 TARE_DEVICE u64 scrambled(u64 accumulator, u64 key) { return (accumulator ^ accumulator >> 47 ^ key) * 0x9E3779B1u; }
 
-// plane0: sums of n0 blocks. plane1: the n1 bytes behind these blocks, 1024 at most; none: more blocks will come. out: the
-// accumulators. first: blocks before these. A thread for each accumulator; it asks for many sums at once, since memory is slower
-// than a step.
+// plane0: sums of n0 blocks. plane1: the n1 bytes after these blocks, at most 1024; 0: more blocks follow. out: the
+// accumulators. first: number of blocks before these. One thread per accumulator; it loads many sums at once, because
+// memory is slower than a step.
 TARE_KERNEL xxh3_chain(const u8* plane0, const u8* plane1, const u8* plane2, void* out, u64 first, u64 n0, u64 n1, u64 count,
                        u64 kind) {
   (void)plane2, (void)kind;
@@ -409,7 +408,7 @@ TARE_KERNEL xxh3_chain(const u8* plane0, const u8* plane1, const u8* plane2, voi
     for (u32 i = 0; i < kAtOnce; ++i) accumulator = scrambled(accumulator + some[i], key);
   }
   for (; block < n0; ++block) accumulator = scrambled(accumulator + sums[8 * block], key);
-  // Whole stripes of the last block, and then the last 64 bytes of all, which overlap them.
+  // The whole stripes of the last block, then the last 64 bytes of all, which overlap them.
   for (u64 at = 0; n1 > 0 && at < (n1 - 1) / 64 + 1; ++at) {
     const bool last = at == (n1 - 1) / 64;
     const u8* const from = last ? plane1 + n1 - 64 : plane1 + 64 * at;
@@ -430,8 +429,8 @@ TARE_DEVICE u64 merged(const Word* accumulators, u32 secret, u64 start) {
   return result ^ result >> 32;
 }
 
-// plane0: the accumulators. out: two words, the digest of 64 bits or the lower half of that of 128, and the higher half.
-// n0: bytes in all.
+// plane0: the accumulators. out: two words: the 64-bit digest, or the lower and the higher half of the 128-bit digest.
+// n0: number of bytes.
 TARE_KERNEL xxh3_finish(const u8* plane0, const u8* plane1, const u8* plane2, void* out, u64 first, u64 n0, u64 n1, u64 count,
                         u64 kind) {
   (void)plane1, (void)plane2, (void)first, (void)n1, (void)kind;

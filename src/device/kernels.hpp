@@ -1,4 +1,4 @@
-// The functions that run on the device, compiled by its driver when they are needed.
+// The functions that run on the device. Its driver compiles them when they are needed.
 #pragma once
 
 #include <array>
@@ -11,31 +11,28 @@
 
 namespace tare::device {
 
-// Whether this kind of device can run them at all.
-bool has_kernels(Family family);
-
 class Kernels {
  public:
-  // The context is current wherever these are used.
+  // The context must be current whenever the object is used.
   explicit Kernels(const Context& context) : context_(context) {}
   ~Kernels();
   Kernels(const Kernels&) = delete;
   Kernels& operator=(const Kernels&) = delete;
 
-  // From many threads, as `launch`.
+  // Compiles a kernel, if that was not done yet. Thread-safe, like `launch`.
   void prepare(std::string_view name);
   bool loaded() const { return !loaded_.empty(); }
 
-  // What every kernel gets: the planes of a chunk, where its elements go, and numbers.
+  // The arguments of every kernel: the planes of a chunk, the output, and numbers.
   struct Call {
     std::array<DeviceAddress, 3> planes = {};
     DeviceAddress out = 0;
-    std::uint64_t first = 0;  // unit of the tensor that the chunk begins with
+    std::uint64_t first = 0;  // the chunk's first unit, as counted in the tensor
     std::array<std::uint64_t, 2> numbers = {};
-    std::uint64_t count = 0;  // elements to make, or whatever the kernel counts
-    std::uint64_t kind = 0;   // what they are: 0 f32, 1 f16, 2 bf16
+    std::uint64_t count = 0;  // elements to make, or whatever else the kernel counts
+    std::uint64_t kind = 0;   // type of the elements: 0 f32, 1 f16, 2 bf16
   };
-  // Of those that were prepared, with so many threads of the device's. From many threads.
+  // Launches a prepared kernel with `threads` device threads. Thread-safe.
   void launch(std::string_view name, Call call, std::uint64_t threads, StreamHandle stream);
 
  private:
@@ -44,7 +41,7 @@ class Kernels {
     FunctionHandle function = nullptr;
   };
   const Context& context_;
-  std::mutex mutex_;  // of the following
+  std::mutex mutex_;  // guards the members below
   std::map<std::string, Loaded, std::less<>> loaded_;
 };
 

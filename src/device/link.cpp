@@ -19,7 +19,7 @@ double link_speed(std::string_view device) {
                                                     static_cast<std::size_t>(bytes), stream.get()),
                    "copy to the device");
   };
-  // The best of several rounds: right after much memory was freed, the device is still busy with that.
+  // The best of several rounds, because the device is still busy right after much memory was freed.
   double best = 0;
   for (int round = 0; round < 6; ++round) {
     const auto begin = std::chrono::steady_clock::now();

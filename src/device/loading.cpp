@@ -15,7 +15,7 @@ namespace tare::device {
 namespace {
 
 constexpr std::uint64_t kLeastChunk = std::uint64_t{256} << 10;
-constexpr std::chrono::milliseconds kLook{20};  // how often whoever waits looks for a wish to stop
+constexpr std::chrono::milliseconds kLook{20};  // how often waiting threads look for a stop request
 
 Options checked(Options options) {
   if (options.chunk_bytes % kSector != 0 || options.chunk_bytes < kLeastChunk ||
@@ -90,7 +90,7 @@ Loading::State::~State() {
   give_back();
 }
 
-// The device where that is faster, the processor otherwise.
+// Assigns each digest to the device if that is faster, otherwise to the processor.
 void Loading::State::choose_hashers() {
   hashed_here_.resize(pieces_.size());
   hashed_there_.resize(pieces_.size());
@@ -107,13 +107,13 @@ void Loading::State::give_back() noexcept {
   checkers_.clear();
   try {
     const Current here(*context_);
-    if (device_ != nullptr) {  // whoever took a tensor last has put a mark behind all copies
+    if (device_ != nullptr) {  // other streams may still wait for an event after the last copies
       context_->driver().stream_synchronize(device_->copies.get());
       context_->driver().stream_synchronize(device_->kernels.get());
     }
     device_.reset();
   } catch (const Error&) {
-    device_.reset();  // a device that is lost keeps what it has
+    device_.reset();  // a lost device frees nothing
   }
   lease_.reset();
 }
@@ -128,7 +128,7 @@ void Loading::State::check_destination(const Memory& memory, std::uint64_t bytes
   if (memory.bytes < bytes)
     throw Error(ErrorKind::usage, "device.destination.small",
                 fmt::format("{} needs {} bytes, its destination has {}", what, bytes, memory.bytes));
-  if (bytes == 0 || context_->driver().family != Family::cuda) return;
+  if (bytes == 0) return;
   constexpr int kMemoryType = 2, kOrdinal = 9;
   constexpr unsigned kOnDevice = 2;
   unsigned type = 0;
@@ -175,7 +175,7 @@ void Loading::State::take_memory(const Destination& destination) {
   own_places_ = !destination.each;
   if (destination.each) {
     for (std::size_t i = 0; i < pieces_.size(); ++i) {
-      // Tensors that share their bytes share the place of the first.
+      // Tensors that share their bytes use the destination of the first.
       const std::size_t first = pieces_[i].placed.front();
       check_destination(destination.memory[first], pieces_[i].bytes, "tensor " + quote(pieces_[i].tensor));
       targets_[i] = destination.memory[first].address;
@@ -191,7 +191,7 @@ void Loading::State::take_memory(const Destination& destination) {
       throw Error(ErrorKind::usage, "device.destination.aligned",
                   fmt::format("tensor {} is decoded by the device to {:#x}, which is not a multiple of 16",
                               quote(pieces_[i].tensor), targets_[i]));
-  // What the caller has queued may still use that memory.
+  // Work that the caller has queued may still use that memory.
   const Event before(*context_);
   before.record(destination.stream);
   before.hold(device_->copies.get());
@@ -211,7 +211,7 @@ void Loading::State::start(unsigned threads) {
     running_ -= threads - started;
     if (started == 0) ++running_;
   }
-  // Where the system has no thread to spare, the caller waits.
+  // If the system cannot start a thread, the caller's thread does the work.
   if (started == 0) run(0);
   if (digests) checkers_ = start_threads(1, [this](unsigned) { run_digests(); });
   if (digests && checkers_.empty()) run_digests();
@@ -226,7 +226,7 @@ void Loading::State::run(unsigned number) noexcept {
     try {
       reader.work();
     } catch (...) {
-      fail(std::current_exception());  // before the reader waits for the device, so that the others end, too
+      fail(std::current_exception());  // before the reader waits for the device, so that the other threads stop, too
     }
   } catch (...) {
     fail(std::current_exception());
@@ -261,7 +261,7 @@ void Loading::State::run_digests() noexcept {
 
 void Loading::State::ended() noexcept {
   const std::scoped_lock lock(mutex_);
-  // The readers have waited for their copies: the next load may have the ring, however long this one is kept.
+  // The readers have waited for their copies: the next load may use the ring, even while this object still exists.
   if (--running_ == 0) lease_.reset();
   changed_.notify_all();
 }

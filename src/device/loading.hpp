@@ -1,11 +1,12 @@
-// A load that is under way: the threads that read, the ring they read into, and who waits for what.
+// A load in progress: the threads that read, the ring that they read into, and waiting for tensors.
 //
-// All copies go through one stream, in the order in which they are issued, so "everything that was issued up to now" is one
-// event, and a tensor whose last copy has been issued is ready for whoever waits for such an event. Kernels have a stream of
-// their own, which waits for each copy that one of them needs.
+// All copies go through one stream, in the order in which they are issued. So one event means "everything issued until
+// now", and a tensor whose last copy was issued is ready for any stream that waits for such an event. Kernels have
+// their own stream, which waits for each copy that a kernel needs.
 //
-// A thread has its own slots of the ring. It fills one while the device copies from the other, and waits for a slot's event
-// before it writes into it again; nothing else ever makes the host wait for the device.
+// Each thread has its own slots of the ring. It fills one while the device copies from the other, and waits for a
+// slot's event before it writes to that slot again. Otherwise a reading thread waits for the device only once, to time
+// the first tensor.
 #pragma once
 
 #include <atomic>
@@ -50,14 +51,14 @@ class Loading::State {
   using Clock = std::chrono::steady_clock;
   class Reader;
 
-  // Everything of the device's, in the order in which it is made.
+  // Everything on the device, in the order in which it is created.
   struct OnDevice {
     explicit OnDevice(const Context& context) : copies(context), kernels(context), fence(context) {}
     Stream copies, kernels;
-    Event fence;  // of `hold`
+    Event fence;  // used by `hold`
     std::vector<DeviceMemory> buffers;
-    std::unique_ptr<DeviceMemory> stage;     // slots once more, for what kernels decode
-    std::unique_ptr<DeviceDigests> digests;  // where some are left to the device
+    std::unique_ptr<DeviceMemory> stage;     // a copy of the slots on the device, for what kernels decode
+    std::unique_ptr<DeviceDigests> digests;  // null if the device hashes nothing
   };
 
   void take_memory(const Destination& destination);
@@ -66,14 +67,14 @@ class Loading::State {
   void choose_hashers();
   void start(unsigned threads);
   void run(unsigned number) noexcept;
-  // Compares what the device finds. The last thing of a thread, as `run` is.
+  // Compares the digests that the device finds. The main function of a thread, like `run`.
   void run_digests() noexcept;
   void ended() noexcept;
   void fail(std::exception_ptr error) noexcept;
-  // Pieces whose last byte is on its way.
+  // Makes pieces available whose last byte was issued.
   void arrived(std::span<const std::size_t> pieces);
   void hold(StreamHandle stream);
-  // Waits for a tensor to arrive, for a while. Throws `work.stopped`.
+  // Waits a short time for a tensor to arrive. Throws `work.stopped`.
   void look(std::unique_lock<std::mutex>& lock);
   double since_start() const { return std::chrono::duration<double>(Clock::now() - started_).count(); }
   void give_back() noexcept;
@@ -85,31 +86,31 @@ class Loading::State {
   Options options_;
   ContextPtr context_;
   Checks checks_;
-  std::vector<char> hashed_here_, hashed_there_;  // of each piece: by the processor, by the device
+  std::vector<char> hashed_here_, hashed_there_;  // per piece: hashed by the processor, by the device
   Work work_;
   ReadCounts counts_;
   std::atomic<std::uint64_t> copied_{0};
   std::deque<FileReader> files_;
-  std::vector<DeviceAddress> targets_;  // of each piece
-  std::vector<std::size_t> piece_of_;   // of each tensor
+  std::vector<DeviceAddress> targets_;  // per piece
+  std::vector<std::size_t> piece_of_;   // per tensor
   bool decodes_ = false;                // kernels are used
-  bool own_places_ = true;              // nothing but padding lies between joined pieces
+  bool own_places_ = true;              // only padding is between joined pieces, so copies may include it
   std::unique_ptr<OnDevice> device_;
   std::unique_ptr<Lease> lease_;
   std::size_t slots_each_ = 0;
   std::uint64_t device_bytes_ = 0, pinned_bytes_ = 0;
-  std::unique_ptr<std::atomic<std::uint64_t>[]> left_;  // bytes of each piece that are not on their way
+  std::unique_ptr<std::atomic<std::uint64_t>[]> left_;  // bytes of each piece that were not issued yet
   std::atomic<std::size_t> next_job_{0};
   std::atomic<bool> timed_{false};
   Stop stop_;
 
   std::mutex mutex_;
   std::condition_variable changed_;
-  std::vector<char> ready_;            // of each piece
-  std::vector<std::size_t> arrivals_;  // tensors, in order
-  std::size_t given_ = 0;              // of those, by `next`
+  std::vector<char> ready_;            // per piece
+  std::vector<std::size_t> arrivals_;  // tensors, in order of arrival
+  std::size_t given_ = 0;              // number of those returned by `next`
   unsigned running_ = 0;
-  unsigned waiting_ = 0;  // for tensors; whoever waits for the end is not told of each
+  unsigned waiting_ = 0;  // threads that wait for tensors; those that wait for the end need no notice of each
   std::exception_ptr failure_;
   double first_seconds_ = 0;
   std::optional<Report> report_;

@@ -8,7 +8,7 @@
 namespace tare::device {
 namespace {
 
-// Read and looked through at once, so that the bytes are still in the processor's cache for the second.
+// Read and checked at a time, so that the bytes are still in the processor's cache for the check.
 constexpr std::uint64_t kBite = std::uint64_t{512} << 10;
 
 }  // namespace
@@ -24,7 +24,7 @@ Loading::State::Reader::Reader(State& load, unsigned number) : load_(load), cont
 
 Loading::State::Reader::~Reader() {
   const Driver& driver = context_.driver();
-  // After an error, what was issued last may have no event behind it.
+  // After an error, the last copies may have no event.
   driver.stream_synchronize(load_.device_->copies.get());
   driver.stream_synchronize(load_.device_->kernels.get());
   if (load_.device_->digests != nullptr) load_.device_->digests->drain();
@@ -70,7 +70,7 @@ void Loading::State::Reader::run_chunks(const Job& job) {
   }
   Hasher hasher(piece.digest.algorithm());
   for (std::uint64_t i = job.begin; i < job.end; ++i) {
-    // The tensor is said to be there with its last chunk: by then its digest has been compared.
+    // The last chunk makes the tensor available; its digest is compared before that.
     run_chunk(load_.work_.chunks[i], &hasher);
   }
 }
@@ -99,7 +99,7 @@ void Loading::State::Reader::read_run(const Chunk& chunk, std::span<const Share>
     file.read_sectors(chunk.begin, length, slot.data, load_.counts_);
     return check_run(shares, slot, hasher, chunk);
   }
-  // One tensor, or a part of one: in bites.
+  // One tensor, or a part of one: read and checked in small pieces.
   const Share& share = shares.front();
   std::optional<Hasher> own;
   if (hashed && hasher == nullptr) own.emplace(first.digest.algorithm());
@@ -170,7 +170,7 @@ void Loading::State::Reader::run_units(const Chunk& chunk, const Share& share, S
   call.numbers = piece.decode.numbers;
   call.count = share.bytes / size_of(piece.decode.made);
   call.kind = piece.decode.made == DType::f32 ? 0 : piece.decode.made == DType::f16 ? 1 : 2;
-  constexpr std::uint64_t kEach = 8;  // elements that a thread makes
+  constexpr std::uint64_t kEach = 8;  // elements per device thread
   context_.kernels().launch(piece.decode.kernel, call, (call.count + kEach - 1) / kEach, kernels);
   mark(slot, kernels);
   done({&share, 1}, slot);
@@ -194,7 +194,7 @@ void Loading::State::Reader::run_pulled(const Job& job) {
   }
 }
 
-// As few copies as the places allow: neighbours in memory that are neighbours on the device go together.
+// Makes as few copies as possible: neighbours in memory that are also neighbours on the device are copied together.
 void Loading::State::Reader::copy_shares(const Chunk& chunk, std::span<const Share> shares, Slot& slot) {
   const bool over_gaps = load_.own_places_ && chunk.kind == Chunk::Kind::run;
   for (std::size_t i = 0; i < shares.size();) {
@@ -232,7 +232,8 @@ void Loading::State::Reader::done(std::span<const Share> shares, Slot& slot) {
                                      load_.device_->copies.get());
       continue;
     }
-    // The copies of other threads were issued before they counted: whoever counts the last byte comes after all of them.
+    // Other threads issue their copies before they subtract, so whichever subtracts the last byte comes after all
+    // copies.
     if (load_.left_[share.piece].fetch_sub(share.bytes, std::memory_order_acq_rel) == share.bytes)
       whole_.push_back(share.piece);
   }

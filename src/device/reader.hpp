@@ -11,7 +11,7 @@ namespace tare::device {
 class Loading::State::Reader {
  public:
   Reader(State& load, unsigned number);
-  // Waits for what the device still copies from its slots, whatever became of the load.
+  // Waits until the device no longer copies from its slots, even after an error.
   ~Reader();
   Reader(const Reader&) = delete;
   Reader& operator=(const Reader&) = delete;
@@ -44,7 +44,7 @@ class Loading::State::Reader {
   const Context& context_;
   std::vector<std::unique_ptr<Slot>> slots_;
   std::size_t turn_ = 0;
-  std::vector<std::size_t> whole_;  // of `done`
+  std::vector<std::size_t> whole_;  // used by `done`
 };
 
 }  // namespace tare::device

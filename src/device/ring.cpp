@@ -1,4 +1,4 @@
-// Huge pages that several threads touch before the driver pins them: six times cheaper than to have the driver allocate.
+// Uses huge pages, which several threads touch before the driver pins them: six times cheaper than its own allocation.
 #include "device/ring.hpp"
 
 #include <fmt/format.h>
@@ -23,7 +23,7 @@ constexpr std::size_t kPage = 4096;
 
 }  // namespace
 
-// Fresh memory on a boundary of huge pages.
+// New memory, aligned to huge pages.
 class Pages {
  public:
   Pages(std::size_t bytes, unsigned threads) : bytes_(bytes), mapped_(bytes + kHugePage) {
@@ -73,14 +73,14 @@ struct Lease::Block {
   Block(const Block&) = delete;
   Block& operator=(const Block&) = delete;
 
-  ContextPtr context;  // pinned through it; it must not go before
+  ContextPtr context;  // the memory is pinned through it, so it must outlive it
   Pages pages;
   bool leased = false;
 };
 
 class Lease::Pool {
  public:
-  // Never destroyed: when the process ends, the driver may be gone before.
+  // Never destroyed, because the driver may be unloaded first when the process ends.
   static Pool& of_process() {
     static Pool& pool = *new Pool;
     return pool;
@@ -125,7 +125,7 @@ class Lease::Pool {
         ++block;
         continue;
       }
-      // The context must be current while it is unpinned, and outlive that.
+      // The context must be current while memory is unpinned, and outlive that.
       const ContextPtr context = block->context;
       try {
         const Current here(*context);

@@ -1,4 +1,4 @@
-// Pinned memory for copies: the process keeps it from one load to the next, since pinning costs more than many loads of it.
+// Pinned memory for copies. The process keeps it between loads, because pinning it costs more than many copies.
 #pragma once
 
 #include <cstdint>
@@ -8,12 +8,12 @@
 
 namespace tare::device {
 
-// A run of pinned memory that nobody else uses meanwhile.
+// A run of pinned memory for exclusive use.
 class Lease {
  public:
-  // Between `least` and `wanted` bytes, multiples of 4096 both, such that all leases and what is kept stay below `most`.
-  // Waits for another load to end if there is no room, listening to the wish to stop. Throws usage `device.pinned.budget`
-  // if `least` is beyond `most`, and `device.pinned` where the driver refuses.
+  // Leases between `least` and `wanted` bytes, both multiples of 4096, so that all pinned memory of the process stays
+  // within `most`. Waits for another load to end if there is no room; throws `work.stopped` if asked to stop. Throws
+  // usage `device.pinned.budget` if `least` is more than `most`, and `device.pinned` if the driver refuses.
   Lease(const ContextPtr& context, std::uint64_t wanted, std::uint64_t least, std::uint64_t most, unsigned threads);
   ~Lease();
   Lease(const Lease&) = delete;

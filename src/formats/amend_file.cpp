@@ -18,7 +18,7 @@ bool same_file(int a, int b) {
          first.st_ino == second.st_ino;
 }
 
-// Hard links are how some keep a file as it was.
+// Some people keep an old version of a file by a hard link, so a file with several names must not change.
 bool has_other_names(int file) {
   struct stat status {};
   return ::fstat(file, &status) == 0 && status.st_nlink > 1;
@@ -33,14 +33,15 @@ Error locked(const std::string& path) {
 io::Descriptor open_to_amend(const std::string& path, const Model& model) {
   if (model.sources.size() != 1) return {};
   constexpr std::string_view kDoing = "cannot open for changing";
-  const io::Place place = io::find_place(path, "io.open.missing", kDoing);
+  const io::Place place = io::find_place(path, "io.open.missing", kDoing, io::FollowLinks::ours, "io.open.refused");
   io::refuse_blob(place, path, "changed");
-  if (place.store == io::Store::link) return {};  // replaced by a file of its own
+  if (place.store == io::Store::link) return {};  // it is replaced by a file of its own
   io::Descriptor file(
       ::openat(place.parent.descriptor(), place.name.c_str(), O_RDWR | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK));
   if (!file) {
     const int code = errno;
-    if (code == EACCES || code == EPERM || code == EROFS || code == ETXTBSY) return {};  // a new file may be allowed
+    // Writing a new file may be allowed
+    if (code == EACCES || code == EPERM || code == EROFS || code == ETXTBSY) return {};
     throw io::system_error(code == ENOENT ? "io.open.missing" : "io.open.refused", kDoing, path, code);
   }
   if (!same_file(file.get(), model.sources.front()->descriptor())) return {};
@@ -49,14 +50,14 @@ io::Descriptor open_to_amend(const std::string& path, const Model& model) {
     if (errno != EWOULDBLOCK) return {};  // the file system has no locks
     throw locked(path);
   }
-  model.check_sources();  // nobody who asks for the lock can have come in between
+  model.check_sources();  // no other holder of the lock can have written since
   return file;
 }
 
 io::Descriptor lock_to_rewrite(const std::string& path, const Model& model) {
   if (model.sources.size() != 1 || model.sources.front()->descriptor() < 0) return {};
   io::Descriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
-  if (!file) return {};  // whoever writes will say why
+  if (!file) return {};  // the writer reports the reason
   if (::flock(file.get(), LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK) throw locked(path);
   if (!same_file(file.get(), model.sources.front()->descriptor()))
     throw Error(ErrorKind::io, "io.source.changed", "the file was replaced while it was edited").in(path);

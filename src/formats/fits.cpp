@@ -24,7 +24,7 @@ class FitCheck {
     if (!unplaced.empty()) throw error("room", fmt::format("{} cannot hold {}", format_.name, some_of(unplaced)));
     if (!holds_.many_tensors && model_.tensors.size() != 1)
       throw error("single", fmt::format("{} tensors; {} holds exactly one", model_.tensors.size(), format_.name));
-    if (!holds_.architecture.empty()) return;  // its writer knows every tensor, and lists all that is wrong at once
+    if (!holds_.architecture.empty()) return;  // its writer knows every tensor, and reports all problems at once
     for (const Tensor& tensor : model_.tensors) check_tensor(tensor);
     check_names();
   }
@@ -74,7 +74,7 @@ class FitCheck {
     add("types", "types of tokens", any([](const Token& token) { return token.type != TokenType::normal; }));
   }
 
-  // The parameters of a codec travel with its layout.
+  // The parameters of a codec are attributes that every container of its layout stores.
   bool has_unplaced_attributes(const Tensor& tensor) const {
     if (holds_.tensor_attributes || tensor.attributes.empty()) return false;
     const Codec* const codec = find_codec(tensor.layout);
@@ -98,7 +98,7 @@ class FitCheck {
     for (const Component& component : tensor.components) {
       const bool stored = std::ranges::find(holds_.dtypes, component.dtype) != holds_.dtypes.end();
       const bool typed = component.type.empty() || lists(holds_.logical_types, component.type);
-      // The components of a codec are its own.
+      // Only dense components need a type of the container; those of a codec have fixed types.
       if (dense && (!stored || !typed))
         throw error("type", fmt::format("{} has no type for {}", format_.name, quote(component.type_name())), tensor);
     }

@@ -1,5 +1,6 @@
-// Whether a model is one that a container can hold, by its row. Every writer asks this first, so that what has no place is
-// refused and never dropped; lengths, ranges and names that only the container knows it checks itself.
+// Checks whether a container can hold a model, by the container's row in the table of formats. Every writer calls this
+// first, so that what the container cannot hold is refused and never dropped. Lengths, ranges and names with rules of
+// their own are checked by the writer.
 #pragma once
 
 #include "tare/format.hpp"
@@ -7,14 +8,14 @@
 namespace tare {
 
 // Throws the error of a broken tensor, and Error unsupported under the name of the format:
-//   write.room        metadata, a field of the config, a part of the vocabulary, attachments, attributes without a place
-//   write.metadata    a metadata value that is not a text, where only texts can be
+//   write.room        metadata, a field of the config, a part of the vocabulary, attachments, attributes
+//   write.metadata    a metadata value that is not a text, in a container of texts
 //   write.single      not exactly one tensor
 //   write.name        a tensor's name that is too long
 //   write.rank        too many dimensions
-//   write.layout      a layout it does not have
-//   write.type        a type of elements it does not have
-//   write.duplicate   two tensors of one name
+//   write.layout      a layout that it does not have
+//   write.type        an element type that it does not have
+//   write.duplicate   two tensors with the same name
 //   dense.size, ...   a rule of the layout
 void require_fit(const Model& model, const Format& format);
 

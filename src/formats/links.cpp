@@ -1,6 +1,6 @@
-// Where links of a model's directory may lead. What is downloaded may hold any link, and what is converted is often
-// published: chat_template.jinja -> ~/.ssh/id_rsa must not end up in a model. So links are followed inside the directory,
-// and from a snapshot of the hub's cache into the blobs of the same repository:
+// Where the links inside a model's directory may lead. A download may contain any link, and a converted model is often
+// published: chat_template.jinja -> ~/.ssh/id_rsa must not end up in a model. So links are followed only inside the
+// directory, and from a snapshot of the hub's cache into the blobs of the same repository:
 //
 //   models--ORG--NAME/snapshots/REVISION/config.json -> ../../blobs/DIGEST
 #include "formats/links.hpp"
@@ -26,23 +26,24 @@ bool is_below(const fs::path& path, const fs::path& root) {
          (outer.ends_with('/') || inner[outer.size()] == '/');
 }
 
-// Where a path leads. Out of memory is not "nowhere".
+// Resolves a path. Throws if memory runs out, which must not look like a path that does not exist.
 fs::path canonical(const std::string& path, std::error_code& failed) {
   fs::path found = fs::canonical(path, failed);
   if (failed == std::errc::not_enough_memory) throw std::bad_alloc();
   return found;
 }
 
-// What keeps this process from opening anything says nothing of the file.
+// Throws if this process has run out of descriptors or memory, which is not the file's fault.
 void require_room(const io::Directory& opened, const std::string& path) {
   const int why = errno;
   if (!opened && (why == EMFILE || why == ENFILE || why == ENOMEM))
     throw io::system_error("io.open.refused", "cannot open", path, why);
 }
 
-// Of a directory at or below models--ORG--NAME/snapshots/REVISION; empty for any other.
+// Returns the blobs folder for a directory at or below models--ORG--NAME/snapshots/REVISION; empty for any other
+// directory.
 fs::path blobs_of(const fs::path& directory) {
-  constexpr int kDeepest = 4;  // a part of a pipeline lies below the revision
+  constexpr int kDeepest = 4;  // a part of a pipeline is a folder below the revision
   fs::path revision = directory;
   for (int depth = 0; depth < kDeepest && revision.has_relative_path(); ++depth, revision = revision.parent_path())
     if (revision.parent_path().filename() == "snapshots") return revision.parent_path().parent_path() / "blobs";
@@ -54,7 +55,7 @@ fs::path blobs_of(const fs::path& directory) {
 Links::Links(const std::string& directory) {
   std::error_code failed;
   const fs::path root = canonical(directory, failed);
-  if (failed) return;  // what is in it cannot be reached either
+  if (failed) return;  // files in it cannot be reached either
   inside_ = root.native();
   blobs_ = blobs_of(root).native();
   inside_folder_ = io::Directory::open(inside_.c_str());
@@ -80,7 +81,7 @@ bool Links::allow(const Source& source) const {
   std::error_code failed;
   const fs::path target = canonical(source.name(), failed);
   if (failed) return false;
-  // The same file again, on a way without any link.
+  // Opens the target again by its path without links, and checks that it is the same file.
   const auto reached = [&](const std::string& root, const io::Directory& folder) {
     if (!folder || !is_below(target, root)) return false;
     const std::string below = target.lexically_relative(root).native();

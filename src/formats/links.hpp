@@ -1,4 +1,4 @@
-// Which links a model's directory may follow.
+// Decides which links inside a model's directory may be followed.
 #pragma once
 
 #include <optional>
@@ -9,14 +9,15 @@
 
 namespace tare {
 
-// See links.cpp.
+// links.cpp has the rules and the reasons.
 class Links {
  public:
   explicit Links(const std::string& directory);
-  // What is wrong with a path below the directory that leads elsewhere. Nothing for one that stays, or leads nowhere.
+  // Returns what is wrong with a path below the directory that leads out of it. Returns nothing if the path stays
+  // inside or leads nowhere.
   std::optional<std::string> outside(const std::string& path) const;
-  // Whether an open file is one that may be read: what its path led to when `outside` looked may have been exchanged
-  // before it was opened.
+  // Returns whether an open file may be read. The path can have been replaced between the call of `outside` and the
+  // opening of the file, so the open file is checked again.
   bool allow(const Source& source) const;
 
  private:

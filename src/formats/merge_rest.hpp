@@ -1,4 +1,4 @@
-// What an append does to everything but the tensors.
+// Merges everything but the tensors when an append adds a model to a file.
 #pragma once
 
 #include <string_view>
@@ -7,10 +7,10 @@
 
 namespace tare {
 
-// Metadata, config, vocabulary and attachments of both. What is added wins for metadata keys; anything else that is there
-// already and differs is refused under `rule`.
+// Returns the metadata, config, vocabulary and attachments of both models. For a metadata key that both have, the value
+// of `extra` is used; any other difference throws `rule`.
 Model merged_rest(const Model& old, const Model& extra, std::string_view rule);
-// Throws `rule` if both have a tensor of one name.
+// Throws `rule` if both models have a tensor with the same name.
 void refuse_known_names(const Model& old, const Model& extra, std::string_view rule);
 
 }  // namespace tare

@@ -1,4 +1,4 @@
-// The fields of the config by the names that a container has for them (Capabilities::own_fields).
+// Finds config fields by the names that a container uses for them (Capabilities::own_fields).
 #pragma once
 
 #include <cstdint>
@@ -11,7 +11,7 @@
 
 namespace tare {
 
-// The field that the container calls `name`, which must be one of `fields`.
+// Returns the field that the container calls `name`, which must be one of `fields`.
 const ConfigField& field_called(std::span<const OwnField> fields, std::string_view name);
 inline std::optional<std::int64_t> Config::*count_called(std::span<const OwnField> fields, std::string_view name) {
   return std::get<std::optional<std::int64_t> Config::*>(field_called(fields, name).member);

@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <vector>
 
+#include "base/text.hpp"
+
 namespace tare {
 
 wire::TreeBounds private_bounds(const Limits& limits) { return {.depth = 3 * limits.depth + 8}; }
@@ -48,10 +50,14 @@ void PrivateTree::put_attributes(std::span<const Tensor* const> tensors) {
 }
 
 std::string PrivateTree::text() const {
-  Map root;
-  root.append("tare", 1);
-  for (const auto& [part, value] : parts_) root.append(part, value);
-  return wire::write_value_json(root);
+  // Written part by part: a copy of all parts, with the version before them, would take twice the memory.
+  std::string text = R"({"tare":1)";
+  for (const auto& [part, value] : parts_) {
+    text += ',';
+    append_json_string(text, part);
+    text.append(":").append(wire::write_value_json(value));
+  }
+  return text + '}';
 }
 
 Map* PrivateTree::map(std::string_view part) {

@@ -1,4 +1,4 @@
-// The table of formats. A new container is its folder, one line in rows.hpp and one here.
+// The table of formats. A new container needs its folder, one line in rows.hpp and one line here.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -29,8 +29,8 @@ std::vector<Format>& added_formats() {
 void add_format(const Format& row) { added_formats().push_back(row); }
 
 std::span<const Format> formats() {
-  // In order of detection: the more certain a magic, the earlier. Copied on first use, so that the order in which
-  // translation units are initialised does not matter.
+  // In order of detection: formats with a more certain magic come first. The rows are copied on first use, so that the
+  // order in which translation units are initialised does not matter.
   static Forever<std::vector<Format>> table([] {
     std::vector<Format> rows = {
         zt::kFormat,           //
@@ -62,7 +62,7 @@ const Format* format_of_suffix(std::string_view path) {
   for (const Format& format : formats())
     for (const std::string_view suffix : format.suffixes)
       if (path.size() > suffix.size() && path.ends_with(suffix)) return &format;
-  // A directory that is there needs no slash behind its name.
+  // An existing directory needs no slash after its name.
   std::error_code none;
   if (!path.ends_with('/') && std::filesystem::is_directory(path, none))
     return format_of_suffix(std::string(path) + "/");
@@ -82,7 +82,8 @@ const Format& detect_directory(const std::string& path) {
 const Format& detect(const Source& source) {
   for (const Format& format : formats())
     if (format.recognize(source)) return format;
-  // A damaged file of the format that its name says: that format's reader knows best what is wrong with it.
+  // A file with the suffix of a format, and not of another well-known kind, is probably a damaged file of that format;
+  // its reader reports the damage best.
   const Format* const named = format_of_suffix(source.name());
   if (named != nullptr && certain_words(source).empty()) return *named;
   throw Error(ErrorKind::unsupported, "open.unrecognized", words_for(source)).in(source.name()).at(0);
@@ -90,8 +91,7 @@ const Format& detect(const Source& source) {
 
 namespace {
 
-// Passes everything on but tensors that break rules of their own: those are listed in the model, unless they are so many
-// that there is nothing in it to be saved.
+// Passes every finding on, except errors of single tensors: those are listed in the model, up to a limit.
 class KeepBroken final : public Diagnostics {
  public:
   explicit KeepBroken(Diagnostics* next) : next_(next != nullptr ? *next : throwing_) {}
@@ -117,8 +117,8 @@ class KeepBroken final : public Diagnostics {
   std::size_t broken_ = 0;
 };
 
-// Weights that another program packed become tensors of their true shapes, whose components are the arrays of the file.
-// How they were packed is in a file beside them, also for weights that were named themselves.
+// Turns packed weights of other programs into tensors of their true shapes, with the arrays of the file as components.
+// A file next to the weights states how they were packed, so it is read even if only the weights were named.
 void join_packed(Model& model, const Input& input, const ReadOptions& options) {
   const auto can_be = [](const Tensor& tensor) { return can_hold_codes(tensor, false); };
   if (!codec::packs::may_be_packed(model) && std::ranges::none_of(model.tensors, can_be)) return;
@@ -127,7 +127,8 @@ void join_packed(Model& model, const Input& input, const ReadOptions& options) {
   codec::packs::join_packs(model, stated, input.path, options.diagnostics != nullptr ? *options.diagnostics : quiet);
 }
 
-// What the model holds in memory and no parser has charged. Shapes of a usual rank are part of a tensor's price.
+// Charges the budget for what the model holds in memory and no parser has charged. The price of a tensor includes a
+// shape of the usual rank.
 constexpr std::size_t kUsualRank = 4;
 void charge_contents(const Model& model) {
   charge_values(kAttachmentPrice * model.attachments.size());
@@ -137,7 +138,8 @@ void charge_contents(const Model& model) {
   charge_values(model.vocabulary.tokens.size() + model.vocabulary.merges.size());
 }
 
-// Readers and what they call throw Error; a library that throws another thing must not end a run over many files.
+// Converts every exception into an Error: readers throw Error, but an exception of another library must not end a run
+// over many files.
 Model read(const Format& format, const Input& input, ReadOptions options) {
   const Spending spending(allowance_of(options.limits));
   if (input.source != nullptr) grant_source(*input.source);
@@ -148,14 +150,15 @@ Model read(const Format& format, const Input& input, ReadOptions options) {
     model.format = format.name;
     if (input.source != nullptr) model.sources.push_back(input.source);
     charge_contents(model);
-    // A set of files has counted its own.
+    // The reader of a set of files has set `file_bytes` itself.
     if (model.file_bytes == 0 && input.source != nullptr) model.file_bytes = input.source->size();
     if (!options.listing) check_expansion(model, options.limits, input.path);
     join_packed(model, input, options);
     return model;
   } catch (Error& error) {
     if (input.source != nullptr)
-      input.source->check();  // lost bytes of a mapped file read as zeros: say that, not what the zeros look like
+      // Lost bytes of a mapped file read as zeros: report the loss, not what the zeros look like
+      input.source->check();
     error.in(input.path);
     throw;
   } catch (const std::bad_alloc&) {

@@ -1,5 +1,5 @@
-// What a file may decode to, checked against its size: a few kilobytes of zeros, compressed, sparse or listed a thousand
-// times, must not become terabytes of work.
+// Compares what a file decodes to with its size: a few kilobytes of zeros that are compressed, sparse or listed a
+// thousand times must not become terabytes of work.
 #include "formats/registry_limits.hpp"
 
 #include <fmt/format.h>
@@ -17,7 +17,7 @@ namespace {
 
 std::uint64_t saturating_sum(std::uint64_t a, std::uint64_t b) { return checked_add(a, b).value_or(UINT64_MAX); }
 
-// Unpacking takes time for what is stored as well: a range of empty blocks that many tensors share is work, too.
+// Decompression also costs time per stored byte: empty blocks that many tensors share are work as well.
 std::uint64_t work_of(const Blob& blob) {
   constexpr std::uint64_t kPackedWeight = 16;
   if (blob.is_plain()) return blob.size();
@@ -25,12 +25,13 @@ std::uint64_t work_of(const Blob& blob) {
                   checked_mul(kPackedWeight, blob.stored_size()).value_or(UINT64_MAX));
 }
 
-// Coordinates are compared with each other as well as unpacked.
+// Sparse coordinates are compared with each other after they are decompressed.
 std::uint64_t work_of_sparse(const Blob& blob) {
   return blob.is_plain() ? blob.size() : saturating_sum(work_of(blob), blob.size() / 2);
 }
 
-// What its components decode to, or the dense tensor if that is more: of a sparse one only the shape vouches for it.
+// The bytes that the components decode to, or those of the dense tensor if that is more: the dense size of a sparse
+// tensor is limited by nothing but its shape.
 std::uint64_t work_of(const Tensor& tensor) {
   const Component* const values = tensor.component("values");
   std::uint64_t parts = 0;
@@ -102,7 +103,7 @@ void tell_expansion(const Model& written, std::vector<Change>& changes) {
 void tell_expansion(const std::string& path, std::vector<Change>& changes) {
   try {
     tell_expansion(open(path, {.access = Access::pread, .limits = limits_of_own_output(), .listing = true}), changes);
-  } catch (const Error&) {  // of a set that is not whole, say: nobody can tell, and the writing was no failure
+  } catch (const Error&) {  // for example an incomplete set: its size is unknown, and the writing did not fail
   }
 }
 

@@ -1,4 +1,4 @@
-// The bounds on what reading a model may cost, and on what it decodes to.
+// Bounds on what reading a model may cost, and on the size that it decodes to.
 #pragma once
 
 #include <cstdint>
@@ -12,28 +12,30 @@
 
 namespace tare {
 
-// What reading with these limits may spend (base/budget.hpp).
+// Returns what reading with these limits may spend (base/budget.hpp).
 Allowance allowance_of(const Limits& limits);
-// Grants the bytes of a source, which may have been opened before there was a budget. There must be one now.
+// Adds the bytes of a source to the current budget, which must exist. The source may have been opened before the budget
+// was made.
 void grant_source(const Source& source);
 
-// What a model decodes to, if that is more than `limits` allows for the bytes of its file, and what would allow it. Looks at
-// sizes only. This is the one place that knows the rule.
+// The decoded size of a model that is more than `limits` allows for the bytes of its file, and the option that would
+// allow it. Computed from sizes only. No other code knows this rule.
 struct Expansion {
   std::uint64_t stored = 0, decoded = 0;  // bytes
   Advice remedy = {};
 };
 std::optional<Expansion> expansion_beyond(const Model& model, const Limits& limits);
 
-// Throws limit `open.expansion` when the tensors and attachments come to more than `limits` allows for the bytes of the
+// Throws limit `open.expansion` if the tensors and attachments decode to more than `limits` allows for the bytes of the
 // model's file. Looks at sizes only.
 void check_expansion(const Model& model, const Limits& limits, const std::string& file);
 
-// The default limits without this bound: for reading back what was just written.
+// The default limits without the bound on expansion, for reading back what was just written.
 Limits limits_of_own_output();
-// Adds a change if the model, read back from what was written (with its `file_bytes`), is one that `open` refuses by default.
+// Adds a change if `open` refuses the written model by default. `written` is the model as it was read back, with its
+// `file_bytes`.
 void tell_expansion(const Model& written, std::vector<Change>& changes);
-// The same of a file or directory that was written.
+// Does the same for a file or directory that was written.
 void tell_expansion(const std::string& path, std::vector<Change>& changes);
 
 }  // namespace tare

@@ -20,7 +20,8 @@ namespace tare::torch { extern const Format kFormat; }
 
 namespace tare {
 
-// One more row, of a container that is not ours: after them in the order of detection. Before the table is first used.
+// Adds the row of a container that is not part of Tare; it is tried after all others. Must be called before the table
+// is first used.
 void add_format(const Format& row);
 
 }  // namespace tare

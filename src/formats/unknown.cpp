@@ -39,7 +39,7 @@ std::vector<std::string> members_of(const Source& source) {
   return names;
 }
 
-// Of an archive whose directory can be read; a broken one is just a zip archive.
+// Describes an archive by its members. A broken directory makes it just a zip archive.
 std::string words_for_archive(const Source& source) {
   try {
     const std::vector<std::string> names = members_of(source);
@@ -57,7 +57,7 @@ std::string first_bytes(std::string_view text) {
                                          reinterpret_cast<const unsigned char*>(first.data()) + first.size(), " "));
 }
 
-// The names in a directory, sorted; none where it cannot be listed. No more than a person would read.
+// Returns the sorted names in a directory, at most 1000; none if it cannot be listed.
 std::vector<std::string> names_in(const std::string& path, bool folders) {
   constexpr std::size_t kMost = 1000;
   std::vector<std::string> names;
@@ -72,12 +72,12 @@ std::vector<std::string> names_in(const std::string& path, bool folders) {
   return names;
 }
 
-// By its suffix.
+// Returns whether the file has the suffix of a format.
 bool is_named_as_ours(const std::string& path, const std::string& file) {
   return format_of_suffix(fmt::format("{}/{}", path, file)) != nullptr;
 }
 
-// A directory that a format recognises, with a file of some format in it.
+// Returns whether a format recognises the directory, and it contains a file with the suffix of a format.
 bool is_model(const std::string& path) {
   const auto named = [&](const std::string& file) { return is_named_as_ours(path, file); };
   const auto known = [&](const Format& format) {
@@ -86,8 +86,8 @@ bool is_model(const std::string& path) {
   return std::ranges::any_of(names_in(path, false), named) && std::ranges::any_of(formats(), known);
 }
 
-// Models one level down: the parts of a diffusers pipeline, the modules of an older sentence-transformers directory;
-// and the snapshots of the hub's cache.
+// Returns the models one level down: parts of a diffusers pipeline, modules of an older sentence-transformers
+// directory, and snapshots of the hub's cache.
 std::vector<std::string> models_below(const std::string& path) {
   constexpr std::string_view kSnapshots = "snapshots";
   std::vector<std::string> found;

@@ -1,4 +1,4 @@
-// Words for what is no model that Tare reads.
+// Descriptions of files and directories that Tare does not read as a model.
 #pragma once
 
 #include <string>
@@ -8,13 +8,14 @@
 
 namespace tare {
 
-// What the bytes are, if they are a well-known thing that no file of ours begins like; empty: they may be anything.
+// Returns what the bytes are, if they are of a well-known kind that no supported container begins like. Empty if the
+// bytes may be anything.
 std::string certain_words(const Source& source);
-// Whether a zip archive has the members of another program's files.
+// Returns whether a zip archive has the members of another program's files.
 bool is_foreign_archive(const Source& source);
-// As far as can be told.
+// Describes the bytes as well as possible.
 std::string words_for(const Source& source);
-// For a directory that is no model: where in it models are, and what else is there.
+// Describes a directory that is not a model: which models it contains, and what else.
 std::string words_for_directory(const std::string& path);
 
 }  // namespace tare

@@ -1,4 +1,4 @@
-// Tensors that came compressed in another way than the container has it.
+// Tensors with a compression that the container does not have.
 #pragma once
 
 #include <vector>
@@ -7,7 +7,8 @@
 
 namespace tare {
 
-// Says that they are stored raw, unless an option says how they are stored. `other`: the encoding that is unpacked.
+// Reports tensors that are decompressed and stored raw, unless an option chooses how they are stored. `other` is the
+// encoding that the container does not have.
 std::vector<Change> unpacked_remark(const Model& model, const WriteOptions& options, Encoding other);
 
 }  // namespace tare

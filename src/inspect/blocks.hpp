@@ -1,5 +1,5 @@
-// A dense component's elements as doubles, in blocks whose results are merged in order: the sums come out the
-// same however many threads make them and however the bytes are stored.
+// A dense component's elements as doubles, in blocks whose results are merged in order: so the sums do not depend on
+// the number of threads or on how the bytes are stored.
 #pragma once
 
 #include <cstddef>
@@ -12,10 +12,9 @@
 
 namespace tare::inspect {
 
-// Elements that one partial result stands for.
+// Elements per partial result.
 inline constexpr std::uint64_t kBlockElements = std::uint64_t{1} << 20;
-// A sparse tensor of a few bytes can stand for more elements than anybody could wait for; beyond this nobody
-// tries.
+// The most elements that are read: a sparse tensor of a few bytes can represent more than could ever be processed.
 inline constexpr std::uint64_t kMostElements = std::uint64_t{1} << 40;
 // Elements decoded at a time; their doubles stay in the cache.
 inline constexpr std::size_t kRunElements = 4096;
@@ -23,14 +22,14 @@ inline constexpr std::size_t kRunElements = 4096;
 // Storage elements of a component: for complex numbers twice the elements.
 std::uint64_t storage_elements(const Component& component);
 
-// Storage elements in order, a run at a time. One thread; the component must outlive it.
+// Reads storage elements in order, a run at a time. For one thread; the component must outlive it.
 class ElementPuller {
  public:
-  // `first` is a multiple of kBlockElements.
+  // `first` must be a multiple of kBlockElements.
   ElementPuller(const Component& component, std::uint64_t first);
   // The next run: kRunElements, or what is left. Valid until the next call.
   std::span<const double> next();
-  // The bytes that the last run was decoded from.
+  // The bytes from which the last run was decoded.
   std::span<const std::byte> raw() const { return raw_; }
 
  private:
@@ -38,7 +37,7 @@ class ElementPuller {
   Puller puller_;
   std::size_t width_;
   std::uint64_t left_;                // elements not yet in a chunk
-  std::span<const std::byte> chunk_;  // pulled, not yet decoded
+  std::span<const std::byte> chunk_;  // read, not yet decoded
   std::span<const std::byte> raw_;
   std::unique_ptr<double[]> values_;
 };

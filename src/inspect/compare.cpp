@@ -9,7 +9,7 @@
 namespace tare::inspect {
 namespace {
 
-// In several lanes, here and below: the steps need not wait for each other, and sums lose less to rounding.
+// Several lanes, here and below: the additions need not wait for each other, and sums lose less to rounding.
 constexpr std::size_t kLanes = 8;
 
 double largest_of(std::span<const double> values) {
@@ -24,7 +24,7 @@ double largest_of(std::span<const double> values) {
   return *std::max_element(lanes.begin(), lanes.end());
 }
 
-// Multiplies by a power of two so that the largest is about 1, and returns the exponent that undoes it.
+// Multiplies by a power of two so that the largest is about 1; returns the exponent that reverses it.
 int scale_down(std::span<double> values) {
   int exponent = 0;
   std::frexp(largest_of(values), &exponent);
@@ -44,7 +44,7 @@ double dot(std::span<const double> a, std::span<const double> b) {
 }
 
 bool all_finite(std::span<const double> values) {
-  std::array<double, kLanes> lanes{};  // nothing but zeros comes of finite numbers times 0
+  std::array<double, kLanes> lanes{};  // finite numbers times 0 add up to 0; others to NaN
   std::size_t i = 0;
   for (; i + kLanes <= values.size(); i += kLanes)
     for (std::size_t lane = 0; lane < kLanes; ++lane) lanes[lane] += values[i + lane] * 0;
@@ -93,7 +93,7 @@ double Comparison::cosine() const {
 
 void RunComparer::note(Comparison& out, std::uint64_t element, double distance) {
   element /= per_element_;
-  // Parts of one complex number follow each other, so that comparing with the last one counted is enough.
+  // Parts of a complex number are adjacent, so comparing with the last counted element is enough.
   if (out.different == 0 || last_ != element) ++out.different;
   last_ = element;
   if (!out.first) out.first = element;
@@ -102,7 +102,7 @@ void RunComparer::note(Comparison& out, std::uint64_t element, double distance) 
   if (std::isfinite(distance)) apart_[distances_++] = distance;
 }
 
-// The usual case, without a branch for every element: real numbers that are all finite, distances too. Nothing for
+// Fast path without a branch per element: real numbers that are all finite, with finite distances. Returns nothing for
 // others.
 std::optional<Comparison> RunComparer::compare_finite(std::span<const double> a, std::span<const double> b,
                                                       std::uint64_t at) {

@@ -1,5 +1,4 @@
-// Two runs of elements set side by side: how many differ, by how much, and how nearly they point the same
-// way.
+// Compares two runs of elements: how many differ, by how much, and the cosine between them.
 #pragma once
 
 #include <array>
@@ -12,7 +11,7 @@
 
 namespace tare::inspect {
 
-// value * 2^exponent: a sum of squares that neither overflows nor vanishes for any doubles.
+// value * 2^exponent: a sum of squares that neither overflows nor underflows for any doubles.
 struct ScaledSum {
   double value = 0;
   int exponent = 0;
@@ -23,26 +22,26 @@ struct ScaledSum {
 struct Comparison {
   std::uint64_t different = 0;  // logical elements
   std::optional<std::uint64_t> first;
-  double max_abs = 0;    // infinite where one side only is NaN or infinite
-  ScaledSum apart;       // sum of (a - b)^2 over what is finite
+  double max_abs = 0;    // infinite if exactly one side is NaN or infinite
+  ScaledSum apart;       // sum of (a - b)^2 over finite differences
   ScaledSum aa, bb, ab;  // over elements that are finite on both sides
 
-  // Takes in the elements that follow.
+  // Adds the result of the elements that follow.
   void merge(const Comparison& other);
   double rms(std::uint64_t values) const;
-  // 1 when both are zero; 0 when one is.
+  // 1 if both are zero; 0 if one is.
   double cosine() const;
 };
 
-// Keeps its work space between runs; one thread.
+// Keeps its buffers between runs; for one thread.
 class RunComparer {
  public:
-  // Storage elements of a logical one: 2 for complex numbers, which differ when either part does.
+  // Storage elements per logical element: 2 for complex numbers, which differ if either part does.
   explicit RunComparer(unsigned per_element) : per_element_(per_element) {}
 
-  // Runs of the same length, at most kRunElements. `at` is the number of the first storage element.
+  // The runs have the same length, at most kRunElements. `at` is the index of the first storage element.
   Comparison compare(std::span<const double> a, std::span<const double> b, std::uint64_t at);
-  // The same for 64-bit integers, of which doubles cannot tell all apart: equality and distance come from the
+  // The same for 64-bit integers, which doubles cannot all distinguish: equality and distance are computed on the
   // integers themselves.
   Comparison compare_integers(std::span<const double> a, std::span<const double> b, std::span<const std::byte> raw_a,
                               std::span<const std::byte> raw_b, bool is_signed, std::uint64_t at);
@@ -53,7 +52,7 @@ class RunComparer {
   void sum_up(Comparison& out);
 
   unsigned per_element_;
-  // Of the elements of this run that count: both sides, and the distances that are not zero.
+  // The elements of this run that count, on both sides, and their distances.
   std::array<double, kRunElements> a_, b_, apart_;
   std::size_t kept_ = 0, distances_ = 0;
   std::uint64_t last_ = 0;  // the logical element that was counted last

@@ -1,4 +1,4 @@
-// The content digest: a digest of digests, so that every component can be hashed on its own core.
+// The content digest: a digest of digests, so that components can be hashed on different cores.
 #include <algorithm>
 #include <numeric>
 #include <string>
@@ -21,8 +21,8 @@ struct Line {
   std::uint64_t bytes() const { return component == nullptr ? 0 : component->blob.size(); }
 };
 
-// In the order of the digest: tensors by the bytes of their names, each with its attributes first, then its
-// roles by their bytes.
+// In the order of the digest: tensors sorted by the bytes of their names; in each its attributes first, then its
+// components sorted by the bytes of their roles.
 std::vector<Line> lines_of(const Model& model) {
   std::vector<const Tensor*> tensors;
   tensors.reserve(model.tensors.size());
@@ -51,7 +51,7 @@ std::string sha256_of(const Blob& blob, Progress* progress) {
 }
 
 void hash_all(std::vector<Line>& lines, unsigned threads, Progress* progress) {
-  // Largest first: otherwise the largest could start last, when the other cores have run out of work.
+  // Largest first: otherwise the largest could start last, when the other cores are already idle.
   std::vector<std::size_t> order(lines.size());
   std::iota(order.begin(), order.end(), std::size_t{0});
   std::stable_sort(order.begin(), order.end(),
@@ -68,12 +68,12 @@ void hash_all(std::vector<Line>& lines, unsigned threads, Progress* progress) {
   });
 }
 
-// Layout, roles and types are open sets as names are: escaped, they cannot forge a line.
+// Layouts, roles and types are arbitrary text, as names are; they are escaped so that they cannot forge a line.
 std::string text_of(const Line& line) {
   const Tensor& tensor = *line.tensor;
   std::string text = one_line(tensor.name) + '\t' + one_line(tensor.layout) + '\t' + tensor.shape.text() + '\t';
   if (line.component == nullptr) {
-    // Only now, when every component has been made, do all attributes come for free.
+    // All components have been produced by now, so all attributes are free.
     const Map attributes = tensor.complete_attributes();
     return attributes.empty() ? std::string() : text + "@\t" + to_json(attributes, JsonKeys::sorted) + '\n';
   }
@@ -87,7 +87,7 @@ std::string text_of(const Line& line) {
 
 std::string content_digest(const Model& given, unsigned threads, Progress* progress) {
   given.refuse_broken();
-  // Of weights that another program packed, the arrays: that is what the containers have.
+  // Packed weights of other programs are hashed as separate arrays, because that is what the containers store.
   Model separated;
   if (codec::packs::has_joined(given)) {
     separated = given;

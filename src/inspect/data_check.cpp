@@ -1,6 +1,6 @@
-// The data is cut into jobs for all cores: scans of pieces of components, digests of whole components, each
-// codec's own rules. Every job writes into a place of its own, and the findings are gathered from there in
-// the order of the model, so that the report does not depend on the threads.
+// The data is split into jobs for all cores: scans of pieces of components, digests of whole components, each codec's
+// own rules. Every job writes its results to its own object, and the findings are gathered from there in the order of
+// the model, so that the report does not depend on the threads.
 #include "inspect/data_check.hpp"
 
 #include <fmt/format.h>
@@ -23,10 +23,10 @@
 namespace tare::inspect {
 namespace {
 
-// Up to this size a component is hashed and scanned in one pass; above it the scan is worth sharing out among
-// the cores, at the price of reading the bytes twice.
+// Up to this size a component is hashed and scanned in one pass; above it, the scan is divided among the cores, at the
+// price of reading the bytes twice.
 constexpr std::uint64_t kFuse = std::uint64_t{64} << 20;
-// Pieces start on multiples of this: whole elements of every type.
+// Pieces begin at multiples of this: whole elements of every type.
 constexpr std::uint64_t kUnit = 16;
 
 struct Piece {
@@ -38,22 +38,23 @@ struct Piece {
 // A component, or an attachment's bytes.
 struct Part {
   const Blob* blob = nullptr;
-  std::string role;          // empty: there is only one, no need to name it
-  std::optional<Kind> kind;  // to scan; nothing: it is not
+  std::string role;          // empty: there is only one, so it is not named
+  std::optional<Kind> kind;  // nothing: not scanned
   DType dtype = DType::u8;
-  bool fused = false;  // the one piece is hashed while it is scanned
+  bool fused = false;  // its only piece is hashed while it is scanned
   std::vector<Piece> pieces;
   std::vector<Finding> stored;  // about the stored bytes as a whole
 };
 
-// A tensor or an attachment: what findings are about.
+// A tensor or an attachment, which findings are about.
 struct Unit {
   std::string item;
   const Tensor* tensor = nullptr;
-  const Codec* rules = nullptr;      // whose data rules are to be checked
-  bool only_if_not_boolean = false;  // and those only after the scan has met a byte that is no boolean
+  const Codec* rules = nullptr;  // the codec whose data rules are checked
+  // Check those rules only after the scan has found a byte that is not a boolean.
+  bool only_if_not_boolean = false;
   std::vector<Part> parts;
-  std::vector<Finding> planned, broken;  // known without the data; from the rules
+  std::vector<Finding> planned, broken;  // known without the data; from the codec's rules
 };
 
 struct Job {
@@ -67,7 +68,7 @@ Finding about(const Unit& unit, Severity severity, const std::string& rule, std:
   return {severity, ErrorKind::corrupt, rule, std::move(sentence), {}, unit.item, {}, Subject::unsaid, {}};
 }
 
-// Runs `work` and turns what it throws into a finding.
+// Runs `work` and turns an exception into a finding.
 template <typename Work>
 void guarded(const Unit& unit, std::vector<Finding>& out, const Work& work) {
   try {
@@ -91,7 +92,7 @@ std::uint64_t piece_length(const Blob& blob) {
   try {
     return units_per_piece(blob, kUnit) * kUnit;
   } catch (const Error&) {
-    return blob.size();  // whoever pulls it will meet the same trouble and report it
+    return blob.size();  // the job that reads the blob gets the same error and reports it
   }
 }
 
@@ -153,8 +154,8 @@ void DataCheck::plan_tensor(const Tensor& tensor) {
     part.dtype = component.dtype;
     plan_part(unit, std::move(part));
   }
-  // Booleans are the only data rule of a dense tensor, and the scan sees them anyway: only when it meets
-  // others than 0 and 1 is the codec asked to go through them again and say what is wrong.
+  // Booleans are the only data rule of a dense tensor, and the scan checks them anyway: only if it finds others than 0
+  // and 1, the codec reads them again to describe the error.
   unit.only_if_not_boolean =
       tensor.is_dense() && unit.parts.size() == 1 && unit.parts.front().kind == kind_of(DType::boolean);
 }
@@ -171,7 +172,7 @@ void DataCheck::plan_part(Unit& unit, Part part) const {
   part.fused = blob.is_plain() && has_known_digest(blob) && blob.size() <= kFuse;
   const std::uint64_t length = part.fused ? blob.size() : piece_length(blob);
   std::uint64_t begin = 0;
-  do {  // an empty blob has a piece too: a stored form that decodes to nothing is decoded
+  do {  // an empty blob has a piece too, so that a stored form that decodes to nothing is decoded
     const std::uint64_t end = begin + std::min(length, blob.size() - begin);
     part.pieces.push_back({begin, end, {}, {}});
     begin = end;
@@ -190,7 +191,7 @@ std::vector<Job> DataCheck::jobs() {
     if (unit.rules != nullptr && !unit.only_if_not_boolean)
       jobs.push_back({&unit, nullptr, nullptr, unit.tensor->bytes()});
   }
-  // Longest first: otherwise the longest could start last, when the other cores have run out of work.
+  // Longest first: otherwise the longest could start last, when the other cores are already idle.
   std::stable_sort(jobs.begin(), jobs.end(), [](const Job& a, const Job& b) { return a.cost > b.cost; });
   return jobs;
 }
@@ -213,7 +214,7 @@ void DataCheck::execute(const Job& job) const {
 void DataCheck::scan_piece(const Part& part, Piece& piece) const {
   const Blob& blob = *part.blob;
   Hasher hasher(part.fused ? blob.digest().algorithm() : DigestAlgorithm::none);
-  // The digest is a finding of its own, and what else is wrong with the bytes is found all the same.
+  // A wrong digest is a separate finding, and other problems with the bytes are still found.
   const Blob bytes_alone = blob.unchecked();
   Puller puller(bytes_alone, piece.begin);
   for (std::uint64_t at = piece.begin; at < piece.end;) {
@@ -223,9 +224,9 @@ void DataCheck::scan_piece(const Part& part, Piece& piece) const {
     if (progress_ != nullptr) progress_->advance(bytes.size());
     at += bytes.size();
   }
-  // One byte more makes a decoder finish the frame it is in, checksum included.
+  // Reading one more byte makes a decoder finish its frame, including the checksum.
   if (!blob.is_plain() && piece.end < blob.size()) puller.next(1);
-  // On a mismatch the blob itself says what is wrong.
+  // On a mismatch the blob itself throws the error.
   if (part.fused && !(hasher.finish() == blob.digest())) blob.verify();
 }
 
@@ -246,7 +247,7 @@ std::vector<Finding> DataCheck::gather() {
 
 void DataCheck::gather_unit(Unit& unit, std::vector<Finding>& out) const {
   const std::size_t first = out.size();
-  // Trouble that two jobs met at the same place is told once.
+  // A problem that two jobs found at the same place is reported once.
   const auto add = [&](std::vector<Finding>& findings) {
     for (Finding& finding : findings) {
       const bool told = std::any_of(out.begin() + static_cast<std::ptrdiff_t>(first), out.end(), [&](const Finding& f) {
@@ -263,7 +264,7 @@ void DataCheck::gather_unit(Unit& unit, std::vector<Finding>& out) const {
     for (Piece& piece : part.pieces) {
       not_boolean = not_boolean || piece.counts.not_boolean > 0;
       if (piece.findings.empty()) continue;
-      found.push_back(std::move(piece.findings.front()));  // later pieces suffer from the same
+      found.push_back(std::move(piece.findings.front()));  // later pieces fail for the same reason
       break;
     }
     for (Finding& finding : found)
@@ -303,7 +304,7 @@ Finding finding_of(Severity severity, const Error& error) {
 }
 
 std::vector<Finding> check_data(const Model& model, unsigned threads, Progress* progress) {
-  // What is planned takes more memory than the tensor it is about: a few thousand at a time.
+  // A planned unit takes more memory than its tensor: plan a few thousand at a time.
   constexpr std::size_t kBatch = std::size_t{1} << 14;
   std::vector<Finding> all;
   std::span<const Tensor> tensors = model.tensors;

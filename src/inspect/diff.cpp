@@ -1,4 +1,4 @@
-// diff: pairs tensors by name, compares what the metadata says, then the values.
+// diff: pairs tensors by name, compares their descriptions, then their values.
 #include "inspect/diff.hpp"
 
 #include <algorithm>

@@ -1,4 +1,4 @@
-// The parts of `diff`: values of tensors, and everything beside them.
+// The parts of `diff`: the values of tensors, and everything else.
 #pragma once
 
 #include <optional>
@@ -10,23 +10,23 @@
 
 namespace tare::inspect {
 
-// Two tensors of the same name. Shapes, layouts and types are compared already and noted in `found`.
+// Two tensors with the same name. Differences of shape, layout and type are already in `found`.
 struct Pair {
   const Tensor* a = nullptr;
   const Tensor* b = nullptr;
   TensorDifference found;
 };
 
-// Fills in what `found` says about values. Two NaN are equal, -0 equals 0; where one value only is NaN or
-// infinite the difference counts as infinite. 64-bit integers of the same type are compared exactly,
-// everything else as doubles. Tensors that have no common shape or cannot be decoded are compared by their
-// bytes at most. `progress` counts the decoded bytes of `a`.
+// Fills the fields of `found` that describe values. Two NaN are equal, -0 equals 0; if exactly one value is NaN or
+// infinite, the difference is infinite. 64-bit integers of the same type are compared exactly, everything else as
+// doubles. Tensors without a common shape or that cannot be decoded are compared by their bytes at most. `progress`
+// counts the decoded bytes of `a`.
 void compare_values(std::span<Pair> pairs, unsigned threads, Progress* progress);
 
 // The first byte in which two blobs of the same size differ.
 std::optional<std::uint64_t> first_different_byte(const Blob& a, const Blob& b);
 
-// In metadata, config, vocabulary, attachments and the attributes of tensors that are in both.
+// Differences in metadata, config, vocabulary, attachments and the attributes of tensors that both models have.
 std::vector<MetadataDifference> metadata_differences(const Model& a, const Model& b, std::span<const Pair> pairs);
 
 }  // namespace tare::inspect

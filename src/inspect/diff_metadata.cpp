@@ -1,4 +1,4 @@
-// What differs beside the tensors' values, and how it is told.
+// Differences other than in tensor values, and their text.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -13,15 +13,15 @@ namespace tare {
 namespace inspect {
 namespace {
 
-// Longer values are cut to this many bytes.
+// Longer values are elided to this many bytes.
 constexpr std::size_t kLongest = 72;
 constexpr std::string_view kAbsent = "(absent)";
-// Of a token.
+// The keys of a token's map.
 constexpr std::string_view kText = "text", kType = "type", kScore = "score";
 
 bool continues_character(char c) { return (static_cast<unsigned char>(c) & 0xC0) == 0x80; }
 
-// `text` from `begin` on, cut to a length for people, whole UTF-8 characters only.
+// `text` from `begin` on, elided for people, with whole UTF-8 characters only.
 std::string excerpt(std::string_view text, std::size_t begin) {
   while (begin > 0 && begin < text.size() && continues_character(text[begin])) --begin;
   std::size_t end = std::min(text.size(), begin + kLongest);
@@ -29,7 +29,7 @@ std::string excerpt(std::string_view text, std::size_t begin) {
   return fmt::format("{}{}{}", begin > 0 ? "..." : "", text.substr(begin, end - begin), end < text.size() ? "..." : "");
 }
 
-// "label: A -> B". Of long values the part around the first difference is shown.
+// "label: A -> B". For long values, shows the part around the first difference.
 std::string change(std::string_view label, std::string_view a, std::string_view b) {
   std::size_t begin = 0;
   if (a.size() > kLongest || b.size() > kLongest) {
@@ -49,7 +49,7 @@ class Differences {
     like.b = std::move(b);
     all_.push_back(std::move(like));
   }
-  // Keys in the order of `a`, then those only `b` has. JSON text decides: NaN equals NaN, key order does not
+  // Keys in the order of `a`, then those that only `b` has. Compares JSON text: NaN equals NaN, and key order does not
   // matter.
   void compare_maps(const MetadataDifference& like, const Map& a, const Map& b) {
     NameViewMap<const Value*> others;
@@ -90,7 +90,7 @@ Value value_of(const Token& token) {
 
 Value value_of(const std::string& merge) { return merge; }
 
-// At most one difference for how many there are and one for what they are, however many differ.
+// Adds at most one difference for the number of items and one for the items themselves, however many differ.
 template <typename Item>
 void compare_items(Differences& found, const std::string& key, const std::vector<Item>& a, const std::vector<Item>& b) {
   const MetadataDifference like{.part = ModelPart::vocabulary, .key = key};
@@ -156,8 +156,8 @@ void compare_attachments(Differences& found, const Model& a, const Model& b) {
     if (others.contains(attachment.name)) found.add(difference(attachment.name, nullptr, &attachment.blob));
 }
 
-// A tensor's attributes, without the parameters of its encoding when the other one is encoded otherwise: that the
-// layouts differ is told already.
+// A tensor's attributes. Without the parameters of its encoding if the other tensor has another layout: that difference
+// is already reported.
 Map own_attributes(const Tensor& tensor, const Tensor& other) {
   const Codec* const codec = find_codec(tensor.layout);
   if (tensor.layout == other.layout || codec == nullptr) return tensor.attributes;

@@ -1,4 +1,4 @@
-// Values of two tensors: their bytes first, on all cores, which settles nearly every tensor of two nearly
+// Compares the values of two tensors: first their bytes, on all cores, which decides nearly every tensor of two nearly
 // equal models; then, for those that differ, their elements.
 #include <algorithm>
 #include <atomic>
@@ -19,7 +19,7 @@
 namespace tare::inspect {
 namespace {
 
-// Pieces of bytes to compare start on multiples of this.
+// Pieces of bytes to compare begin at multiples of this.
 constexpr std::uint64_t kStep = 64;
 
 struct ByteJob {
@@ -29,7 +29,7 @@ struct ByteJob {
   std::uint64_t begin, end;
 };
 
-// Pieces both blobs can be pulled from at; they have the same size in units.
+// A piece size, in units, that both blobs can be read in.
 std::uint64_t common_stride(std::uint64_t a, std::uint64_t b) {
   const std::uint64_t larger = std::max(a, b), smaller = std::min(a, b);
   return larger / std::gcd(a, b) <= 64 ? larger / std::gcd(a, b) * smaller : larger;
@@ -39,7 +39,7 @@ bool same_place(const Blob& a, const Blob& b) {
   return a.is_plain() && b.is_plain() && a.source() == b.source() && a.offset() == b.offset();
 }
 
-// Whether the two are made of the same components, so that their bytes can be compared one to one.
+// Whether the two have the same components, so that their bytes can be compared one to one.
 bool same_structure(const Tensor& a, const Tensor& b) {
   if (a.layout != b.layout || !(a.shape == b.shape) || a.components.size() != b.components.size()) return false;
   return std::all_of(a.components.begin(), a.components.end(), [&](const Component& x) {
@@ -70,7 +70,7 @@ bool equal_bytes(const ByteJob& job) {
   return true;
 }
 
-// For each pair whether its bytes differ; pairs that are not made alike count as different.
+// For each pair, whether its bytes differ; pairs with different structure count as different.
 std::vector<std::atomic<bool>> compare_bytes(std::span<const Pair> pairs, unsigned threads, Progress* progress) {
   std::vector<std::atomic<bool>> differ(pairs.size());
   std::vector<ByteJob> jobs;
@@ -107,7 +107,7 @@ struct ElementJob {
   std::uint64_t begin, end;  // storage elements
 };
 
-// The dense tensor, or nothing when this layout or type has no numbers to compare, or too many.
+// The dense tensor; nothing if this layout or type has no numbers to compare, or too many.
 std::optional<Tensor> decoded(const Tensor& tensor) {
   try {
     Tensor dense = to_dense(tensor);
@@ -120,14 +120,14 @@ std::optional<Tensor> decoded(const Tensor& tensor) {
   }
 }
 
-// Nothing when the elements of the two cannot be set side by side.
+// Nothing if the elements of the two cannot be compared.
 std::optional<ElementPair> element_pair(Pair& pair) {
   if (!(pair.a->shape == pair.b->shape)) return std::nullopt;
   auto a = decoded(*pair.a), b = decoded(*pair.b);
   if (!a || !b) return std::nullopt;
   ElementPair out{&pair, std::move(*a), std::move(*b), {}};
   const std::uint64_t count = storage_elements(out.data_a());
-  if (count != storage_elements(out.data_b())) return std::nullopt;  // complex against real
+  if (count != storage_elements(out.data_b())) return std::nullopt;  // complex and real
   if (count > kMostElements) return std::nullopt;
   out.blocks.resize(static_cast<std::size_t>(ceil_div(count, kBlockElements)));
   return out;
@@ -197,7 +197,7 @@ void compare_values(std::span<Pair> pairs, unsigned threads, Progress* progress)
     Pair& pair = pairs[i];
     const bool alike = same_structure(*pair.a, *pair.b);
     if (!alike && progress != nullptr) progress->advance(pair.a->bytes());
-    // The attributes of a dense tensor do not change what its bytes mean.
+    // The attributes of a dense tensor do not change the meaning of its bytes.
     const bool same_meaning = pair.a->is_dense() || pair.a->attributes == pair.b->attributes;
     if (!differ[i] && same_meaning) {
       pair.found.compared = true;
@@ -205,7 +205,7 @@ void compare_values(std::span<Pair> pairs, unsigned threads, Progress* progress)
     } else if (auto elements = element_pair(pair)) {
       undecided.push_back(std::move(*elements));
     } else {
-      // Bytes are all there is to judge by; without a common layout and shape they prove nothing.
+      // Only the bytes are left to compare; without a common layout and shape they prove nothing.
       pair.found.values_differ =
           differ[i] && pair.a->layout == pair.b->layout && pair.a->shape == pair.b->shape && pair.found.type_a.empty();
     }

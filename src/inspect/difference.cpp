@@ -1,4 +1,4 @@
-// What one tensor has more than another, as a tensor.
+// The element-wise difference of two tensors, as a tensor.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -45,7 +45,7 @@ bool is_wide_integer(const Component& component) {
   return component.type.empty() && (component.dtype == DType::i64 || component.dtype == DType::u64);
 }
 
-// Of integers that doubles would round before they are subtracted.
+// For integers that doubles would round before the subtraction.
 class IntegerDifferenceReader final : public BlockReader {
  public:
   IntegerDifferenceReader(const Component& a, const Component& b, std::uint64_t first, std::uint64_t end)
@@ -100,7 +100,7 @@ class DifferenceProducer final : public BlobProducer {
  private:
   static std::uint64_t elements_per_step(const Tensor& tensor) {
     const Component& data = *tensor.component("data");
-    constexpr std::uint64_t kMost = std::uint64_t{1} << 24;  // rarer entry points do not help
+    constexpr std::uint64_t kMost = std::uint64_t{1} << 24;  // a larger granularity does not help
     const std::uint64_t step = data.blob.is_plain() ? 1 : data.blob.seek_granularity();
     const std::uint64_t size = size_of(data.dtype);
     return step > kMost ? 0 : std::lcm(step, size) / size;

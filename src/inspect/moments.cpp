@@ -7,8 +7,7 @@
 namespace tare::inspect {
 namespace {
 
-// Several running sums at once: rounding errors grow more slowly, and the additions need not wait for each
-// other.
+// Several running sums at once: rounding errors grow more slowly, and the additions need not wait for each other.
 template <typename Term>
 double sum(std::span<const double> values, const Term& term) {
   std::array<double, 8> lanes{};

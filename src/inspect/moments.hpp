@@ -1,4 +1,4 @@
-// Mean and spread of numbers, a run at a time, as the statistics of a whole tensor and of a sample of it need them.
+// Mean and standard deviation, one run of numbers at a time, for the statistics of a tensor or of a sample.
 #pragma once
 
 #include <cstddef>
@@ -6,10 +6,10 @@
 
 namespace tare::inspect {
 
-// Numbers times a power of two: the largest magnitude becomes about 1, and squares neither overflow nor vanish.
+// A power of two that scales the largest magnitude to about 1, so that squares neither overflow nor underflow.
 struct Scale {
-  int exponent = 0;   // a number is what was scaled times 2^exponent
-  double factor = 1;  // what to multiply with; always finite
+  int exponent = 0;   // number = scaled number * 2^exponent
+  double factor = 1;  // scaled number = number * factor; always finite
 
   // For numbers from `min` to `max`.
   static Scale of(double min, double max);
@@ -22,10 +22,10 @@ struct Moments {
   void merge(const Moments& other);
 };
 
-// Of finite numbers that were scaled.
+// The moments of finite, scaled numbers.
 Moments moments_of(std::span<const double> values);
 
-// The bin of a value, `place` bins above the least one; rounding may put it a hair beyond either end.
+// The bin of a value that is `place` bins above the minimum; rounding may put it slightly beyond either end.
 inline std::size_t bin_of(double place, std::size_t bins) {
   if (!(place > 0)) return 0;
   return place < static_cast<double>(bins) ? static_cast<std::size_t>(place) : bins - 1;

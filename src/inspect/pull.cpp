@@ -49,8 +49,8 @@ std::uint64_t units_per_piece(const Blob& blob, std::uint64_t unit) {
   const std::uint64_t whole = std::max<std::uint64_t>(1, ceil_div(blob.size(), unit));
   const std::uint64_t step = blob.seek_granularity();
   if (step == 0 || step >= blob.size()) return whole;
-  // Exactly on the blob's own boundaries where that is not too coarse; else pieces so long that what is
-  // decoded twice at their seams does not matter.
+  // Uses the blob's own boundaries if they are not too far apart; otherwise pieces so long that decoding twice at their
+  // borders does not matter.
   const std::uint64_t aligned = step / std::gcd(step, unit);
   const std::uint64_t least = std::max<std::uint64_t>(1, ceil_div(kPiece, unit));
   const std::uint64_t units = ceil_div(least, aligned) * aligned;

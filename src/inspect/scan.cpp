@@ -8,9 +8,8 @@
 namespace tare::inspect {
 namespace {
 
-// Elements looked at together. Weights are nearly always finite, so a block is first asked whether it holds
-// anything to count, in a loop that compiles to vector code on every machine; only then are its elements
-// counted.
+// Elements per block. Weights are nearly always finite, so a first loop, which compiles to vector code on every
+// machine, only tests whether the block has anything to count; only then are its elements counted.
 constexpr std::size_t kBlock = 4096;
 
 template <unsigned kBits>
@@ -18,7 +17,7 @@ using UnsignedOf = std::conditional_t<
     kBits == 64, std::uint64_t,
     std::conditional_t<kBits == 32, std::uint32_t, std::conditional_t<kBits == 16, std::uint16_t, std::uint8_t>>>;
 
-// Elements whose bits without the sign are above `kInf` are NaN, those equal to it infinite.
+// Elements whose bits without the sign exceed `kInf` are NaN, those equal to it infinite.
 template <typename Bits, Bits kInf>
 void count_nonfinite(std::span<const std::byte> bytes, ScanCounts& counts) {
   constexpr Bits kSign = static_cast<Bits>(Bits{1} << (sizeof(Bits) * 8 - 1));

@@ -1,5 +1,4 @@
-// Looking through element bytes at memory speed for what `verify` reports: NaN, Inf, bytes that are no
-// booleans.
+// Scans element bytes at memory speed for what `verify` reports: NaN, Inf, bytes that are not booleans.
 #pragma once
 
 #include <cstddef>
@@ -13,7 +12,7 @@
 
 namespace tare::inspect {
 
-// Nothing when there is nothing to look for: every code is a number, or the logical type is not known, so that its bits may
+// Nothing if there is nothing to find: every code is a number, or the logical type is unknown, so that its bits may
 // mean anything.
 std::optional<Kind> scan_kind(DType dtype, std::string_view type);
 
@@ -27,7 +26,7 @@ struct ScanCounts {
   }
 };
 
-// `bytes` holds whole elements; a rest that is none is not looked at.
+// `bytes` holds whole elements; an incomplete last element is ignored.
 ScanCounts scan(Kind kind, std::span<const std::byte> bytes);
 
 }  // namespace tare::inspect

@@ -1,8 +1,7 @@
-// Statistics in two passes: the range and the counts first, then the moments and the histogram over that
-// range.
+// Statistics in two passes: first the range and the counts, then the moments and the histogram over that range.
 //
-// The second pass works on values scaled by a power of two to at most 1, so that squares neither overflow nor
-// vanish whatever the magnitude of the data.
+// The second pass scales values by a power of two to at most 1, so that squares neither overflow nor underflow for data
+// of any magnitude.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -63,8 +62,8 @@ struct Extent {
 
 using Visit = std::function<void(std::size_t block, std::span<const double> run)>;
 
-// Cuts the elements into pieces of whole blocks, in parallel: `work` is called once a piece and pulls its
-// runs, in order, with the function it is given.
+// Splits the elements into pieces of whole blocks, in parallel: calls `work` once per piece, with a function that reads
+// the runs of the piece in order.
 void for_each_piece(const Component& data, unsigned threads,
                     const std::function<void(const std::function<void(const Visit&)>&)>& work) {
   const std::uint64_t count = inspect::storage_elements(data);
@@ -97,7 +96,7 @@ Extent measure(const Component& data, std::size_t blocks, unsigned threads) {
   return merged(extents);
 }
 
-// The second pass. `out` has its range and counts.
+// The second pass. `out` already has its range and counts.
 void fill_moments(const Component& data, std::size_t blocks, std::size_t bins, unsigned threads, Statistics& out) {
   const inspect::Scale range = inspect::Scale::of(out.min, out.max);
   const double scale = range.factor, low = out.min * scale;
@@ -112,7 +111,7 @@ void fill_moments(const Component& data, std::size_t blocks, std::size_t bins, u
       std::size_t finite = 0;
       for (const double v : run) {
         kept[finite] = v * scale;
-        finite += v >= out.min && v <= out.max;  // others were not there when the range was measured
+        finite += v >= out.min && v <= out.max;  // excludes values that changed since the range was measured
       }
       const std::span values(kept.data(), finite);
       moments[block].merge(inspect::moments_of(values));
@@ -124,7 +123,7 @@ void fill_moments(const Component& data, std::size_t blocks, std::size_t bins, u
   });
 
   const Moments all = merged(moments);
-  if (all.count == 0) return;  // all are infinite or NaN by now
+  if (all.count == 0) return;  // all have become infinite or NaN
   out.mean = std::clamp(std::ldexp(all.mean, range.exponent), out.min, out.max);
   out.std = std::ldexp(std::sqrt(all.squares / all.count), range.exponent);
 }
@@ -159,7 +158,7 @@ Statistics statistics_of(const Component& data, std::size_t bins, std::size_t fi
   if (extent.finite == 0) return out;
   out.min = extent.min;
   out.max = extent.max;
-  if (extent.min == extent.max) {  // no range to divide, and no rounding wanted: all are in the first bin
+  if (extent.min == extent.max) {  // no range to divide and no rounding: all are in the first bin
     out.mean = extent.min;
     if (bins > 0) out.histogram.front() = extent.finite;
   } else {

@@ -1,4 +1,4 @@
-// verify: what the reader has to say about the file, then what the data has to say.
+// verify: the reader's findings about the file, then the findings about the data.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -38,10 +38,10 @@ class Collector final : public Diagnostics {
   std::vector<Finding> findings;
 
  private:
-  // Nobody reads more, and a file must not make us write a hundred times its size.
+  // Bounds the output: a file must not cause a report a hundred times its size.
   static constexpr std::size_t kMost = 10'000;
 
-  // The tensor errors of one rule that came last.
+  // The latest run of tensor errors with the same rule.
   std::size_t run_begin_ = 0;
   std::uint64_t run_ = 0;
 
@@ -53,7 +53,7 @@ class Collector final : public Diagnostics {
   }
 };
 
-// The format of a file that could not be read to the end; empty when it is none of ours.
+// The format of a file that could not be read completely; empty if it is not recognised.
 std::string recognized(const std::string& path, Access access) {
   try {
     for (const Format& format : formats())
@@ -83,7 +83,7 @@ Verification verify(const std::string& path, const VerifyOptions& options) {
   ReadOptions read = options.read;
   read.diagnostics = &collector;
   if (read.threads == 0) read.threads = options.threads;
-  read.keep_broken = false;  // the collector is told, and goes on
+  read.keep_broken = false;  // the collector gets these errors and continues
   try {
     const Model model = open(path, read);
     result.format = model.format;
@@ -91,7 +91,7 @@ Verification verify(const std::string& path, const VerifyOptions& options) {
     result.tensors = model.tensors.size();
     for (const Tensor& tensor : model.tensors) result.bytes += tensor.bytes();
     result.findings = inspect::check_data(model, options.threads, options.progress);
-    // What the reader calls an error is not said again with less weight.
+    // Drops findings about the data that the reader has already reported as errors.
     std::set<std::pair<std::string_view, std::string_view>> errors;
     for (const Finding& told : collector.findings)
       if (told.severity == Severity::error) errors.emplace(told.rule, told.item);
@@ -108,14 +108,14 @@ Verification verify(const std::string& path, const VerifyOptions& options) {
                              .blame(Subject::machine)));
     result.format = recognized(path, options.read.access);
   }
-  check_stop();  // what that cut short is no finding
+  check_stop();  // a stop request is not a finding
   result.findings.insert(result.findings.begin(), std::make_move_iterator(collector.findings.begin()),
                          std::make_move_iterator(collector.findings.end()));
   for (Finding& finding : result.findings) {
     if (finding.file.empty()) finding.file = path;
     finding.last = printable(finding.last);
     if (finding.count > 1) finding.sentence = sentence_of_run(finding.sentence, finding.count, finding.last);
-    finding.sentence = printable(finding.sentence);  // as an Error's
+    finding.sentence = printable(finding.sentence);  // like those of an Error
     finding.item = printable(finding.item);
   }
   return result;

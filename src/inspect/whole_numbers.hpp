@@ -1,4 +1,4 @@
-// The range and the first values of integers, exactly.
+// The exact range and first values of integers.
 #pragma once
 
 #include <cstddef>
@@ -8,7 +8,7 @@
 
 namespace tare::inspect {
 
-// Nothing for a type that is not of integers. One pass over the data.
+// Nothing if the type is not an integer. One pass over the data.
 std::optional<WholeNumbers> whole_numbers(const Component& data, std::size_t first, unsigned threads);
 
 }  // namespace tare::inspect

@@ -34,7 +34,7 @@ class RangeReader final : public BlobReader {
 
 bool is_known(const Digest& digest) { return digest && digest.algorithm() != DigestAlgorithm::unknown; }
 
-// Decodes front to back; on the last byte it checks that nothing follows.
+// Decodes in order; after the last byte it checks that nothing follows.
 class ZstdReader final : public BlobReader {
  public:
   ZstdReader(SourcePtr source, std::uint64_t offset, std::uint64_t stored, std::uint64_t left, std::uint64_t discard)
@@ -82,7 +82,8 @@ class ZstdProducer final : public BlobProducer {
   }
 
   std::uint64_t seek_granularity() const override {
-    // Equal frames, as our writer makes them. Others still open at their nearest frame, but not at a fixed stride.
+    // Tare's writer makes frames of equal size. Other frames can still be opened at the nearest frame, but not at a
+    // stride.
     const auto& frames = index();
     if (frames.size() < 2) return 0;
     const std::uint64_t step = frames[1].decoded_offset;
@@ -91,7 +92,7 @@ class ZstdProducer final : public BlobProducer {
     return size_ - frames.back().decoded_offset <= step ? step : 0;
   }
 
-  // Whoever decodes packed bytes decodes those that were written, however they got here: cast, sliced, copied.
+  // Every decode compares the digest, even after the blob was cast, sliced or copied.
   void verify() const override {
     if (is_known(digest_)) io::CheckedRanges::check(*source_, offset_, stored_, digest_);
   }
@@ -102,7 +103,7 @@ class ZstdProducer final : public BlobProducer {
       try {
         frames_ = io::find_zstd_frames(*source_, offset_, stored_, size_);
       } catch (const Error&) {
-        verify();  // bytes that are not those that were written: say that, not what they look like
+        verify();  // a mismatch explains the error better than the frames
         throw;
       }
     });
@@ -178,7 +179,7 @@ std::uint64_t Blob::seek_granularity() const { return producer_ == nullptr ? 1 :
 void Blob::make_piece(std::size_t piece, const PutRun& put) const {
   if (piece >= pieces())
     throw Error(ErrorKind::usage, "blob.pieces", fmt::format("piece {} of a blob that has {}", piece, pieces()));
-  // Whoever writes the runs has other things behind this blob.
+  // The caller's memory or file contains other data after this blob, so a producer must not write beyond it.
   producer_->make_piece(piece, [&](std::uint64_t offset, std::span<const std::byte> run) {
     if (!fits(offset, run.size(), size_))
       throw Error(ErrorKind::usage, "blob.bounds",
@@ -213,7 +214,9 @@ void Blob::read(std::uint64_t offset, std::span<std::byte> out) const {
   if (out.empty()) return;
   if (!is_plain()) return open(offset)->read(out);
   source_->read(offset_ + offset, out);
-  if (out.size() == size_ && is_known(digest_)) io::CheckedRanges::check(*source_, offset_, size_, digest_, out);
+  if (out.size() != size_) return;
+  if (is_known(digest_)) io::CheckedRanges::check(*source_, offset_, size_, digest_, out);
+  if (guard_ != nullptr) guard_->verify();
 }
 
 Bytes Blob::bytes(std::uint64_t limit, unsigned threads) const {
@@ -229,7 +232,7 @@ void Blob::read_all(std::span<std::byte> all, unsigned threads) const {
     throw Error(ErrorKind::usage, "blob.bounds", fmt::format("{} bytes asked of a blob of {}", all.size(), size_));
   const std::uint64_t step = is_plain() ? 0 : seek_granularity();
   if (all.empty() && !is_plain()) {
-    (void)open();  // stored bytes that decode to more than nothing are found here
+    (void)open();  // throws if the stored bytes decode to more than nothing
   } else if (pieces() != 0) {
     const PutRun put = [&](std::uint64_t offset, std::span<const std::byte> run) {
       std::copy(run.begin(), run.end(), all.begin() + static_cast<std::ptrdiff_t>(offset));
@@ -244,17 +247,25 @@ void Blob::read_all(std::span<std::byte> all, unsigned threads) const {
       read(begin, all.subspan(begin, std::min(all.size() - begin, static_cast<std::size_t>(chunk))));
     });
   }
-  if (encoding_ != Encoding::raw) verify();  // framing that decoding does not look at
+  if (encoding_ != Encoding::raw) verify();  // checks framing that decoding does not read
 }
 
 void Blob::verify() const {
   if (producer_ != nullptr) return producer_->verify();
   if (source_ != nullptr && is_known(digest_)) io::CheckedRanges::check(*source_, offset_, stored_, digest_);
+  if (guard_ != nullptr) guard_->verify();
+}
+
+Blob Blob::guarded(std::shared_ptr<const BlobGuard> guard) const {
+  Blob blob = *this;
+  blob.guard_ = std::move(guard);
+  return blob;
 }
 
 Blob Blob::unchecked() const {
   Blob blob = *this;
   blob.digest_ = {};
+  blob.guard_ = nullptr;
   return blob;
 }
 

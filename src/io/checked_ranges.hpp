@@ -1,6 +1,7 @@
-// Ranges of a source that were compared with the digest stored for them, each once, whoever asks and however often.
+// Ranges of a source that were compared with their stored digest, each only once.
 //
-// Kept with the source and not with a blob: a blob is copied wherever tensors are, and a range that nobody reads costs nothing.
+// Kept with the source rather than with a blob, because blobs are copied along with tensors. Ranges that are never read
+// cost nothing.
 #pragma once
 
 #include <compare>
@@ -20,8 +21,8 @@ namespace tare::io {
 
 class CheckedRanges {
  public:
-  // Throws `digest.mismatch` unless the `length` bytes at `offset` have this digest, which is of a known algorithm. `have`: the
-  // bytes, if they were read already.
+  // Throws `digest.mismatch` unless the `length` bytes at `offset` have this digest, whose algorithm must be known.
+  // `have`: the bytes, if they were already read.
   static void check(const Source& source, std::uint64_t offset, std::uint64_t length, const Digest& digest,
                     std::span<const std::byte> have = {});
 
@@ -31,7 +32,7 @@ class CheckedRanges {
     std::string digest;
     auto operator<=>(const Range&) const = default;
   };
-  // A mismatch is remembered; a file that could not be read is read again.
+  // Remembers a mismatch; a range that could not be read is read again.
   struct Answer {
     Once once;
     std::unique_ptr<const Error> mismatch;

@@ -27,7 +27,7 @@ Error system_error(std::string_view rule, std::string_view doing, const std::str
 
 namespace {
 
-// Linux moves at most this much in one call.
+// Linux transfers at most about this much per call.
 constexpr std::size_t kMost = std::size_t{1} << 30;
 
 }  // namespace
@@ -80,7 +80,7 @@ void sync_file(int fd, const std::string& file) {
 void expect_room(int fd, std::uint64_t bytes, const std::string& file) {
   struct statfs system {};
   if (::fstatfs(fd, &system) != 0 || system.f_blocks == 0) return;
-  // Of these it is known that what is written takes its own room.
+  // Only on these file systems do written bytes always take their own space.
   if (system.f_type != EXT4_SUPER_MAGIC && system.f_type != TMPFS_MAGIC) return;
   const auto blocks = static_cast<std::uint64_t>(::geteuid() == 0 ? system.f_bfree : system.f_bavail);
   const auto free = checked_mul(blocks, static_cast<std::uint64_t>(system.f_bsize));

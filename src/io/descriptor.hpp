@@ -1,4 +1,4 @@
-// An owned file descriptor, and the system calls we need with errors that say which file and why.
+// An owned file descriptor, and system calls whose errors name the file and the reason.
 #pragma once
 
 #include <cstddef>
@@ -33,24 +33,24 @@ class Descriptor {
   int fd_ = -1;
 };
 
-// An Error that ends in the system's own words for the current `errno` (kept in `code`).
+// An Error that ends with the system's message for the errno `code`.
 Error system_error(std::string_view rule, std::string_view doing, const std::string& file, int code);
 
-// What a failed write is called: `io.sink.full` where there is no room, else `io.sink.write`.
+// Throws `io.sink.full` if the disk is full, else `io.sink.write`.
 [[noreturn]] void write_failed(const std::string& file, int code);
 
-// Writes or reads everything, over short counts and interruptions. `pread_all` returns how much there was.
+// Repeats short or interrupted calls until everything is written or read. `pread_all` returns how much there was.
 void write_all(int fd, std::span<const std::byte> bytes, const std::string& file);
 void pwrite_all(int fd, std::uint64_t offset, std::span<const std::byte> bytes, const std::string& file);
 std::size_t pread_all(int fd, std::uint64_t offset, std::span<std::byte> out, const std::string& file);
 void sync_file(int fd, const std::string& file);
-// Throws `io.sink.full` when the file system that the open file is on has less room than this, as far as that can be told
-// beforehand: not where files share their blocks or are compressed.
+// Throws `io.sink.full` if the file system of the open file has less free space than this. Does not throw if that is
+// unknown: if files may share blocks or are compressed.
 void expect_room(int fd, std::uint64_t bytes, const std::string& file);
-// The directory part of a path; "." when there is none.
+// The directory part of a path; "." if there is none.
 std::string directory_of(const std::string& path);
 
-// Throws usage `io.path.zero` for a path with a zero byte in it: the system would take what is before it for the path.
+// Throws usage `io.path.zero` for a path with a zero byte, at which the system would truncate it.
 void check_path(const std::string& path);
 
 }  // namespace tare::io

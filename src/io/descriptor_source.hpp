@@ -1,4 +1,4 @@
-// A file that is open already as a source: what was looked at is what is read, whatever its path leads to by now.
+// A source from an open file: what was checked is what is read, wherever its path leads by now.
 #pragma once
 
 #include <string>
@@ -8,7 +8,7 @@
 
 namespace tare::io {
 
-// Reads with pread. Throws `io.open.not_a_file` for what is no regular file.
+// Reads with pread. Throws `io.open.not_a_file` for anything but a regular file.
 SourcePtr descriptor_source(Descriptor file, std::string name);
 
 }  // namespace tare::io

@@ -1,7 +1,7 @@
 #include "tare/digest.hpp"
 
-// OpenSSL's older interface to SHA-256, on purpose. The newer one (EVP) makes some five thousand allocations before the
-// first byte is hashed, crashes when one of them fails, and depends on a configuration file that can leave it without the
+// Uses OpenSSL's older interface to SHA-256 on purpose. The newer one (EVP) makes some five thousand allocations before
+// it hashes the first byte, crashes if one of them fails, and depends on a configuration file that can disable the
 // algorithm. This one works in the 112 bytes it is given and cannot fail.
 #define OPENSSL_API_COMPAT 0x10100000L
 
@@ -21,7 +21,7 @@
 namespace tare {
 namespace {
 
-// Spelling in files, and the length of the value in bytes.
+// Names in files, and the length of the value in bytes.
 struct AlgorithmRow {
   DigestAlgorithm algorithm;
   std::string_view name, prefix;
@@ -40,7 +40,8 @@ const AlgorithmRow* row_of(DigestAlgorithm algorithm) {
   return row == std::end(kAlgorithms) ? nullptr : row;
 }
 
-// A CRC-32C as other tools spell it, "crc32c:DEADBEEF". Anything but eight digits may be another notation.
+// The digits of a CRC-32C as other tools write it, "crc32c:DEADBEEF". Anything but eight digits may be another
+// notation.
 std::string_view bare_crc(std::string_view text) {
   constexpr std::string_view kPrefix = "crc32c:";
   const std::string_view digits = text.substr(std::min(text.size(), kPrefix.size()));
@@ -48,7 +49,7 @@ std::string_view bare_crc(std::string_view text) {
   return text.starts_with(kPrefix) && digits.size() == 8 && hex ? digits : std::string_view();
 }
 
-// Case-insensitive in the prefix's "0x" only: upstream reads "crc32c:0X" too.
+// Case-insensitive only in the "0x" of the prefix: upstream also reads "crc32c:0X".
 bool starts_with_prefix(std::string_view text, std::string_view prefix) {
   if (text.size() < prefix.size()) return false;
   for (std::size_t i = 0; i < prefix.size(); ++i)
@@ -56,7 +57,7 @@ bool starts_with_prefix(std::string_view text, std::string_view prefix) {
   return true;
 }
 
-// 1 is OpenSSL's word for success.
+// OpenSSL returns 1 for success.
 void require(int openssl_result) {
   if (openssl_result != 1)
     throw Error(ErrorKind::unsupported, "digest.unavailable", "OpenSSL cannot compute the digest");
@@ -101,7 +102,7 @@ std::optional<Digest> Digest::parse(std::string_view text) {
   for (const auto& row : kAlgorithms) {
     if (!starts_with_prefix(text, row.prefix)) continue;
     const std::string_view digits = text.substr(row.prefix.size());
-    // A CRC may come with fewer digits: it is a number there, not a string of bytes.
+    // A CRC may have fewer digits: it is written as a number, not as a string of bytes.
     const bool number = row.algorithm == DigestAlgorithm::crc32c;
     if (digits.empty() || digits.size() > row.bytes * 2 || (!number && digits.size() != row.bytes * 2))
       return std::nullopt;
@@ -190,7 +191,7 @@ void Hasher::update(std::span<const std::byte> bytes) {
     case DigestAlgorithm::xxh3: require(XXH3_64bits_update(state.xxh.get(), bytes.data(), bytes.size())); break;
     case DigestAlgorithm::xxh3_128: require(XXH3_128bits_update(state.xxh.get(), bytes.data(), bytes.size())); break;
     case DigestAlgorithm::crc32c:
-      while (!bytes.empty()) {  // the library counts in int, and does not promise const
+      while (!bytes.empty()) {  // the library counts in int and does not declare its argument const
         const auto part = bytes.first(std::min<std::size_t>(bytes.size(), std::size_t{1} << 30));
         auto* const data = reinterpret_cast<unsigned char*>(const_cast<std::byte*>(part.data()));
         state.crc = crc32_iscsi(data, static_cast<int>(part.size()), state.crc);
@@ -203,7 +204,7 @@ void Hasher::update(std::span<const std::byte> bytes) {
 
 Digest Hasher::finish() {
   running();
-  const std::unique_ptr<State> state = std::move(state_);  // whatever happens, this run is over
+  const std::unique_ptr<State> state = std::move(state_);  // the run ends even if an error is thrown
   std::array<std::byte, 32> out{};
   switch (state->algorithm) {
     case DigestAlgorithm::sha256:

@@ -22,7 +22,7 @@ namespace {
 
 constexpr int kOpenFolder = O_RDONLY | O_DIRECTORY | O_CLOEXEC;
 
-// Names that one `remove_inside` removes at most: far more than a model has files.
+// The most names that one `remove_inside` removes: far more than a model has files.
 constexpr std::size_t kMostRemoved = std::size_t{1} << 18;
 
 // System calls without a function in every C library: glibc has getdents64 since 2.30 (the released files run with 2.28), and musl
@@ -41,7 +41,7 @@ int renameat2(int from, const char* name, int to, const char* to_name, unsigned 
 
 std::atomic<bool> unnamed_forbidden{false};
 
-// A part of a path as the system calls want it, ended by a NUL.
+// A part of a path, NUL-terminated for system calls.
 class Part {
  public:
   explicit Part(std::string_view text) {
@@ -86,7 +86,7 @@ bool make_path(const std::string& path) {
   if (Directory::open(path.c_str())) return true;
   if (errno != ENOENT) return false;
   const std::size_t end = path.find_last_not_of('/');
-  if (end == std::string::npos) return false;  // "", or "/" that is not there
+  if (end == std::string::npos) return false;  // "", or a "/" that cannot be opened
   const std::string plain = path.substr(0, end + 1), above = directory_of(plain);
   if (!make_path(above)) return false;
   const Directory parent = Directory::open(above.c_str());
@@ -144,14 +144,17 @@ bool Directory::is_still(const char* name, int opened) const noexcept {
 
 bool Directory::writable() const noexcept { return ::faccessat(descriptor(), ".", W_OK | X_OK, AT_EACCESS) == 0; }
 
-// Visits every name until `visit` returns false. A descriptor of its own, because the place in the list belongs to it.
+// Visits every name until `visit` returns false. Opens a new descriptor because the position in the list belongs to it.
+// `in_place`: uses this one, which only one thread may do at a time.
 template <typename Visit>
-bool Directory::for_each(const Visit& visit) const noexcept {
-  const Descriptor listed(::openat(descriptor(), ".", kOpenFolder));
-  if (!listed) return false;
+bool Directory::for_each(const Visit& visit, bool in_place) const noexcept {
+  in_place = in_place && ::lseek(descriptor(), 0, SEEK_SET) == 0;  // not of one that may only be entered
+  const Descriptor own(in_place ? -1 : ::openat(descriptor(), ".", kOpenFolder));
+  const int listed = in_place ? descriptor() : own.get();
+  if (listed < 0) return false;
   alignas(dirent64) std::array<char, 4096> buffer;
   for (;;) {
-    const ssize_t length = read_entries(listed.get(), buffer.data(), buffer.size());
+    const ssize_t length = read_entries(listed, buffer.data(), buffer.size());
     if (length <= 0) return length == 0;
     for (ssize_t at = 0; at < length;) {
       const auto* const entry = reinterpret_cast<const dirent64*>(buffer.data() + at);
@@ -211,7 +214,7 @@ Descriptor Directory::create_unnamed(mode_t mode) const noexcept {
     return {};
   }
   Descriptor file(::openat(descriptor(), ".", O_TMPFILE | O_RDWR | O_CLOEXEC, mode));
-  // Kernels that do not know the flag see an attempt to write to a directory.
+  // Kernels without O_TMPFILE treat this as an attempt to write to a directory.
   if (!file && (errno == EISDIR || errno == EINVAL)) errno = EOPNOTSUPP;
   if (!file) return {};
   struct stat here {
@@ -243,7 +246,7 @@ bool Directory::rename_new(const char* name, const Directory& to, const char* to
   if (!step("rename", to_name)) return false;
   if (renameat2(descriptor(), name, to.descriptor(), to_name, RENAME_NOREPLACE) == 0) return true;
   if (errno != EINVAL && errno != ENOSYS && errno != EOPNOTSUPP) return false;
-  // A file system that cannot promise it: a hard link does not replace either.
+  // The file system does not support RENAME_NOREPLACE. A hard link does not replace either.
   if (::linkat(descriptor(), name, to.descriptor(), to_name, 0) == 0) {
     if (::unlinkat(descriptor(), name, 0) == 0) return true;
     const int code = errno;
@@ -252,7 +255,7 @@ bool Directory::rename_new(const char* name, const Directory& to, const char* to
     return false;
   }
   if (errno == EEXIST || errno == ENOENT) return false;
-  // Nor that: to look first is the best there is.
+  // Hard links do not work either: a check before the rename is the best that is left.
   if (to.has(to_name)) {
     errno = EEXIST;
     return false;
@@ -276,24 +279,27 @@ bool Directory::remove_inside(const char* except) const noexcept {
 }
 
 bool Directory::remove_inside(const char* except, std::size_t& left) const noexcept {
-  // A list that is changed while it is read may leave names out: read it again until nothing is left that goes. Who adds
-  // names as fast as they go ends this by the number of names, not never.
+  // A listing may miss names if the directory changes during it, so repeat until nothing more can be removed. `left`
+  // bounds the loop if another process keeps adding names.
   for (bool again = true; again;) {
     again = false;
     bool failed = false;
-    const bool listed = for_each([&](const char* name) {
-      if (std::strcmp(name, except) == 0) return true;
-      if (left == 0) return false;
-      --left;
-      bool gone = remove_file(name);
-      if (!gone && (errno == EISDIR || errno == EPERM)) {
-        const Directory folder = enter(name);
-        gone = folder && folder.remove_inside("", left) && remove_folder(name);
-      }
-      again = again || gone;
-      failed = failed || !gone;
-      return true;
-    });
+    // In place: what a process must not leave behind goes when it has no descriptor left, too.
+    const bool listed = for_each(
+        [&](const char* name) {
+          if (std::strcmp(name, except) == 0) return true;
+          if (left == 0) return false;
+          --left;
+          bool gone = remove_file(name);
+          if (!gone && (errno == EISDIR || errno == EPERM)) {
+            const Directory folder = enter(name);
+            gone = folder && folder.remove_inside("", left) && remove_folder(name);
+          }
+          again = again || gone;
+          failed = failed || !gone;
+          return true;
+        },
+        true);
     if (left == 0) errno = EBUSY;
     if (!listed || left == 0 || (failed && !again)) return false;
   }

@@ -12,12 +12,12 @@ namespace {
 
 constexpr mode_t kGroup = 0070;
 
-// With a list the bits of the group are its mask: what all on it may have at most, not what the group has.
+// With an access list, the group bits of the mode are its mask: the most that anyone on the list gets, not the group's.
 bool may_have_list(const Directory& folder, const char* name) {
   const Descriptor file = folder.read(name);
   if (file) return ::fgetxattr(file.get(), "system.posix_acl_access", nullptr, 0) > 0;
-  if (errno == ENOENT) return false;                   // gone meanwhile
-  if (errno == EACCES || errno == EPERM) return true;  // closed even to its owner
+  if (errno == ENOENT) return false;                   // removed by another process
+  if (errno == EACCES || errno == EPERM) return true;  // not readable, even by its owner
   throw system_error("io.sink.create", "cannot look at the rights of the old file", name, errno);
 }
 

@@ -1,6 +1,6 @@
-// The atomic file: an unnamed temporary beside the target (O_TMPFILE, so that even a kill leaves no litter), or one in a
-// workshop where the file system has no such thing; then fsync, rename over the target, fsync of the directory. The
-// target's directory is opened once, and everything happens relative to it.
+// The atomic file: an unnamed temporary in the target's directory (O_TMPFILE, so that even a kill leaves nothing), or
+// one in a workshop if the file system has no unnamed files; then fsync, rename over the target, fsync of the
+// directory. The target's directory is opened once, and everything happens relative to it.
 #include "io/file_sink.hpp"
 
 #include <fcntl.h>
@@ -22,17 +22,17 @@
 namespace tare {
 namespace {
 
-// Dirty pages are handed to the disk after this much, so that the final fsync finds little left to do.
+// Dirty pages are sent to the disk after this many bytes, so that the final fsync has little left to do.
 constexpr std::uint64_t kWritebackStep = std::uint64_t{32} << 20;
-// How much a file must be known to grow before its file system is asked again whether there is room: this, and a part of
-// what it was asked for.
+// How much a file must grow before the free space is checked again: at least kRoomStep, and 1/kRoomPart of the size
+// checked last.
 constexpr std::uint64_t kRoomStep = std::uint64_t{1} << 20, kRoomPart = 64;
 
 constexpr std::string_view kCreate = "io.sink.create", kCannotCreate = "cannot create a file there";
 
 using SharedDescriptor = std::shared_ptr<const io::Descriptor>;
 
-// The file being written, seen by a reader. It may outlive the sink.
+// Reads the file that is being written. It may outlive the sink.
 class WrittenSource final : public Source {
  public:
   WrittenSource(std::string path, SharedDescriptor file, std::uint64_t size)
@@ -48,7 +48,7 @@ class WrittenSource final : public Source {
   SharedDescriptor file_;
 };
 
-// A regular file that is written anywhere in it, from many threads.
+// A regular file that many threads can write at any offset.
 class FileSink : public Sink {
  public:
   const std::string& name() const override { return path_; }
@@ -67,7 +67,8 @@ class FileSink : public Sink {
       const auto part = static_cast<std::size_t>(std::min<std::uint64_t>(length, std::uint64_t{1} << 30));
       const ssize_t n = ::copy_file_range(from.descriptor(), &in, file(), &out, part, 0);
       if (n < 0 && errno == EINTR) continue;
-      // Across file systems, or where the kernel cannot: through memory instead. A real error shows up there too.
+      // Fails across file systems, or if the kernel lacks support: copy through memory, which also reports a real
+      // error.
       if (n <= 0) return Sink::do_copy_at(offset, from, from_offset, length);
       from_offset += static_cast<std::uint64_t>(n);
       offset += static_cast<std::uint64_t>(n);
@@ -85,8 +86,8 @@ class FileSink : public Sink {
   FileSink(std::string path, bool durable) : durable_(durable), path_(std::move(path)) {}
 
   void do_write(std::uint64_t offset, std::span<const std::byte> bytes) override { do_write_at(offset, bytes); }
-  // The file grows when something is written there, at the latest in commit. That it will is known now, so whether there
-  // is room is asked now, not found out at the end.
+  // The file grows later, at the latest in commit. Check the free space now, so that a full disk is reported before the
+  // work.
   void do_skip(std::uint64_t new_end) override {
     if (new_end < checked_end_ + std::max(kRoomStep, checked_end_ / kRoomPart)) return;
     struct stat status {};
@@ -98,7 +99,7 @@ class FileSink : public Sink {
   void set_file(io::Descriptor file) { file_ = std::make_shared<const io::Descriptor>(std::move(file)); }
   int file() const { return file_->get(); }
 
-  // Everything but the name.
+  // Does everything but the rename.
   void complete(const std::optional<io::FileRights>& rights) const {
     set_size();
     if (!io::give_rights(file(), rights)) throw io::system_error("io.sink.write", "cannot set the mode", path_, errno);
@@ -119,7 +120,7 @@ class FileSink : public Sink {
   void push_to_disk(std::uint64_t bytes) {
     if (!durable_) return;
     const std::uint64_t before = pushed_.fetch_add(bytes, std::memory_order_relaxed);
-    // Starts writing and does not wait; a hint, so its result does not matter.
+    // Starts writing without waiting; only a hint, so the result does not matter.
     if (before / kWritebackStep != (before + bytes) / kWritebackStep)
       (void)::sync_file_range(file(), 0, 0, SYNC_FILE_RANGE_WRITE);
   }
@@ -133,8 +134,12 @@ class FileSink : public Sink {
 class AtomicFileSink final : public FileSink {
  public:
   AtomicFileSink(const std::string& path, io::Place place, std::optional<io::FileRights> rights,
-                 const FileSinkOptions& options)
-      : FileSink(path, options.durable), place_(std::move(place)), overwrite_(options.overwrite), rights_(rights) {
+                 const FileSinkOptions& options, const Source* replaces)
+      : FileSink(path, options.durable),
+        place_(std::move(place)),
+        overwrite_(options.overwrite),
+        replaces_(replaces),
+        rights_(rights) {
     io::sweep_workshops(place_.parent, false);
     io::Descriptor file = place_.parent.create_unnamed(io::first_mode(rights_));
     unnamed_ = static_cast<bool>(file);
@@ -162,7 +167,7 @@ class AtomicFileSink final : public FileSink {
     return file;
   }
 
-  // An unnamed file that cannot be given a name after all: /proc went away, or the file system does not link.
+  // An unnamed file cannot be named after all: /proc disappeared, or the file system does not support links.
   void copy_into_workshop() {
     io::Descriptor copy = create_in_workshop();
     Bytes buffer(std::size_t{1} << 20);
@@ -179,7 +184,8 @@ class AtomicFileSink final : public FileSink {
 
   void give_name() {
     const char* const target = place_.name.c_str();
-    // Straight to its final name if that is free: there is no moment with a temporary one.
+    require_replaced();
+    // Uses the final name directly if it is free, so that a temporary name never exists.
     if (unnamed_ && place_.parent.name(file(), target)) return;
     if (unnamed_ && errno != EEXIST) copy_into_workshop();
     if (unnamed_ && !overwrite_) throw appeared();
@@ -188,11 +194,28 @@ class AtomicFileSink final : public FileSink {
       if (!workshop_->directory().name(file(), kInWorkshop)) throw cannot_rename("cannot give the file its name");
     }
     const io::Directory& from = workshop_->directory();
+    require_replaced();
     if (overwrite_ ? from.rename(kInWorkshop, place_.parent, target)
                    : from.rename_new(kInWorkshop, place_.parent, target))
       return;
     if (!overwrite_ && errno == EEXIST) throw appeared();
     throw cannot_rename("cannot rename into place");
+  }
+
+  // Looked at last, after all that takes long.
+  void require_replaced() const {
+    if (replaces_ == nullptr || replaces_->descriptor() < 0) return;
+    struct stat there {
+    }, expected{};
+    // Through a link into a store, which the new file replaces.
+    if (::fstatat(place_.parent.descriptor(), place_.name.c_str(), &there,
+                  place_.store == io::Store::link ? 0 : AT_SYMLINK_NOFOLLOW) == 0 &&
+        ::fstat(replaces_->descriptor(), &expected) == 0 && there.st_dev == expected.st_dev &&
+        there.st_ino == expected.st_ino)
+      return;
+    throw Error(ErrorKind::io, "io.source.changed",
+                "another file got this name while its successor was written; it stays, and nothing was changed")
+        .in(name());
   }
 
   Error appeared() const {
@@ -205,7 +228,8 @@ class AtomicFileSink final : public FileSink {
 
   io::Place place_;
   bool overwrite_, unnamed_ = false;
-  std::optional<io::FileRights> rights_;  // nothing: as created
+  const Source* replaces_;                // the file that must still have the name; null: any
+  std::optional<io::FileRights> rights_;  // nothing: those from creation
   std::optional<io::Workshop> workshop_;
 };
 
@@ -236,7 +260,7 @@ class PrivateFileSink final : public FileSink {
   bool committed_ = false;
 };
 
-// A FIFO or device: nothing to rename, nothing to seek in.
+// A FIFO or device: it cannot be renamed or seeked.
 class ThroughSink final : public Sink {
  public:
   ThroughSink(std::string path, const io::Place& place) : path_(std::move(path)) {
@@ -245,7 +269,7 @@ class ThroughSink final : public Sink {
     struct stat status {};
     const bool looked = file_ && ::fstat(file_.get(), &status) == 0;
     if (!looked) throw io::system_error(kCreate, "cannot open for writing", path_, errno);
-    // It was none when we looked; a file is not written over in place.
+    // It was not a regular file when the place was checked; a file is never overwritten in place.
     if (S_ISREG(status.st_mode)) throw io::system_error(kCreate, "became a file during the work", path_, EEXIST);
   }
   const std::string& name() const override { return path_; }
@@ -261,31 +285,29 @@ class ThroughSink final : public Sink {
   io::Descriptor file_;
 };
 
-// For a file that replaces a link into a store: no more open than the store's file is, but ours to write. Stores keep their
-// files read-only at times.
+// The rights for a file that replaces a link into a store: at most as open as the store's file, but writable for us.
+// Stores sometimes keep their files read-only.
 std::optional<io::FileRights> rights_behind(const io::Place& place) {
   struct stat status {};
   if (::fstatat(place.parent.descriptor(), place.name.c_str(), &status, 0) != 0) return std::nullopt;
   return io::FileRights{.mode = (status.st_mode & 0777) | 0600, .at_most = true};
 }
 
-}  // namespace
-
-std::unique_ptr<Sink> create_file(const std::string& path, const FileSinkOptions& options) {
+std::unique_ptr<Sink> create_sink(const std::string& path, const FileSinkOptions& options, const Source* replaces) {
   io::Place place =
       io::find_place(path, kCreate, kCannotCreate, options.follow_links ? io::FollowLinks::ours : io::FollowLinks::no);
   io::refuse_blob(place, path, "replaced");
   const bool into_store = place.store == io::Store::link;
   struct stat status {};
   const bool exists = place.magic || place.parent.look(place.name.c_str(), status);
-  if (!exists && errno != ENOENT)  // a name too long: found now, not after the work
+  if (!exists && errno != ENOENT)  // such as a name that is too long: report it before the work
     throw io::system_error(kCreate, kCannotCreate, path, errno);
   if (exists && !place.magic && S_ISDIR(status.st_mode))
     throw Error(ErrorKind::usage, "io.sink.directory", "expected the name of a file, found a directory")
         .in(path)
         .blame(Subject::output);
   if (exists && !into_store && (place.magic || !S_ISREG(status.st_mode))) {
-    // To open a FIFO waits for its reader, and a device keeps what it is given.
+    // Opening a FIFO waits for its reader, and what is written to a device cannot be undone.
     if (!options.overwrite)
       throw Error(ErrorKind::usage, "io.sink.exists", "is a FIFO or a device")
           .in(path)
@@ -307,11 +329,21 @@ std::unique_ptr<Sink> create_file(const std::string& path, const FileSinkOptions
         .in(path)
         .blame(Subject::output)
         .remedy(Remedy::overwrite, "link");
-  // A new file gets what the umask leaves, which the kernel sees to: asking for the umask would change it for a moment.
+  // The kernel applies the umask to a new file: reading the umask would change it for a moment.
   std::optional<io::FileRights> rights;
   if (exists)
     rights = into_store ? rights_behind(place) : std::optional(io::rights_of(place.parent, place.name.c_str(), status));
-  return std::make_unique<AtomicFileSink>(path, std::move(place), rights, options);
+  return std::make_unique<AtomicFileSink>(path, std::move(place), rights, options, replaces);
+}
+
+}  // namespace
+
+std::unique_ptr<Sink> create_file(const std::string& path, const FileSinkOptions& options) {
+  return create_sink(path, options, nullptr);
+}
+
+std::unique_ptr<Sink> io::create_replacement(const std::string& path, const Source& replaced) {
+  return create_sink(path, {.overwrite = true}, &replaced);
 }
 
 std::unique_ptr<Sink> io::create_private_file(const PrivateFile& file) {

@@ -1,5 +1,5 @@
-// Files of a directory that nobody else can reach (workshop.hpp): written under their own names, because they are not to
-// be seen before the directory is.
+// Files in a directory that no other user can reach (workshop.hpp). They are written under their own names, because
+// they become visible only with the directory.
 #pragma once
 
 #include <memory>
@@ -15,11 +15,15 @@ namespace tare::io {
 struct PrivateFile {
   const Directory& folder;
   const char* name;
-  std::string shown;                 // what errors call it
-  std::optional<FileRights> rights;  // nothing: what the umask leaves
+  std::string shown;                 // the name for errors
+  std::optional<FileRights> rights;  // nothing: what the umask allows
   bool durable = true;
 };
-// Removed again unless it is committed. Throws `io.sink.create`.
+// The file is removed unless it is committed. Throws `io.sink.create`.
 std::unique_ptr<Sink> create_private_file(const PrivateFile& file);
+
+// As `create_file` with `overwrite`, for the successor of an open file. If that file does not have the name any more when
+// `commit` comes, this throws `io.source.changed`, and what somebody put there stays. `replaced` outlives the sink.
+std::unique_ptr<Sink> create_replacement(const std::string& path, const Source& replaced);
 
 }  // namespace tare::io

@@ -1,4 +1,4 @@
-// A file read with pread, and whether it is still the one that was opened.
+// A file that is read with pread, and the check that it has not changed since it was opened.
 #pragma once
 
 #include <cstdint>
@@ -11,20 +11,20 @@ struct stat;
 
 namespace tare::io {
 
-// What tells one state of a file from the next. The time of the last change to the inode is omitted: renaming, linking
-// and backing up a file set it, and its bytes are still the same. Who writes to a file and then forges the time of that
-// goes unnoticed; he gets us to read wrong numbers, as he could have by writing a moment earlier.
+// Distinguishes states of a file. The inode's change time is not compared: renaming, linking and backing up a file set
+// it without changing its bytes. A process that writes to a file and then forges the modification time is not detected;
+// it could have written the same bytes before we opened the file.
 struct FileStamp {
   explicit FileStamp(const struct stat& status);
   friend bool operator==(const FileStamp&, const FileStamp&) = default;
 
   std::uint64_t size = 0;
-  std::int64_t seconds = 0, nanoseconds = 0;  // of the last write
+  std::int64_t seconds = 0, nanoseconds = 0;  // last modification
 };
 
 class FileSource : public Source {
  public:
-  // `stamp`: the file's at opening.
+  // `stamp`: the file's state at opening.
   FileSource(std::string path, Descriptor file, const FileStamp& stamp);
   int descriptor() const override { return file_.get(); }
   void check() const override;

@@ -25,15 +25,15 @@ GrowingSink::~GrowingSink() {
   delist();
 }
 
-// Should the cut fail, the way to the old list is still there: nothing is to be done about it. A file that somebody has
-// truncated is not filled up with zeros.
+// If truncating fails, the file still leads to the old list, so nothing else is needed. A file that another process has
+// truncated is not extended with zeros.
 void GrowingSink::discard() noexcept {
   struct stat status {};
   if (committed_ || ::fstat(fd_, &status) != 0 || static_cast<std::uint64_t>(status.st_size) <= old_end_) return;
   if (::ftruncate(fd_, static_cast<off_t>(old_end_)) != 0) return;
 }
 
-// What is written after the end of a file that has become shorter leaves zeros in between, in the place of its tensors.
+// Writing after the end of a file that became shorter would leave zeros in place of its tensors.
 void GrowingSink::require_whole() const {
   struct stat status {};
   if (::fstat(fd_, &status) != 0) throw system_error("io.source.read", "cannot look at", path_, errno);
@@ -75,7 +75,7 @@ void GrowingSink::put_flushed(std::uint64_t offset, std::span<const std::byte> b
 
 Descriptor open_for_growing(const std::string& path, std::string_view locked_rule) {
   constexpr std::string_view kDoing = "cannot open for appending";
-  const Place place = find_place(path, "io.open.missing", kDoing);
+  const Place place = find_place(path, "io.open.missing", kDoing, FollowLinks::ours, "io.open.refused");
   refuse_blob(place, path, "appended to");
   if (place.store == Store::link)
     throw Error(
@@ -87,6 +87,17 @@ Descriptor open_for_growing(const std::string& path, std::string_view locked_rul
   Descriptor file(
       ::openat(place.parent.descriptor(), place.name.c_str(), O_RDWR | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK));
   if (!file) throw system_error(errno == ENOENT ? "io.open.missing" : "io.open.refused", kDoing, path, errno);
+  // Other names of the file are how some keep it as it was, stores included: they would get what is appended.
+  struct stat status {};
+  if (::fstat(file.get(), &status) != 0) throw system_error("io.open.refused", kDoing, path, errno);
+  if (S_ISREG(status.st_mode) && status.st_nlink > 1)
+    throw Error(
+        ErrorKind::usage, "io.sink.names",
+        fmt::format("has {} names (hard links), and whatever is appended would appear under all of them; append "
+                    "to a copy",
+                    status.st_nlink))
+        .in(path)
+        .blame(Subject::output);
   if (::flock(file.get(), LOCK_EX | LOCK_NB) != 0)
     throw system_error(locked_rule, "another program is appending to it", path, errno);
   return file;

@@ -1,8 +1,9 @@
-// A file that grows in place and is whole at every moment: what containers that are found from their end share.
+// A file that grows in place and is valid at every moment, for containers that are read from their end.
 //
-// The last bytes of such a file lead to its list of contents. Before anything is written behind the old end, the container
-// puts something far beyond it that leads to the old list as well; then the gap is filled; cutting the file right after the
-// new list is the commit, a single system call. When something fails, cutting it at its old end undoes everything.
+// The last bytes of such a file lead to its list of contents. Before the container writes anything after the old end,
+// it puts a second reference to the old list far beyond that; then it fills the gap. Truncating the file right after
+// the new list is the commit, a single system call. If something fails, truncating the file at its old end undoes
+// everything.
 #pragma once
 
 #include <cstdint>
@@ -18,22 +19,22 @@ namespace tare::io {
 // Every write passes the gate (unfinished.hpp), so that a signal finds the file with its old end or its new one.
 class GrowingSink : public Sink, private Unfinished {
  public:
-  ~GrowingSink() override;  // without `commit`, also on any exception: the old end
+  ~GrowingSink() override;  // without `commit`, even after an exception, restores the old end
   const std::string& name() const override { return path_; }
   bool positional() const override { return true; }
-  // Flushes, and cuts the file at `position`.
+  // Flushes, and truncates the file at `position`.
   void commit() override;
 
  protected:
-  // How far ahead of the data the way to the old list is kept: holes cost nothing, moving it costs a flush.
+  // How far ahead of the data the reference to the old list is: holes are free, moving the reference costs a flush.
   static constexpr std::uint64_t kAhead = std::uint64_t{64} << 20;
-  // What is put inside one page is there or not, never in part.
+  // A write inside one page is stored completely or not at all.
   static constexpr std::uint64_t kPage = 4096;
 
-  // Writes go behind `end`, the size of the file. The descriptor belongs to the caller.
+  // Writes begin at `end`, the size of the file. The caller owns the descriptor.
   GrowingSink(std::string path, int fd, std::uint64_t end);
 
-  // Makes room: bytes between the old end and `end` may be written once this returns. One thread at a time.
+  // After it returns, the bytes between the old end and `end` may be written. Called by one thread at a time.
   virtual void reserve(std::uint64_t end) = 0;
   // For `reserve`.
   void put(std::uint64_t offset, std::span<const std::byte> bytes);
@@ -51,14 +52,14 @@ class GrowingSink : public Sink, private Unfinished {
   std::string path_;
   int fd_;
   std::uint64_t old_end_;
-  std::uint64_t written_;  // the file has at least these bytes, or somebody has truncated it
+  std::uint64_t written_;  // bytes that the file must have, unless another process truncated it
   bool committed_ = false;
   std::mutex mutex_;
 };
 
-// The file at `path`, open for reading and writing and locked against others who ask the same (flock). A link is followed
-// only if nobody else can have planted it. Throws `locked_rule` if somebody else is at it, and `io.sink.store` for a file of a
-// content-addressed store and a link to one (place.hpp).
+// The file at `path`, open for reading and writing and locked (flock) against other appends. Follows a link only if no
+// other user can have put it there. Throws `locked_rule` if another program is appending, and `io.sink.store` for a
+// file of a content-addressed store or a link to one (place.hpp).
 Descriptor open_for_growing(const std::string& path, std::string_view locked_rule);
 
 }  // namespace tare::io

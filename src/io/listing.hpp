@@ -1,4 +1,4 @@
-// What is in a directory. std::filesystem::directory_iterator ends the program when memory runs out.
+// Lists a directory. std::filesystem::directory_iterator terminates the program if memory runs out.
 #pragma once
 
 #include <string>
@@ -7,7 +7,7 @@
 
 namespace tare::io {
 
-// The names but "." and "..", sorted; none if it cannot be listed, and `failed` says why.
+// The names except "." and "..", sorted; empty if it cannot be listed, with the reason in `failed`.
 std::vector<std::string> names_in(const std::string& path, std::error_code& failed);
 
 }  // namespace tare::io

@@ -1,5 +1,6 @@
 #include "io/mapping_guard.hpp"
 
+#include <sched.h>
 #include <signal.h>
 #include <sys/mman.h>
 #include <unistd.h>
@@ -9,30 +10,72 @@
 #include <cstdint>
 #include <mutex>
 
+#include "base/process_mutex.hpp"
+
 namespace tare::io {
 namespace {
 
-// A fixed table that the handler may read without a lock.
+// A fixed table that the signal handler reads without a lock.
 struct Range {
   std::atomic<std::uintptr_t> begin{0}, end{0};  // end 0: free
   std::atomic<bool> damaged{false};
-  std::atomic<int> protection{PROT_READ};
+  // Guarded by `replacing`.
+  std::uintptr_t replaced = 0;  // from here to the end there are zeros, or what was written over them
+  int protection = PROT_READ;
 };
 std::array<Range, kMostGuarded> ranges;
-std::atomic<std::size_t> used{0};  // slots ever taken; the handler looks no further
-std::mutex table_mutex;            // of everything below, too
+std::atomic<std::size_t> used{0};               // slots ever taken; the handler looks no further
+std::atomic_flag replacing = ATOMIC_FLAG_INIT;  // held while the mapping of a range changes
+// A thread of the parent may have been in the handler when this process was forked.
+ProcessMutex table_mutex(LockOrder::mappings, [] { replacing.clear(); });  // also guards what follows
 std::size_t guarded = 0;
-// The handler before ours, written before ours can run. One that is found there later gets the next place: a thread may
-// still be on its way through ours with the one before.
+// The handler before ours, stored before ours can run. A different one that is found later uses another element: a
+// thread may still be running in our handler with the old one.
 std::atomic<const struct sigaction*> previous{nullptr};
 std::array<struct sigaction, 16> befores;
 std::size_t next_before = 0;
 bool installed = false;
 
-// First called before the handler is installed: inside of it there is nothing left to initialize.
-std::uintptr_t page_size() {
-  static const auto size = static_cast<std::uintptr_t>(::sysconf(_SC_PAGESIZE));
-  return size;
+const auto page_size = static_cast<std::uintptr_t>(::sysconf(_SC_PAGESIZE));
+
+// Holds `replacing`. Signals are blocked, because a handler could touch a guarded page and wait for this thread.
+class Alone {
+ public:
+  Alone() {
+    sigset_t every;
+    ::sigfillset(&every);
+    ::pthread_sigmask(SIG_SETMASK, &every, &before_);
+    while (replacing.test_and_set(std::memory_order_acquire)) ::sched_yield();
+  }
+  ~Alone() {
+    replacing.clear(std::memory_order_release);
+    ::pthread_sigmask(SIG_SETMASK, &before_, nullptr);
+  }
+  Alone(const Alone&) = delete;
+  Alone& operator=(const Alone&) = delete;
+
+ private:
+  sigset_t before_{};
+};
+
+// Maps zeros from the page to those that were mapped before. Returns false if the access cannot continue.
+bool replace_from(Range& range, std::uintptr_t address, int code) {
+  const Alone alone;
+  const std::uintptr_t end = range.end.load(std::memory_order_acquire);
+  if (end == 0 || address < range.begin.load(std::memory_order_relaxed) || address >= end) return false;
+  const std::uintptr_t page = address & ~(page_size - 1);
+  // Another thread met the same end of the file first, and may have written there since: the access is tried again. Memory
+  // that is broken (BUS_MCEERR_AR) would fail again.
+  if (page >= range.replaced) return code == BUS_ADRERR;
+  // Up to those, where the file has nothing either: page by page, an access here and there would cut the mapping into more
+  // pieces than the kernel allows a process. A bare system call on Linux, hence safe in a handler although POSIX does not
+  // list it.
+  void* const made = ::mmap(reinterpret_cast<void*>(page), range.replaced - page, range.protection,
+                            MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED | MAP_NORESERVE, -1, 0);
+  if (made == MAP_FAILED) return false;
+  range.replaced = page;
+  range.damaged.store(true, std::memory_order_release);
+  return true;
 }
 
 void pass_on(int signal_number, siginfo_t* info, void* context) {
@@ -44,7 +87,7 @@ void pass_on(int signal_number, siginfo_t* info, void* context) {
   } else {
     const bool sent = info->si_code <= 0;  // by kill or raise, not by an access
     if (sent && next.sa_handler == SIG_IGN) return;
-    // Returning re-executes the access, which now meets the default action; a signal that was sent is sent again.
+    // Returning repeats the access, which then gets the default action; a signal that was sent is sent again.
     ::signal(SIGBUS, SIG_DFL);
     if (sent) ::raise(SIGBUS);
   }
@@ -57,15 +100,7 @@ void on_bus_error(int signal_number, siginfo_t* info, void* context) {
     Range& range = ranges[i];
     const std::uintptr_t end = range.end.load(std::memory_order_acquire);
     if (end == 0 || address < range.begin.load(std::memory_order_relaxed) || address >= end) continue;
-    const std::uintptr_t page = address & ~(page_size() - 1);
-    // Up to the end, where the file has nothing either: page by page, an access here and there would cut the mapping
-    // into more pieces than the kernel allows a process. A bare system call on Linux, hence safe in a handler although
-    // POSIX does not list it.
-    void* const replaced =
-        ::mmap(reinterpret_cast<void*>(page), end - page, range.protection.load(std::memory_order_relaxed),
-               MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED | MAP_NORESERVE, -1, 0);
-    if (replaced == MAP_FAILED) break;
-    range.damaged.store(true, std::memory_order_release);
+    if (!replace_from(range, address, info->si_code)) break;
     return;
   }
   pass_on(signal_number, info, context);
@@ -73,6 +108,13 @@ void on_bus_error(int signal_number, siginfo_t* info, void* context) {
 
 bool is_ours(const struct sigaction& action) {
   return (action.sa_flags & SA_SIGINFO) != 0 && action.sa_sigaction == on_bus_error;
+}
+
+constexpr int kWritable = PROT_READ | PROT_WRITE;
+
+// The address after the last page of the range.
+std::uintptr_t end_of(std::uintptr_t first, std::size_t length) {
+  return (first + length + page_size - 1) & ~(page_size - 1);
 }
 
 struct sigaction current_action() {
@@ -83,7 +125,7 @@ struct sigaction current_action() {
 
 void install_handler() {
   const struct sigaction before = current_action();
-  // Not a second time: a handler that was put on top of ours calls ours, which would call it again.
+  // Do not install it twice: a handler that was installed on top of ours calls ours, which would call it again.
   if (installed || is_ours(before)) return;
   const struct sigaction* const last = previous.load(std::memory_order_relaxed);
   if (last == nullptr || last->sa_flags != before.sa_flags || last->sa_handler != before.sa_handler) {
@@ -114,10 +156,16 @@ MappingGuard::MappingGuard(const std::byte* begin, std::size_t length, bool writ
   if (free == kMostGuarded) return;
   install_handler();
   const auto first = reinterpret_cast<std::uintptr_t>(begin);
-  ranges[free].damaged.store(false, std::memory_order_relaxed);
-  ranges[free].protection.store(writable ? PROT_READ | PROT_WRITE : PROT_READ, std::memory_order_relaxed);
-  ranges[free].begin.store(first, std::memory_order_relaxed);
-  ranges[free].end.store((first + length + page_size() - 1) & ~(page_size() - 1), std::memory_order_release);
+  const std::uintptr_t end = end_of(first, length);
+  {
+    const Alone alone;
+    Range& range = ranges[free];
+    range.damaged.store(false, std::memory_order_relaxed);
+    range.protection = writable ? kWritable : PROT_READ;
+    range.replaced = end;
+    range.begin.store(first, std::memory_order_relaxed);
+    range.end.store(end, std::memory_order_release);
+  }
   if (free >= count) used.store(free + 1, std::memory_order_release);
   ++guarded;
   slot_ = free;
@@ -125,10 +173,29 @@ MappingGuard::MappingGuard(const std::byte* begin, std::size_t length, bool writ
 
 bool MappingGuard::damaged() const { return works() && ranges[slot_].damaged.load(std::memory_order_acquire); }
 
+bool MappingGuard::let_write(std::span<const std::byte> mapping) noexcept {
+  const auto first = reinterpret_cast<std::uintptr_t>(mapping.data());
+  const std::uintptr_t end = end_of(first, mapping.size());
+  const std::scoped_lock lock(table_mutex);
+  for (std::size_t i = 0; i < used.load(std::memory_order_relaxed); ++i) {
+    Range& range = ranges[i];
+    if (range.begin.load(std::memory_order_relaxed) != first || range.end.load(std::memory_order_relaxed) != end)
+      continue;
+    const Alone alone;
+    if (::mprotect(reinterpret_cast<void*>(first), end - first, kWritable) != 0) return false;
+    range.protection = kWritable;
+    return true;
+  }
+  return false;
+}
+
 MappingGuard::~MappingGuard() {
   if (!works()) return;
   const std::scoped_lock lock(table_mutex);
-  ranges[slot_].end.store(0, std::memory_order_release);
+  {
+    const Alone alone;
+    ranges[slot_].end.store(0, std::memory_order_release);
+  }
   if (--guarded == 0) remove_handler();
 }
 

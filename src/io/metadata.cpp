@@ -9,8 +9,8 @@
 namespace tare::io {
 namespace {
 
-// Reading a range again is charged: a thousand names in an index may be links to one file. As steps are granted, all
-// bytes of all files may be read sixteen times.
+// Repeated reads are charged because a thousand names in an index may be links to one file. With the steps that each
+// byte grants, all bytes of all files may be read sixteen times.
 constexpr std::uint64_t kBytesPerStep = 4;
 
 }  // namespace
@@ -26,14 +26,15 @@ Metadata::Metadata(const Source& source, std::uint64_t offset, std::uint64_t len
 }
 
 std::uint64_t Window::fill(std::uint64_t offset, std::uint64_t length) {
-  // A system call is worth a page; what can be seen costs little to come back to, and touching the next page a fault.
+  // A system call is worth a whole page. Mapped bytes are cheap to copy again, and touching the next page costs a
+  // fault.
   constexpr std::uint64_t kSeen = 256;
   const std::uint64_t left = source_.size() - std::min(offset, source_.size());
   const bool seen = source_.view(0, 0).has_value();
   const std::uint64_t count = std::min(std::max<std::uint64_t>(length, seen ? kSeen : ahead_), left);
   charge_steps(count / kBytesPerStep);
   begin_ = offset;
-  filled_ = 0;  // until the bytes are there
+  filled_ = 0;  // stays 0 if the read throws
   if (buffer_.size() < count) buffer_.resize(static_cast<std::size_t>(count));
   const auto fresh = std::span(buffer_).first(static_cast<std::size_t>(count));
   if (const auto view = seen && count > 0 ? source_.view(offset, count) : std::nullopt)

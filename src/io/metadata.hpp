@@ -1,9 +1,9 @@
-// Bytes that a parser may believe, once it has checked them.
+// Copies of bytes, which a parser may rely on once it has checked them.
 //
-// A mapped file can be rewritten between two looks at it, so what is parsed is copied first: a length that was found to
-// fit is still that length when it is used, and keys that are being sorted stay what they are. `Metadata` and `Window` are
-// the ways in which readers (formats, wire) get at the bytes of headers, directories and manifests; `Source::view` is not
-// (tools/layers.py looks for it).
+// A mapped file can be rewritten between two reads, so everything that is parsed is copied first: a length that was
+// found valid is still the same when it is used, and keys do not change while they are sorted. Readers (formats, wire)
+// access the bytes of headers, directories and manifests through `Metadata` and `Window`, never through `Source::view`
+// (tools/layers.py checks that).
 #pragma once
 
 #include <cstdint>
@@ -15,12 +15,12 @@
 
 namespace tare::io {
 
-// A copy of a range of a source. Moving it leaves the bytes where they are.
+// A copy of a range of a source. Moving it does not move the bytes.
 class Metadata {
  public:
   Metadata() = default;
   // Throws `io.source.bounds` before it allocates; the caller has compared the length with its limit. `padding` zeros
-  // follow the bytes, for parsers that look beyond the end.
+  // follow the bytes, for parsers that read beyond the end.
   Metadata(const Source& source, std::uint64_t offset, std::uint64_t length, std::size_t padding = 0);
 
   std::span<const std::byte> bytes() const { return {bytes_.get(), size_}; }
@@ -31,22 +31,22 @@ class Metadata {
   std::unique_ptr<std::byte[]> bytes_;
 };
 
-// Short looks at a source, a header here, a name there, each of them a copy; mostly front to back, without a system
-// call for each.
+// Copies short pieces of a source, such as a header or a name. Reads ahead, so that mostly sequential access does not
+// cost a system call each.
 class Window {
  public:
   explicit Window(const Source& source, std::size_t ahead = 4096) : source_(source), ahead_(ahead) {}
 
-  // `length` bytes at `offset`, fewer where the source ends. Valid until the next call; a second call for the same bytes
-  // may find others. Of a mapped file that was cut they are zeros: call `Source::check` once all looks are done.
+  // `length` bytes at `offset`, fewer at the end of the source. Valid until the next call; a second call for the same
+  // bytes may return others. If a mapped file was truncated they are zeros: call `Source::check` after the last one.
   std::span<const std::byte> get(std::uint64_t offset, std::uint64_t length) {
     if (offset < begin_ || length > filled_ || offset - begin_ > filled_ - length) length = fill(offset, length);
     return std::span(buffer_).subspan(static_cast<std::size_t>(offset - begin_), static_cast<std::size_t>(length));
   }
 
  private:
-  // Copies at least `length` bytes to the front of the buffer, fewer where the source ends; returns how many of them there
-  // are.
+  // Copies at least `length` bytes, fewer at the end of the source, to the beginning of the buffer; returns how many of
+  // the `length` it has.
   std::uint64_t fill(std::uint64_t offset, std::uint64_t length);
 
   const Source& source_;

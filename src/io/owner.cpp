@@ -13,7 +13,7 @@
 namespace tare::io {
 namespace {
 
-// The beginning of a file of /proc; empty if there is none.
+// The beginning of a file in /proc; empty if it does not exist.
 template <std::size_t N>
 std::string_view text_of(const char* path, std::array<char, N>& buffer) {
   const Descriptor file(::open(path, O_RDONLY | O_CLOEXEC));
@@ -29,7 +29,7 @@ uid_t overflow_owner() {
   return owner;
 }
 
-// Outside of all user namespaces each number stands for itself: "0 0 4294967295".
+// Outside all user namespaces every number maps to itself: "0 0 4294967295".
 bool everybody_has_a_number() {
   std::array<char, 256> buffer{};
   std::string_view text = text_of("/proc/self/uid_map", buffer);

@@ -17,9 +17,9 @@
 namespace tare::io {
 namespace {
 
-constexpr int kMostLinks = 40;  // as the kernel
+constexpr int kMostLinks = 40;  // the same as in the kernel
 
-// A link, held open: what is looked at is what is read.
+// A link, held open: what is checked is what is read.
 class Link {
  public:
   Link(const Directory& parent, const char* name)
@@ -48,7 +48,7 @@ class Link {
   Descriptor opened_;
 };
 
-// Where anybody may rename anything, a link of ours may be there that we never put there.
+// If anyone may rename anything in the directory, our own link may have been moved there.
 bool can_be_moved_in(const Directory& parent) {
   struct stat status {};
   return !parent.status(status) || ((status.st_mode & S_IWOTH) != 0 && (status.st_mode & S_ISVTX) == 0);
@@ -59,7 +59,7 @@ bool leads_to_a_file(const Directory& parent, const char* name) {
   return ::fstatat(parent.descriptor(), name, &status, 0) == 0 && S_ISREG(status.st_mode);
 }
 
-// The directory's own path, whatever links led to it; as it was spelled where /proc is missing.
+// The directory's real path, whatever links led to it; as spelled if /proc is missing.
 std::string path_of(const Directory& directory, const std::string& spelled) {
   std::string path(PATH_MAX, '\0');
   const std::string link = fmt::format("/proc/self/fd/{}", directory.descriptor());
@@ -85,7 +85,7 @@ bool is_blob_name(std::string_view folder, std::string_view name) {
   const std::string_view above = folder.substr(0, std::min(folder.rfind('/'), folder.size()));
   if (last_of(folder) != kBlobs && last_of(above) != kBlobs) return false;
   if (const std::size_t end = name.find_first_of("-:"); end <= kLongestAlgorithm) name.remove_prefix(end + 1);
-  constexpr std::size_t kSizes[] = {32, 40, 56, 64, 96, 128};  // MD5, SHA-1 (git), SHA-2 and those of its sizes
+  constexpr std::size_t kSizes[] = {32, 40, 56, 64, 96, 128};  // MD5, SHA-1 (git), SHA-2 and digests of the same sizes
   return std::ranges::find(kSizes, name.size()) != std::end(kSizes) &&
          name.find_first_not_of("0123456789abcdefABCDEF") == std::string_view::npos;
 }
@@ -100,13 +100,17 @@ void refuse_blob(const Place& place, const std::string& path, std::string_view d
       .blame(Subject::output);
 }
 
-Place find_place(const std::string& path, std::string_view rule, std::string_view doing, FollowLinks follow) {
+Place find_place(const std::string& path, std::string_view rule, std::string_view doing, FollowLinks follow,
+                 std::string_view refused) {
   check_path(path);
+  const auto failed = [&](int code) {
+    return system_error(code == ENOENT || refused.empty() ? rule : refused, doing, path, code);
+  };
   Place place, last;  // `last`: the link that led to `place`
   bool last_is_of_proc = false;
   std::string rest = path.find_first_not_of('/') == std::string::npos && !path.empty() ? "/." : path;
   for (int links = 0; links <= kMostLinks; ++links) {
-    // A link is read from where it lies.
+    // A relative link is resolved from its own directory.
     const std::size_t slash = rest.rfind('/');
     const std::string folder = slash == std::string::npos ? "." : slash == 0 ? "/" : rest.substr(0, slash);
     place.name = slash == std::string::npos ? rest : rest.substr(slash + 1);
@@ -118,12 +122,12 @@ Place find_place(const std::string& path, std::string_view rule, std::string_vie
           Descriptor(::openat(place.parent.descriptor(), opened.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC)));
     else
       next = Directory::open(opened.c_str());
-    if (!next || place.name.empty()) throw system_error(rule, doing, path, next ? ENOENT : errno);
+    if (!next || place.name.empty()) throw failed(next ? ENOENT : errno);
     last.parent = std::exchange(place.parent, std::move(next));
-    if (dots) place.name.assign(1, '.');  // not = ".": GCC 12 sees an overflow there that is none
+    if (dots) place.name.assign(1, '.');  // not = ".": GCC 12 warns of an overflow that does not exist
     if (dots) return place;
     if (is_in_store(place.parent, opened, place.name)) {
-      // A link of /proc cannot be replaced by a file: there it is as if the store's file had been named.
+      // A file cannot replace a link of /proc, so treat it as if the store's file had been named.
       place.store = links == 0 || last_is_of_proc ? Store::blob : Store::link;
       if (place.store == Store::blob) return place;
       place.parent = std::move(last.parent);
@@ -151,7 +155,7 @@ Place find_place(const std::string& path, std::string_view rule, std::string_vie
     rest = link.text();
     while (rest.size() > 1 && rest.back() == '/') rest.pop_back();
   }
-  throw system_error(rule, doing, path, ELOOP);
+  throw failed(ELOOP);
 }
 
 }  // namespace tare::io

@@ -20,14 +20,14 @@ std::string temporary_directory() {
   return asked == nullptr || *asked == '\0' ? "/tmp" : asked;
 }
 
-// Never visible under a name, or not for longer than it takes to remove it.
+// Never has a name, or only until it is removed right after its creation.
 Descriptor nameless_file(const std::string& path) {
   const Directory directory = Directory::open(path.c_str());
   if (!directory) return {};
   if (Descriptor file = directory.create_unnamed(0600)) return file;
   constexpr int kTries = 100;
   for (int i = 0; i < kTries; ++i) {
-    // Nobody can guess it, and if it is taken all the same there is another.
+    // The name cannot be guessed; if it exists nevertheless, try another.
     const std::string name = fmt::format(".tare-{:016x}", keyed_hash(fmt::format("{} {}", ::getpid(), i)));
     if (Descriptor named = directory.create(name.c_str(), 0600)) {
       directory.remove_file(name.c_str());

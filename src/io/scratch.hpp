@@ -1,5 +1,5 @@
-// Bytes that are made once and then needed in another order: kept in memory while they are few, else in a file without a
-// name in the directory for temporary files (TMPDIR, or /tmp), which disappears with its last user.
+// Bytes that are produced once and then needed in another order: in memory if they are few, else in an unnamed file in
+// the directory for temporary files (TMPDIR, or /tmp), which disappears with its last user.
 #pragma once
 
 #include <cstddef>
@@ -11,18 +11,18 @@
 
 namespace tare::io {
 
-// Up to this size nothing touches a disk.
+// Up to this size nothing is written to disk.
 inline constexpr std::uint64_t kScratchInMemory = std::uint64_t{16} << 20;
 
 class Scratch {
  public:
   virtual ~Scratch() = default;
   virtual void write(std::uint64_t offset, std::span<const std::byte> bytes) = 0;
-  // What has been written, to be read from any number of threads. Call last: nothing is written afterwards.
+  // What has been written, readable from any number of threads. Call it last: nothing may be written afterwards.
   virtual SourcePtr source() = 0;
 };
 
-// Room for `size` bytes. Throws io `io.scratch.*` when there is none.
+// Space for `size` bytes. Throws io `io.scratch.*` if there is not enough.
 std::unique_ptr<Scratch> make_scratch(std::uint64_t size);
 
 }  // namespace tare::io

@@ -32,7 +32,7 @@ class DescriptorSink final : public Sink {
   std::string name_;
 };
 
-// What a memory sink has so far.
+// What a memory sink has received so far.
 class SharedSource final : public Source {
  public:
   SharedSource(std::shared_ptr<const Bytes> bytes, std::string name)
@@ -42,7 +42,7 @@ class SharedSource final : public Source {
   void do_read(std::uint64_t offset, std::span<std::byte> out) const override {
     std::copy_n(bytes_->begin() + static_cast<std::ptrdiff_t>(offset), out.size(), out.begin());
   }
-  // Not null, also when there is nothing to show.
+  // Not null, even if it is empty.
   const std::byte* do_view() const override {
     static constexpr std::byte kNothing{};
     return bytes_->empty() ? &kNothing : bytes_->data();
@@ -123,7 +123,7 @@ void Sink::do_copy_at(std::uint64_t offset, const Source& from, std::uint64_t fr
     try {
       do_write_at(offset, *bytes);
     } catch (const Error&) {
-      from.check();  // the kernel calls lost pages of a mapping a bad address; say what really happened
+      from.check();  // the kernel reports lost pages of a mapping as a bad address; throw the real cause
       throw;
     }
     return from.check();
@@ -143,7 +143,7 @@ std::unique_ptr<Sink> descriptor_sink(int descriptor, std::string name) {
   return std::make_unique<DescriptorSink>(descriptor, std::move(name));
 }
 
-// Only where no thread can be in `write_at`. Sources that show the bytes keep the old ones.
+// Must not run while a thread is in `write_at`. Sources from `written` keep the old bytes.
 void MemorySink::resize(std::uint64_t size) {
   if (size == bytes_->size()) return;
   if (size > bytes_->max_size()) throw std::bad_alloc();

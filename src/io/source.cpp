@@ -17,22 +17,22 @@
 namespace tare {
 namespace {
 
-// A file's bytes in memory, for as long as this lives.
+// A file mapped into memory for the lifetime of this object.
 class Mapping {
  public:
   Mapping() = default;
   Mapping(const Mapping&) = delete;
   Mapping& operator=(const Mapping&) = delete;
   ~Mapping() {
-    guard_.reset();  // once unmapped, the addresses may be somebody else's
+    guard_.reset();  // once unmapped, the addresses may be used by something else
     if (begin_ != MAP_FAILED) ::munmap(begin_, length_);
   }
 
-  // False when the file cannot be mapped, or when more are mapped than can be guarded: unguarded, one that is cut would
+  // Returns false if the file cannot be mapped, or if all guards are in use: without a guard, a truncated file would
   // end the process.
   bool map(int file, std::uint64_t size) {
     length_ = static_cast<std::size_t>(size);
-    // Private, so that whoever hands pages on to others may make them writable without anybody writing to the file.
+    // Private, so that a user of the pages may make them writable without writing to the file.
     begin_ = ::mmap(nullptr, length_, PROT_READ, MAP_PRIVATE | MAP_NORESERVE, file, 0);
     if (begin_ == MAP_FAILED) return false;
     guard_.emplace(begin(), length_);
@@ -47,7 +47,7 @@ class Mapping {
   std::optional<io::MappingGuard> guard_;
 };
 
-// Large reads go through pread all the same: copying out of a cold mapping costs a page fault for every 4 KiB.
+// Reads still use pread: copying from a cold mapping costs a page fault per 4 KiB.
 class MappedSource final : public io::FileSource {
  public:
   MappedSource(std::string path, io::Descriptor file, const io::FileStamp& stamp, std::unique_ptr<Mapping> mapping)
@@ -81,7 +81,7 @@ class MemorySource final : public Source {
   void do_read(std::uint64_t offset, std::span<std::byte> out) const override {
     if (!out.empty()) std::memcpy(out.data(), begin_ + offset, out.size());
   }
-  // Never null, so that an empty memory source still shows its (empty) bytes.
+  // Never null, so that an empty memory source still has a (zero-length) view.
   const std::byte* do_view() const override {
     static constexpr std::byte kNothing{};
     return begin_ == nullptr ? &kNothing : begin_;
@@ -120,7 +120,7 @@ std::optional<std::span<const std::byte>> Source::view(std::uint64_t offset, std
 
 SourcePtr open_file(const std::string& path, Access access) {
   io::check_path(path);
-  // O_NONBLOCK: opening a FIFO must not wait for a writer before we can refuse it. It has no effect on files.
+  // O_NONBLOCK: opening a FIFO must not wait for a writer before it is refused. It has no effect on files.
   io::Descriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
   if (!file)
     throw io::system_error(errno == ENOENT ? "io.open.missing" : "io.open.refused", "cannot open", path, errno);

@@ -22,11 +22,11 @@ namespace tare::io {
 namespace {
 
 constexpr std::string_view kCreate = "io.tree.create", kCannotCreate = "cannot create a directory there";
-// How long another conversion may take for its renames. A lock that nobody lets go must not hold us for ever.
+// How long another conversion may take for its renames. A lock that is never released must not block forever.
 constexpr auto kLockPatience = std::chrono::seconds(60);
 constexpr auto kLockPause = std::chrono::milliseconds(10);
 
-// A path that stays inside the directory, and no part of which is hidden.
+// A path that stays inside the directory and has no hidden part.
 bool is_good_name(std::string_view name) {
   return stays_below(name) && !name.starts_with('.') && name.find("/.") == std::string_view::npos &&
          name.find('\0') == std::string_view::npos;
@@ -53,13 +53,13 @@ std::vector<std::string> find_leftovers(const std::string& path) {
     for (const std::string& name : abandoned_workshops(directory)) {
       const Directory workshop = directory.enter(name.c_str());
       if (!workshop || workshop.has(kGone)) continue;
-      for (const char* const part : {kOld, kNew}) {  // with `old` there, `new` is no longer whole
+      for (const char* const part : {kOld, kNew}) {  // if `old` exists, `new` is no longer complete
         if (!workshop.enter(part)) continue;
         leftovers.push_back(fmt::format("{}/{}", name, part));
         break;
       }
     }
-  } catch (const std::system_error&) {  // cannot be listed
+  } catch (const std::system_error&) {  // a directory that cannot be listed has no leftovers
   }
   return leftovers;
 }
@@ -76,8 +76,8 @@ bool is_being_replaced(const std::string& path) {
 TreeSink::TreeSink(const std::string& path, TreeSinkOptions options)
     : path_(path), shown_(without_slashes(path)), options_(std::move(options)) {
   find_target();
-  // Beside the target it can be renamed whole. An empty directory whose parent is closed to us, or that is more than its
-  // name and mode, is filled from inside.
+  // A workshop next to the target can be renamed as a whole. An empty target is filled from inside if we cannot write
+  // to its parent, or if it has more properties than its name and mode.
   if (target_) whole_ = target_.is_empty() && can_be_replaced();
   if (!whole_) look_at_old_files();
   if (place_.name != ".") sweep_workshops(place_.parent, false);
@@ -130,7 +130,7 @@ bool TreeSink::can_be_replaced() const {
 void TreeSink::look_at_old_files() {
   if (options_.old_files == nullptr || !options_.overwrite) return;
   const OldFiles old = options_.old_files(target_);
-  // That of the new files.
+  // The group of the new files.
   struct stat target {};
   const gid_t group = target_.status(target) && (target.st_mode & S_ISGID) != 0 ? target.st_gid : ::getegid();
   const auto add = [&](const std::string& name) {
@@ -179,7 +179,7 @@ std::uint64_t TreeSink::bytes() const {
   return sum;
 }
 
-// The directory that takes the place of an empty one looks like it.
+// Gives the new directory the mode and group of the empty one it replaces.
 void TreeSink::take_over_mode() const {
   struct stat old {
   }, mine{};
@@ -197,7 +197,7 @@ bool TreeSink::move_whole() {
   if (!alike) return false;
   {
     const Changing changing;
-    // rename replaces an empty directory, and nothing else that is in the way.
+    // rename replaces an empty directory, but nothing else.
     if (workshop_->directory().rename(kPart, place_.parent, place_.name.c_str())) {
       workshop_.reset();
       if (options_.durable && !place_.parent.sync())
@@ -209,12 +209,12 @@ bool TreeSink::move_whole() {
     if (options_.overwrite) return false;
     throw exists("was filled while it was being written");
   }
-  // Somebody's directory of which only the inside is ours: filled instead of replaced.
+  // We may write into the directory but not replace it: fill it instead.
   if (target_) return false;
   throw system_error("io.tree.rename", "cannot rename into place", path_, errno);
 }
 
-// What was to be the directory itself becomes the new files of one that is there.
+// Moves what was to become the directory into an existing one, as its new files.
 void TreeSink::move_inside() {
   Directory there = place_.parent.enter(place_.name.c_str());
   if (!there) throw system_error("io.tree.rename", "cannot rename into place", path_, errno);
@@ -248,7 +248,7 @@ void TreeSink::move_files() {
   sweep_workshops(target_, true);
 }
 
-// Each file has flushed the folder it is in; this is for the folders themselves.
+// Each file has flushed its own folder; this flushes the folders above.
 void TreeSink::sync_folders() const {
   if (!options_.durable) return;
   std::set<std::string_view> folders = {""};

@@ -1,11 +1,11 @@
-// A directory written as a whole: its files come to be in a workshop (workshop.hpp) beside it, or inside it where it is
+// A directory written as a whole: its files are written in a workshop (workshop.hpp) next to it, or inside it if it is
 // not empty, and get their names only when all are complete.
 //
-// A target that does not exist, or is empty, appears in one step: one rename. A target with files in it is changed
-// file by file, in an order that the caller chooses (tree_swap.hpp), while it is locked: two that replace the same
-// directory do so one after the other. Files that are not replaced and not in `old_files` stay. An error, of whatever
-// kind, leaves everything as it was. A kill leaves the workshop behind, and of a target with files in it possibly a part:
-// the caller writes the file without which the rest is nothing last.
+// A target that does not exist, or is empty, appears in one step: one rename. A target with files is changed file by
+// file, in an order that the caller chooses (tree_swap.hpp), while it is locked: two processes that replace the same
+// directory do so one after the other. Files that are neither replaced nor in `old_files` stay. Any error leaves
+// everything unchanged. A kill leaves the workshop, and possibly a target with only some of its files: so the caller
+// writes last the file without which the others are not a model.
 #pragma once
 
 #include <functional>
@@ -24,10 +24,10 @@
 namespace tare::io {
 
 struct TreeSinkOptions {
-  // Replace files of a directory that is not empty. Off: such a directory is refused with `io.tree.exists`.
+  // Replace files of a directory that is not empty. Off: refuse such a directory with `io.tree.exists`.
   bool overwrite = false;
   bool durable = true;
-  // Files of the old content that the new one must not keep.
+  // Files of the old content to remove.
   std::function<OldFiles(const Directory& directory)> old_files = nullptr;
 };
 
@@ -37,11 +37,12 @@ class TreeSink {
   TreeSink(const TreeSink&) = delete;
   TreeSink& operator=(const TreeSink&) = delete;
 
-  // A new file, `name` relative to the directory: plain names that do not begin with a dot, and single slashes. Complete
-  // when it is committed; it gets its name in `commit`, in the order of these calls. It has the mode of the file it
-  // replaces; where there is none, it is open to nobody to whom the old files were closed.
+  // Creates a file; `name` is relative to the directory: plain names that do not begin with a dot, and single slashes.
+  // It is complete when it is committed; `commit` of this object gives files their names, in the order of these calls.
+  // It gets the mode of the file it replaces; if there is none, it is not readable for anyone to whom the old files
+  // were closed.
   std::unique_ptr<Sink> file(const std::string& name);
-  // That so many bytes are going to be written: throws `io.sink.full` when it is known now that they do not fit.
+  // Announces that many bytes: throws `io.sink.full` if it is already known that they do not fit.
   void expect(std::uint64_t bytes) const;
   // Bytes of all files so far.
   std::uint64_t bytes() const;
@@ -60,22 +61,22 @@ class TreeSink {
   void sync_folders() const;
   Error exists(std::string_view how) const;
 
-  std::string path_, shown_;  // as given, and without the slash at the end: for errors
+  std::string path_, shown_;  // as given, and without the final slash: for errors
   TreeSinkOptions options_;
   Place place_;
   Directory target_;                 // closed: it does not exist yet
-  bool whole_ = true;                // one rename will do
+  bool whole_ = true;                // one rename is enough
   std::optional<mode_t> old_modes_;  // what all old files allow
   std::optional<Workshop> workshop_;
-  std::optional<Workshop> inner_;  // in the target, where it was to be renamed whole and could not be
+  std::optional<Workshop> inner_;  // inside the target, if it could not be renamed as a whole
   Directory part_;
   std::vector<std::string> names_;
 };
 
-// What a kill left in a directory that was being overwritten: the workshops' parts, relative to it, that were complete
-// (".tare-XXXXXXXXXXXX/new", ".tare-XXXXXXXXXXXX/old"), sorted. Those in use by a running process are passed over.
+// What a kill left in a directory that was being overwritten: the complete parts of workshops, relative to it
+// (".tare-XXXXXXXXXXXX/new", ".tare-XXXXXXXXXXXX/old"), sorted. Ignores workshops of running processes.
 std::vector<std::string> find_leftovers(const std::string& directory);
-// Whether what lies in the directory is neither the old content nor the new (workshop.hpp).
+// Whether the directory holds neither the old content nor the new (workshop.hpp).
 bool is_being_replaced(const std::string& directory);
 
 }  // namespace tare::io

@@ -30,7 +30,7 @@ TreeSwap::TreeSwap(const Directory& target, const Workshop& workshop, std::strin
 void TreeSwap::run(const OldFiles& old_files, const std::vector<std::string>& new_files) {
   if (!old_files.in_the_way.empty()) throw blocked(old_files.in_the_way.front(), kDirectory);
   plan(old_files, new_files);
-  // A signal that comes from here on finds the old content or the new one.
+  // A signal from here on finds the old content or the new one.
   const Changing changing;
   try {
     forward();
@@ -65,7 +65,7 @@ Error TreeSwap::blocked(std::string_view name, const char* sentence) const {
 
 void TreeSwap::check_the_way(const std::vector<std::string>& new_files) const {
   for (const std::string& name : new_files) {
-    bool free = false;  // everything below something that leaves, or is not there
+    bool free = false;  // everything below something that leaves or does not exist
     for (const std::string& folder : all_folders_of(name)) {
       const Kind kind = free ? Kind::nothing : kind_of(folder);
       free = free || kind == Kind::nothing || leaves(folder);
@@ -77,7 +77,7 @@ void TreeSwap::check_the_way(const std::vector<std::string>& new_files) const {
   }
 }
 
-// Everything that needs memory. A file that a new one replaces, and that does not leave by itself, leaves too.
+// Does everything that allocates. A file that a new one replaces is moved away too.
 void TreeSwap::plan(const OldFiles& old_files, const std::vector<std::string>& new_files) {
   leaving_ = old_files.vital;
   leaving_.insert(leaving_.end(), old_files.others.begin(), old_files.others.end());
@@ -151,7 +151,7 @@ void TreeSwap::make_folders_for(const std::string& name) {
   }
 }
 
-// Goes on after a rename that cannot be undone: the more files are back, the better.
+// Continues after a rename that cannot be undone, to restore as many files as possible.
 bool TreeSwap::undo() noexcept {
   bool whole = true;
   const Directory& workshop = workshop_.directory();
@@ -182,7 +182,7 @@ bool TreeSwap::undo() noexcept {
   return whole;
 }
 
-// Everything is in place; what follows only tidies up.
+// Everything is in place; this only cleans up.
 void TreeSwap::finish() noexcept {
   const Directory& workshop = workshop_.directory();
   if (!workshop.rename_new(kOld, workshop, kGone)) {
@@ -202,7 +202,7 @@ void TreeSwap::flush(const Directory& directory) const {
     throw system_error("io.sink.sync", "cannot flush the directory to disk", shown_, errno);
 }
 
-// Before the file that makes the others a model: everything else is on the disk.
+// Called before the last file, which makes the others a model: flushes everything else first.
 void TreeSwap::flush_folders() const {
   std::string_view last;
   for (std::size_t i = 0; durable_ && i < put_; ++i)

@@ -1,16 +1,15 @@
-// The files of a directory exchanged for others, with a way back.
+// Exchanges the files of a directory for others, reversibly.
 //
-// In the directory lies a workshop of ours (workshop.hpp). Its parts tell whoever finds it after a kill which of the two
-// contents is whole:
+// The directory contains a workshop (workshop.hpp). After a kill, its parts show which of the two contents is complete:
 //
-//   part    the new files while they are being written
-//   new     the new files, complete; until `old` is there, they are the ones to take
-//   taken   the old files on their way out, one rename each
-//   old     the old files, complete; from here on the new ones are on their way in
-//   gone    the old files, when all new ones are in place: to be deleted
+//  part    the new files while they are being written
+//  new     the new files, complete; valid until `old` exists
+//  taken   the old files while they are moved out, one rename each
+//  old     the old files, complete; from here on the new files are moved in
+//  gone    the old files when all new ones are in place: to be deleted
 //
-// Any failure undoes every rename, last one first, and needs no memory for it. All that could fail for lack of memory
-// happens before the first rename. Nothing is replaced and no link is followed: what appears in the way meanwhile is a
+// Any failure undoes all renames, last one first, without allocating. Everything that could fail for lack of memory
+// happens before the first rename. Nothing is replaced and no link is followed: a file that appears in the way is a
 // failure.
 #pragma once
 
@@ -23,27 +22,27 @@
 
 namespace tare::io {
 
-// What the old content leaves, relative paths that lead through no links. `vital` goes first: without it the rest is
-// nothing, in any order of its own.
+// Old files to remove: relative paths that lead through no links. `vital` files, in any order, go first: without them
+// the rest is not a model.
 struct OldFiles {
   std::vector<std::string> vital = {}, others = {};
-  std::vector<std::string> in_the_way = {};  // directories that have a name they must not have
+  std::vector<std::string> in_the_way = {};  // directories whose names are needed for files
 };
 
 class TreeSwap {
  public:
-  // `workshop` lies in `target` and holds the new files in `part`; both outlive this. `shown` is what errors call the
-  // target.
+  // `workshop` is inside `target` and holds the new files in `part`; both must outlive this. `shown` is the target's
+  // name for errors.
   TreeSwap(const Directory& target, const Workshop& workshop, std::string shown, bool durable);
 
-  // Takes the old files away and puts the new ones in, in this order; the last is the vital one. A file that a new one
-  // replaces goes as an old one does. Throws `io.tree.blocked` when something that is no file is in the way, before
-  // anything has moved, and `io.tree.rename`; either way, and for every other exception, all is as it was, or, where
-  // that could not be undone, the error says that the workshop holds files of the directory.
+  // Moves the old files out and the new ones in, in this order; the last new file is the vital one. A file that a new
+  // one replaces is moved out like an old one. Throws `io.tree.blocked` if something other than a file is in the way,
+  // before anything has moved, and `io.tree.rename`. After any exception everything is as before; if that could not be
+  // restored, the error says that the workshop holds files of the directory.
   void run(const OldFiles& old_files, const std::vector<std::string>& new_files);
 
  private:
-  // What is there; nothing for a name below something that leaves, or that is not there.
+  // What the name is; `nothing` for a name that does not exist or is below something that leaves.
   enum class Kind { nothing, file, folder, link };
   Kind kind_of(const std::string& name) const;
   bool leaves(const std::string& name) const;
@@ -68,13 +67,13 @@ class TreeSwap {
   std::string shown_;
   bool durable_;
 
-  std::vector<std::string> leaving_;  // what `plan` was given as old, sorted
+  std::vector<std::string> leaving_;  // the old files that `plan` got, sorted
   std::vector<std::string> takes_, puts_;
-  std::size_t vital_ = 0;  // so many of `takes_` come before the others
-  // How far it got, for the way back.
+  std::size_t vital_ = 0;  // how many of `takes_` are vital; they come first
+  // How far it got, for `undo`.
   enum class Stage { nothing, named_new, taking, putting } stage_ = Stage::nothing;
   std::size_t taken_ = 0, put_ = 0;
-  std::vector<std::string_view> made_;  // folders in the target, pieces of names in `puts_`
+  std::vector<std::string_view> made_;  // created folders in the target; they refer to names in `puts_`
 };
 
 }  // namespace tare::io

@@ -4,38 +4,36 @@
 #include <cerrno>
 #include <condition_variable>
 #include <mutex>
+#include <new>
 #include <utility>
 
 #include "base/forever.hpp"
+#include "base/process_mutex.hpp"
 #include "tare/unfinished.hpp"
 
 namespace tare::io {
 namespace {
 
 struct Gate {
-  std::mutex mutex;
   std::condition_variable changed;
   unsigned inside = 0;
   bool closed = false;
 };
 
-struct List {
-  std::mutex mutex;
-  Unfinished* first = nullptr;
-};
-
 // Threads may wait at the gate while the process ends.
-Gate& gate() {
-  static Forever<Gate> forever;
-  return *forever;
-}
-
-List& list() {
-  static Forever<List> forever;
-  return *forever;
-}
+Forever<Gate> the_gate;
+Unfinished* first_unfinished = nullptr;
 
 thread_local unsigned depth = 0;
+
+// The threads that were inside, or waited, are threads of the parent.
+void reopen_gate() {
+  ::new (static_cast<void*>(&*the_gate)) Gate;
+  (*the_gate).inside = depth > 0 ? 1 : 0;
+}
+
+ProcessMutex gate_mutex(LockOrder::gate, reopen_gate);
+ProcessMutex list_mutex(LockOrder::unfinished, leave_to_parent);
 
 std::atomic<bool> hooked{false};
 StepHook& hook() {
@@ -47,45 +45,50 @@ StepHook& hook() {
 
 Changing::Changing() noexcept {
   if (depth++ > 0) return;
-  Gate& at = gate();
-  std::unique_lock lock(at.mutex);
+  Gate& at = *the_gate;
+  std::unique_lock lock(gate_mutex.plain());
   at.changed.wait(lock, [&] { return !at.closed; });
   ++at.inside;
 }
 
 Changing::~Changing() {
   if (--depth > 0) return;
-  Gate& at = gate();
-  const std::scoped_lock lock(at.mutex);
+  Gate& at = *the_gate;
+  const std::scoped_lock lock(gate_mutex);
   if (--at.inside == 0) at.changed.notify_all();
 }
 
 void Unfinished::enlist() noexcept {
-  const std::scoped_lock lock(list().mutex);
+  const std::scoped_lock lock(list_mutex);
   if (std::exchange(listed_, true)) return;
   before_ = nullptr;
-  after_ = list().first;
+  after_ = first_unfinished;
   if (after_ != nullptr) after_->before_ = this;
-  list().first = this;
+  first_unfinished = this;
 }
 
 void Unfinished::delist() noexcept {
-  const std::scoped_lock lock(list().mutex);
+  const std::scoped_lock lock(list_mutex);
   if (!std::exchange(listed_, false)) return;
-  (before_ != nullptr ? before_->after_ : list().first) = after_;
+  (before_ != nullptr ? before_->after_ : first_unfinished) = after_;
   if (after_ != nullptr) after_->before_ = before_;
 }
 
+void leave_to_parent() noexcept {
+  for (Unfinished* each = std::exchange(first_unfinished, nullptr); each != nullptr; each = each->after_)
+    each->listed_ = false;
+}
+
 void discard_all() noexcept {
-  Gate& at = gate();
+  Gate& at = *the_gate;
   {
-    std::unique_lock lock(at.mutex);
+    std::unique_lock lock(gate_mutex.plain());
     at.closed = true;
     at.changed.wait(lock, [&] { return at.inside == 0; });
   }
   ++depth;  // this thread alone still changes things
-  const std::scoped_lock lock(list().mutex);
-  for (Unfinished* each = list().first; each != nullptr; each = each->after_) each->discard();
+  const std::scoped_lock lock(list_mutex);
+  for (Unfinished* each = first_unfinished; each != nullptr; each = each->after_) each->discard();
   --depth;
 }
 

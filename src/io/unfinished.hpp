@@ -1,9 +1,8 @@
-// What this process has begun to write and must not leave behind when a signal ends it, and the gate that every change
-// of a name passes.
+// Unfinished files that must not remain if a signal ends the process, and the gate that every change of a name passes.
 //
-// A signal can come at any moment and at any place of any thread. So the thread that handles it does not unwind the
-// others: it closes the gate, waits until nobody is in the middle of a change, discards what is unfinished and ends the
-// process. Whoever wants through the closed gate waits for that end.
+// A signal can arrive at any moment in any thread. So the thread that handles it does not unwind the others: it closes
+// the gate, waits until no thread is in the middle of a change, discards what is unfinished and ends the process. A
+// thread that reaches the closed gate waits for that end.
 #pragma once
 
 #include <functional>
@@ -19,7 +18,7 @@ class Changing {
   Changing& operator=(const Changing&) = delete;
 };
 
-// Something on the disk that must go unless it is finished. The list of them allocates nothing.
+// Something on the disk that is removed unless it is finished. The list of them allocates nothing.
 class Unfinished {
  public:
   Unfinished(const Unfinished&) = delete;
@@ -28,7 +27,7 @@ class Unfinished {
  protected:
   Unfinished() = default;
   virtual ~Unfinished() { delist(); }
-  // The derived class calls this once there is something to discard, and `delist` before it goes.
+  // The derived class calls `enlist` once there is something to discard, and `delist` before it is destroyed.
   void enlist() noexcept;
   void delist() noexcept;
   // Called by another thread, while the gate is closed.
@@ -36,18 +35,21 @@ class Unfinished {
 
  private:
   friend void discard_all() noexcept;
+  friend void leave_to_parent() noexcept;
   Unfinished *before_ = nullptr, *after_ = nullptr;
   bool listed_ = false;
 };
 
-// Closes the gate for good and discards everything.
+// Closes the gate permanently and discards everything.
 void discard_all() noexcept;
+// In the child of a fork: what was begun before it is the parent's to finish or to discard.
+void leave_to_parent() noexcept;
 
-// For tests: called before every change that the primitives of directory.hpp make, with the system call's name and the
-// entry's. What it returns other than 0 is the error that the change fails with, in place of being made.
+// For tests: called before every change that directory.hpp makes, with the names of the system call and of the entry.
+// If it returns an errno other than 0, the change fails with it instead of being made.
 using StepHook = std::function<int(const char* call, const char* name)>;
 void set_step_hook(StepHook hook);
-// Calls the hook. False: fail, errno is set.
+// Calls the hook. Returns false, with errno set, if the change is to fail.
 bool step(const char* call, const char* name) noexcept;
 
 }  // namespace tare::io

@@ -1,5 +1,6 @@
 #include "io/workshop.hpp"
 
+#include <fcntl.h>
 #include <fmt/format.h>
 #include <sys/random.h>
 #include <time.h>
@@ -28,7 +29,7 @@ std::string random_name() {
   static std::atomic<unsigned> counter{0};
   std::array<unsigned char, kRandom> random{};
   if (::getrandom(random.data(), random.size(), GRND_NONBLOCK) != static_cast<ssize_t>(random.size())) {
-    // Guessable, but then only a reason to try again: names are never reused.
+    // Guessable, but a collision only means another try: names are never reused.
     timespec now{};
     ::clock_gettime(CLOCK_MONOTONIC, &now);
     std::uint64_t state = (static_cast<std::uint64_t>(::getpid()) << 40) ^ (std::uint64_t{counter.fetch_add(1)} << 32) ^
@@ -48,7 +49,7 @@ bool has_our_form(std::string_view name) {
 
 std::string marker_text(std::string_view name) { return fmt::format("Tare's, and removed by it: {}\n", name); }
 
-// Bound to the directory by its name: one that a user renamed to keep it is the user's.
+// The marker contains the directory's name: a directory that the user renamed to keep it is the user's.
 bool is_marked(const Directory& workshop, std::string_view name) {
   const Descriptor marker = workshop.read(kMarker);
   struct stat status {};
@@ -72,7 +73,7 @@ bool is_this_users(const Directory& workshop) {
          (!workshop.look(kMarker, marker) || marker.st_uid == ::geteuid());
 }
 
-// Nothing but the marker, be it one that a kill kept from being written: nothing is lost with it.
+// Nothing but the marker, even if a kill left that incomplete: removing it loses nothing.
 bool holds_nothing(const Directory& workshop) {
   struct stat marker {};
   const std::vector<std::string> names = workshop.names();
@@ -81,11 +82,11 @@ bool holds_nothing(const Directory& workshop) {
 
 bool holds_the_users_files(const Directory& workshop) { return workshop.has(kTaken) || workshop.has(kOld); }
 
-// The marker goes last, so that what a kill leaves of it is still ours.
+// Removes the marker last, so that what a kill leaves is still recognised as ours.
 bool remove_workshop(const Directory& parent, const Directory& workshop, const char* name) noexcept {
   if (!workshop.remove_inside(kMarker)) return false;
   if (!workshop.remove_file(kMarker) && errno != ENOENT) return false;
-  // Somebody may have moved it and put something else there; an empty directory is all that this could remove.
+  // Another process may have moved it and put something else there; this can remove only an empty directory.
   return parent.remove_folder(name);
 }
 
@@ -101,8 +102,8 @@ Workshop::Workshop(const Directory& parent, std::string_view rule, const std::st
   throw system_error(rule, "cannot create a directory there", shown, code);
 }
 
-// The lock comes before the marker: whoever finds a marker without a lock may remove it. An empty one that was not
-// locked yet may be taken for a leftover and removed under us; then the next name is tried.
+// Locks before it writes the marker: another process may remove a marked directory without a lock. An empty directory
+// that is not locked yet may be taken for a leftover and removed; then the next name is tried.
 bool Workshop::try_name(int& code) {
   const std::string text = marker_text(name_);
   const Changing changing;
@@ -122,6 +123,11 @@ bool Workshop::try_name(int& code) {
              written != static_cast<ssize_t>(text.size()))
       code = written < 0 ? errno : ENOSPC;
   }
+  for (Descriptor* const spare : {&spare_, &other_spare_}) {
+    if (code != 0) break;
+    *spare = Descriptor(::fcntl(directory_.descriptor(), F_DUPFD_CLOEXEC, 0));
+    if (!*spare) code = errno;
+  }
   if (code == 0) return true;
   const int kept = code;
   remove();
@@ -131,9 +137,11 @@ bool Workshop::try_name(int& code) {
 }
 
 void Workshop::remove() noexcept {
+  spare_ = Descriptor();
+  other_spare_ = Descriptor();
   if (directory_) {
     if (holds_the_users_files(directory_)) return;
-    // What fails may be a matter of the moment.
+    // Try twice: the failure may be temporary.
     if (!remove_workshop(parent_, directory_, name_.c_str())) remove_workshop(parent_, directory_, name_.c_str());
   } else {
     parent_.remove_folder(name_.c_str());

@@ -17,10 +17,10 @@
 namespace tare::io {
 namespace {
 
-// Packed bytes read at a time.
+// Compressed bytes per read.
 constexpr std::size_t kInput = std::size_t{256} << 10;
 
-// Throws what zstd's result means, unless it is a success; `corrupt` is for errors that the data is to blame for.
+// Throws unless zstd's result is a success; calls `corrupt` for errors that the data causes.
 template <typename Corrupt>
 void require(std::size_t result, const Corrupt& corrupt) {
   if (ZSTD_isError(result) == 0) return;
@@ -34,8 +34,8 @@ void require_packed(std::size_t result) {
   });
 }
 
-// A decoder keeps the last of what it made, as much as a frame asks for: 32 MiB, or eight times the packed bytes, up to
-// what zstd itself allows (128 MiB). Writers ask for more than 8 MiB only at the highest levels.
+// A decoder keeps its most recent output, up to the window size that the frame states. Allowed are 32 MiB, or eight
+// times the compressed bytes up to zstd's own limit (128 MiB). Writers need more than 8 MiB only at the highest levels.
 int most_window_log(std::uint64_t stored) {
   constexpr std::uint64_t kLeast = std::uint64_t{32} << 20, kMost = std::uint64_t{128} << 20;
   const std::uint64_t most = std::clamp(stored < kMost ? 8 * stored : kMost, kLeast, kMost);
@@ -82,7 +82,7 @@ std::size_t ZstdUnpacker::pull(std::span<std::byte> out) {
   ZSTD_outBuffer to{out.data(), out.size(), 0};
   for (;;) {
     if (input_.empty() && next_ < end_) {
-      // A copy: zstd looks at its input more than once, and does not promise anything when that changes meanwhile.
+      // A copy: zstd reads its input more than once, with undefined results if it changes in between.
       const auto count = static_cast<std::size_t>(std::min<std::uint64_t>(kInput, end_ - next_));
       if (buffer_ == nullptr) buffer_ = std::make_unique_for_overwrite<std::byte[]>(count);
       const std::span part(buffer_.get(), count);
@@ -93,12 +93,12 @@ std::size_t ZstdUnpacker::pull(std::span<std::byte> out) {
     if (to.pos == to.size && !out.empty()) return to.pos;
     ZSTD_inBuffer from{input_.data(), input_.size(), 0};
     const std::size_t before = to.pos;
-    // Between frames with nothing left there is nothing to ask the decoder.
+    // Between frames without input there is nothing left to decode.
     if (wanted_ == 0 && input_.empty()) return to.pos;
     const std::size_t status = ZSTD_decompressStream(context_.get(), &to, &from);
     input_ = input_.subspan(from.pos);
     require(status, [&](const char* words) {
-      source_->check();  // of a file that has changed: say that
+      source_->check();  // reports a file that has changed first
       if (ZSTD_getErrorCode(status) == ZSTD_error_frameParameter_windowTooLarge)
         throw Error(
             ErrorKind::limit, "zstd.window",
@@ -169,7 +169,7 @@ std::vector<ZstdFrame> find_zstd_frames(const Source& source, std::uint64_t offs
       last = (header & 1) != 0;
       const std::uint32_t kind = (header >> 1) & 3, length = header >> 3;
       if (kind == 3) return {};
-      offset += 3 + (kind == 1 ? 1 : length);  // a run stores its one byte only
+      offset += 3 + (kind == 1 ? 1 : length);  // a run stores only one byte
     }
     if (checksum) offset += 4;
     if (offset > end) return {};

@@ -1,4 +1,4 @@
-// zstd in independent frames: packed and unpacked on all cores, readable by any decoder.
+// Zstd in independent frames: compressed and decompressed on all cores, readable by any decoder.
 #pragma once
 
 #include <cstddef>
@@ -17,14 +17,14 @@ namespace tare::io {
 // Input bytes of one frame.
 inline constexpr std::size_t kZstdFrame = std::size_t{4} << 20;
 
-// Packs one frame at a time; keep one per thread.
+// Compresses one frame at a time; use one per thread.
 class ZstdPacker {
  public:
   explicit ZstdPacker(int level, bool checksum = false);
   ~ZstdPacker();
   ZstdPacker(ZstdPacker&&) noexcept = default;
   ZstdPacker& operator=(ZstdPacker&&) noexcept = default;
-  // A frame with its content size, and a checksum if that was asked for; valid until the next call.
+  // Returns a frame with its content size, and a checksum if requested; valid until the next call.
   std::span<const std::byte> pack(std::span<const std::byte> bytes);
 
  private:
@@ -32,21 +32,21 @@ class ZstdPacker {
     void operator()(ZSTD_CCtx_s* context) const;
   };
   std::unique_ptr<ZSTD_CCtx_s, Free> context_;
-  std::unique_ptr<std::byte[]> out_;  // never filled before zstd does: most of it stays untouched
+  std::unique_ptr<std::byte[]> out_;  // not initialized: zstd leaves most of it untouched
   std::size_t capacity_ = 0;
 };
 
-// Decodes the frames stored at [offset, offset + stored) of a source front to back, in bounded memory. Errors carry
-// rules `zstd.*`, the file and the offset.
+// Decodes the frames stored at [offset, offset + stored) of a source in order, in bounded memory. Errors have rules
+// `zstd.*`, the file and the offset.
 class ZstdUnpacker {
  public:
   ZstdUnpacker(SourcePtr source, std::uint64_t offset, std::uint64_t stored);
   ~ZstdUnpacker();
-  // Fills `out`; throws `zstd.short` when the frames end before.
+  // Fills `out`; throws `zstd.short` if the frames end earlier.
   void read(std::span<std::byte> out);
-  // Fills as much of `out` as there is; 0 at the end.
+  // Fills as much of `out` as possible; returns 0 at the end.
   std::size_t read_some(std::span<std::byte> out) { return pull(out); }
-  // Throws `zstd.long` unless everything has been read and the last frame is complete.
+  // Throws `zstd.long` unless everything has been read, and `zstd.short` unless the last frame is complete.
   void expect_end();
 
  private:
@@ -56,21 +56,20 @@ class ZstdUnpacker {
   std::size_t pull(std::span<std::byte> out);
 
   SourcePtr source_;
-  std::uint64_t next_, end_;          // stored bytes not yet handed to the decoder
-  std::span<const std::byte> input_;  // handed out, not yet consumed
+  std::uint64_t next_, end_;          // stored bytes not yet read
+  std::span<const std::byte> input_;  // read, but not yet consumed by the decoder
   std::unique_ptr<std::byte[]> buffer_;
   std::unique_ptr<ZSTD_DCtx_s, Free> context_;
   std::size_t wanted_ = 0;  // 0: between frames
 };
 
-// Where each frame starts, when all have a known content size.
 struct ZstdFrame {
   std::uint64_t stored_offset;   // absolute in the source
   std::uint64_t decoded_offset;  // in the blob
 };
 
-// The frames of a stored range, found by walking block headers without decoding. Empty when the range is malformed, a
-// frame does not say its size, or the sizes do not add up to `size`: it must then be decoded front to back.
+// Finds the frames of a stored range by their block headers, without decoding. Empty if the range is malformed, a frame
+// does not state its size, or the sizes do not add up to `size`: then it must be decoded in order.
 std::vector<ZstdFrame> find_zstd_frames(const Source& source, std::uint64_t offset, std::uint64_t stored,
                                         std::uint64_t size);
 

@@ -1,4 +1,4 @@
-// A reader whose bytes come in blocks that a subclass makes one after another.
+// A reader whose bytes come in blocks that a subclass produces one after another.
 #pragma once
 
 #include <cstdint>
@@ -11,7 +11,7 @@ namespace tare {
 class BlockReader : public BlobReader {
  public:
   void read(std::span<std::byte> out) final;
-  // Drops the next bytes, making the blocks they are in.
+  // Discards the next bytes, producing the blocks that contain them.
   void skip(std::uint64_t bytes);
 
  protected:

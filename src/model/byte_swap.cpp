@@ -7,7 +7,7 @@
 namespace tare {
 namespace {
 
-// Callers read in pieces of any size; an element may be cut in two.
+// Callers read pieces of any size, so an element may be split between two reads.
 class SwapReader final : public BlobReader {
  public:
   SwapReader(std::unique_ptr<BlobReader> reader, std::size_t width, std::size_t skip)
@@ -43,7 +43,7 @@ class SwapReader final : public BlobReader {
   std::unique_ptr<BlobReader> reader_;
   std::size_t width_;
   std::byte cut_[8] = {};
-  std::size_t used_ = 8;  // nothing cut
+  std::size_t used_ = 8;  // 8: no element is split
 };
 
 class SwapProducer final : public BlobProducer {

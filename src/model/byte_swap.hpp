@@ -1,4 +1,4 @@
-// Big-endian elements as the little-endian ones a Model holds.
+// Converts big-endian elements to the little-endian ones of a Model.
 #pragma once
 
 #include "tare/blob.hpp"

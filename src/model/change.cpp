@@ -1,4 +1,4 @@
-// The one place where changes become sentences.
+// Turns changes into sentences; no other code does.
 #include "tare/change.hpp"
 
 #include <fmt/format.h>
@@ -30,7 +30,7 @@ std::string some_items(const Change& change) {
 
 std::string all_items(const Change& change) { return listed_items(change, change.items.size()); }
 
-// "X: "; nothing without a part.
+// "X: "; empty without a part.
 std::string part_of(const Change& change) { return change.part.empty() ? "" : change.part + ": "; }
 
 std::string with(std::string_view before, std::string_view text, std::string_view after = {}) {

@@ -26,7 +26,7 @@ void take(std::optional<T>& field, const Value& value) {
   if (const auto* exact = value.get<T>()) field = *exact;
   if constexpr (std::is_same_v<T, double>)
     if (const auto* integer = value.get<std::int64_t>()) field = static_cast<double>(*integer);
-  // A text that is not UTF-8 is bytes in containers whose texts have to be.
+  // Containers that require UTF-8 text store other text as bytes.
   if constexpr (std::is_same_v<T, std::string>)
     if (const auto* bytes = value.get<Bytes>())
       field.emplace(reinterpret_cast<const char*>(bytes->data()), bytes->size());

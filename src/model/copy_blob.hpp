@@ -5,7 +5,7 @@
 
 namespace tare {
 
-// All bytes of a blob into a sink, front to back, through one small buffer.
+// Copies all bytes of a blob to a sink, in order, through one small buffer.
 void copy_blob(const Blob& blob, Sink& sink);
 
 }  // namespace tare

@@ -29,7 +29,7 @@ std::size_t size_of(DType type) { return element_type(type).coding.bits / 8; }
 std::string_view name_of(DType type) { return element_type(type).name; }
 
 std::optional<DType> parse_dtype(std::string_view name) {
-  // Names of up to four bytes compare as numbers: a manifest asks this for every tensor.
+  // Names of up to four bytes compare as numbers: a manifest asks for every tensor.
   static constexpr auto kPacked = [] {
     std::array<std::uint32_t, kStorageTypes> packed{};
     for (std::size_t i = 0; i < packed.size(); ++i) packed[i] = pack(kElementTypes[i].name);

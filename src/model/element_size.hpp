@@ -1,4 +1,4 @@
-// How many bytes elements take: the size rule that layouts and slices share.
+// The size of elements in bytes, shared by layouts and slices.
 #pragma once
 
 #include <cstdint>
@@ -11,8 +11,8 @@
 
 namespace tare {
 
-// Storage elements of one logical element. A type that is unknown, or that says it lives in another storage
-// type than it does, is taken for its storage type.
+// Storage elements per logical element. An unknown type, or one whose storage type is not `dtype`, counts as its
+// storage type.
 inline unsigned storage_per_element(DType dtype, std::string_view type) {
   const ElementType* const known = element_type(dtype, type);
   return known != nullptr ? known->per_element : 1;

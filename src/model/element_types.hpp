@@ -1,5 +1,5 @@
-// The element types: one row each, with all that Tare knows of a type. Reading and casting elements, what counts as NaN,
-// sizes and the names in the public interface follow from the rows; only how a container spells a type is its own.
+// The element types: one row each, with everything that Tare knows about a type. Reading and casting of elements, the
+// test for NaN, sizes and the public names use these rows; only the spelling in a container is defined elsewhere.
 #pragma once
 
 #include <array>
@@ -17,25 +17,25 @@ namespace tare {
 
 enum class Numbers : std::uint8_t {
   floating,
-  scale,  // powers of two, the scales of blocks: an exponent alone, without sign, zero and subnormals
+  scale,  // powers of two, for scales of blocks: only an exponent, without sign, zero and subnormals
   signed_integer,
   unsigned_integer,
   boolean,
 };
 
-// Which codes of a float are no finite numbers.
+// Which codes of a float are not finite numbers.
 enum class Special : std::uint8_t {
   none,
   ieee,        // the highest exponent: infinity, and NaN above it
-  top,         // only the code with all bits set, in either sign: NaN
+  top,         // only the code with all bits set, with either sign: NaN
   minus_zero,  // only the code of minus zero: NaN
 };
 
-// How the bits of one number are meant.
+// The meaning of the bits of one number.
 struct Coding {
   Numbers numbers;
   unsigned bits;
-  unsigned exponent_bits = 0, mantissa_bits = 0;  // floats; a bit that is left is the sign
+  unsigned exponent_bits = 0, mantissa_bits = 0;  // floats; a remaining bit is the sign
   int bias = 0;
   Special special = Special::none;
 
@@ -47,27 +47,27 @@ struct Coding {
   constexpr bool is_signed() const {
     return is_float() ? bits > exponent_bits + mantissa_bits : numbers == Numbers::signed_integer;
   }
-  // Bits of an integer's magnitude, or of a float's significand with the hidden one.
+  // Bits of an integer's magnitude, or of a float's significand including the hidden bit.
   constexpr int digits() const {
     if (is_float()) return static_cast<int>(mantissa_bits) + 1;
     return numbers == Numbers::boolean ? 1 : static_cast<int>(bits) - (is_signed() ? 1 : 0);
   }
 
-  // The rest is about floats, and codes without their sign.
+  // The functions below are for floats; codes exclude the sign.
   constexpr std::uint64_t magnitude() const { return ~std::uint64_t{0} >> (64 - exponent_bits - mantissa_bits); }
-  // Where the special ones are those of IEEE.
+  // Only with Special::ieee.
   constexpr std::uint64_t infinity() const { return magnitude() >> mantissa_bits << mantissa_bits; }
-  // The largest number.
+  // The code of the largest finite number.
   constexpr std::uint64_t largest() const {
     if (special == Special::ieee) return infinity() - 1;
     return special == Special::top ? magnitude() - 1 : magnitude();
   }
   constexpr int highest_exponent() const { return static_cast<int>(largest() >> mantissa_bits) - bias; }
-  // Of the smallest number but zero.
+  // The exponent of the smallest nonzero number.
   constexpr int lowest_exponent() const {
     return (numbers == Numbers::scale ? 0 : 1) - bias - static_cast<int>(mantissa_bits);
   }
-  // Of a code with its sign, at most 32 bits.
+  // The value of a code with its sign, of at most 32 bits.
   constexpr double value(std::uint32_t code) const {
     using Doubles = std::numeric_limits<double>;
     const std::uint64_t rest = code & magnitude();
@@ -79,7 +79,7 @@ struct Coding {
     const std::uint64_t mantissa = rest & ~(~std::uint64_t{0} << mantissa_bits), exponent = rest >> mantissa_bits;
     const bool subnormal = exponent == 0 && numbers != Numbers::scale;
     const int power = static_cast<int>(subnormal ? 1 : exponent) - bias - static_cast<int>(mantissa_bits);
-    // Both are exact in a double, as is their product.
+    // Both factors are exact in a double, and so is their product.
     const auto significand = static_cast<double>(subnormal ? mantissa : mantissa | std::uint64_t{1} << mantissa_bits);
     const double size = significand * std::bit_cast<double>(static_cast<std::uint64_t>(power + 1023) << 52);
     return negative ? -size : size;
@@ -89,7 +89,7 @@ struct Coding {
 struct ElementType {
   std::string_view name;
   DType storage;
-  unsigned per_element;  // storage elements of one element; each is coded like this:
+  unsigned per_element;  // storage elements per element; each has this coding:
   Coding coding;
 
   // Whether an element is one number of a float type.
@@ -122,7 +122,7 @@ inline constexpr ElementType kElementTypes[] = {
 inline constexpr std::size_t kStorageTypes = kAllDTypes.size();
 inline constexpr std::size_t kLogicalTypeCount = std::size(kElementTypes) - kStorageTypes;
 
-// Floats of less than a byte. They are no types of components: a layout has their codes in its bytes.
+// Floats smaller than a byte. Components do not have these types: a layout has the codes in its bytes.
 struct PackedType {
   std::string_view name;
   Coding coding;
@@ -135,22 +135,22 @@ inline constexpr PackedType kPackedTypes[] = {
 
 constexpr const ElementType& element_type(DType dtype) { return kElementTypes[static_cast<std::size_t>(dtype)]; }
 
-// Null when the name is none of a logical type.
+// Null if it is not the name of a logical type.
 constexpr const ElementType* logical_type(std::string_view name) {
   for (std::size_t i = kStorageTypes; i < std::size(kElementTypes); ++i)
     if (kElementTypes[i].name == name) return &kElementTypes[i];
   return nullptr;
 }
 
-// Of a component that is stored as `dtype` and has the logical type `type` (empty: none). Null when that type is not known,
-// or not stored like this.
+// The type of a component that is stored as `dtype` with the logical type `type` (empty: none). Null if that type is
+// unknown or has another storage type.
 constexpr const ElementType* element_type(DType dtype, std::string_view type) {
   if (type.empty()) return &element_type(dtype);
   const ElementType* const logical = logical_type(type);
   return logical != nullptr && logical->storage == dtype ? logical : nullptr;
 }
 
-// The types of tables: a name that is not there does not compile.
+// For tables: an unknown name does not compile.
 consteval const ElementType& element_type(std::string_view name) {
   for (const ElementType& type : kElementTypes)
     if (type.name == name) return type;
@@ -162,23 +162,23 @@ consteval Coding packed_coding(std::string_view name) {
   throw std::logic_error("no such packed type");
 }
 
-// For containers that hold all of them.
+// For containers that hold all logical types.
 inline constexpr auto kLogicalNames = [] {
   std::array<std::string_view, kLogicalTypeCount> names;
   for (std::size_t i = 0; i < names.size(); ++i) names[i] = kElementTypes[kStorageTypes + i].name;
   return names;
 }();
 
-// What the readers of the table take for granted.
+// Assumptions of the code that uses the table.
 static_assert([] {
   for (std::size_t i = 0; i < std::size(kElementTypes); ++i) {
     const auto& [name, storage, per_element, coding] = kElementTypes[i];
     const Coding& stored = element_type(storage).coding;
     const bool is_storage = i < kStorageTypes;
     if (is_storage && (storage != kAllDTypes[i] || per_element != 1)) return false;
-    // A logical type is one number in its storage element, or several of the storage type.
+    // A logical type is one number in a storage element, or several numbers of the storage type.
     if (coding.bits != stored.bits || (per_element > 1 && !(coding == stored))) return false;
-    // Their values are in a table of all codes.
+    // The values of 8-bit floats come from a table of all codes.
     if (!is_storage && per_element == 1 && !(coding.is_float() && coding.bits == 8)) return false;
     if (coding.is_float() && coding.exponent_bits + coding.mantissa_bits + (coding.is_signed() ? 1 : 0) != coding.bits)
       return false;

@@ -14,7 +14,7 @@ class JoinedReader final : public BlobReader {
   }
   void read(std::span<std::byte> out) override {
     while (!out.empty()) {
-      while (left_ == 0) enter(0);  // a caller asks for no more than there is
+      while (left_ == 0) enter(0);  // callers never read beyond the end
       const auto part = out.first(static_cast<std::size_t>(std::min<std::uint64_t>(left_, out.size())));
       reader_->read(part);
       left_ -= part.size();
@@ -31,7 +31,7 @@ class JoinedReader final : public BlobReader {
 
   std::shared_ptr<const std::vector<Blob>> blobs_;
   std::size_t next_;
-  std::uint64_t left_ = 0;  // in the one that is being read
+  std::uint64_t left_ = 0;  // bytes left in the current blob
   std::unique_ptr<BlobReader> reader_;
 };
 
@@ -62,7 +62,7 @@ class JoinedProducer final : public BlobProducer {
   }
 
  private:
-  std::shared_ptr<const std::vector<Blob>> blobs_;  // a reader may outlive the blob
+  std::shared_ptr<const std::vector<Blob>> blobs_;  // shared because a reader may outlive the blob
   std::vector<std::uint64_t> ends_;
 };
 

@@ -1,4 +1,4 @@
-// Blobs one behind the other, as one.
+// Several blobs, one after another, as a single blob.
 #pragma once
 
 #include <vector>
@@ -7,7 +7,7 @@
 
 namespace tare {
 
-// Read lazily. Can be entered anywhere if all of them can.
+// Read lazily. Seekable if all of them are and their sizes are multiples of the common granularity.
 Blob joined_blob(std::vector<Blob> blobs);
 
 }  // namespace tare

@@ -1,7 +1,7 @@
-// Names and where they are: the table behind Model::tensor and TensorIndex.
+// Finds names by hash, for Model::tensor and TensorIndex.
 //
-// The names themselves stay where they are; `name_at(i)` shows the one at position i. Tables remember positions only, and
-// compare what they find there, so one that is out of date finds less, and nothing that is wrong.
+// A table stores only positions; `name_at(i)` returns the name at position i. Each result is compared with the actual
+// name, so an outdated table misses names but never returns a wrong one.
 #pragma once
 
 #include <bit>
@@ -23,7 +23,7 @@ inline constexpr std::size_t kNoPosition = std::numeric_limits<std::size_t>::max
 
 class NameTable {
  public:
-  // Positions have 32 bits: names beyond are omitted. Of equal names, the first is found.
+  // Positions have 32 bits: names beyond are omitted. If names are equal, the first is found.
   template <typename NameAt>
   NameTable(std::size_t count, const NameAt& name_at) : slots_(std::bit_ceil(2 * count + 1)) {
     for (std::size_t i = 0; i < count && i < std::numeric_limits<std::uint32_t>::max(); ++i) {
@@ -36,7 +36,7 @@ class NameTable {
     }
   }
 
-  // A position below `count` whose name this is; kNoPosition when the table knows of none.
+  // A position below `count` with this name; kNoPosition if the table knows none.
   template <typename NameAt>
   std::size_t find(std::string_view name, std::size_t count, const NameAt& name_at) const {
     const std::uint32_t hash = short_hash(name);
@@ -48,7 +48,7 @@ class NameTable {
   }
 
  private:
-  // At most half of them are in use.
+  // At most half of the slots are in use.
   struct Slot {
     std::uint32_t hash = 0, number = 0;  // position + 1; 0: free
   };
@@ -59,10 +59,10 @@ class NameTable {
   std::vector<Slot> slots_;
 };
 
-// Looking up with hints.
+// Lookups that use NameHints.
 class NameLookup {
  public:
-  // Searches through all names that cost about as much as making a table: whoever looks for one tensor only makes none.
+  // This many linear searches cost about as much as building a table, so a single lookup does not build one.
   static constexpr unsigned kPatience = 8;
 
   template <typename NameAt>
@@ -89,7 +89,7 @@ class NameLookup {
       const std::lock_guard lock(hints.mutex_);
       hints.table_.swap(table);
       hints.searches_.store(0, std::memory_order_relaxed);
-    } catch (const std::bad_alloc&) {  // it works without
+    } catch (const std::bad_alloc&) {  // works without the table
     }
   }
 };

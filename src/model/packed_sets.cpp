@@ -1,4 +1,4 @@
-// Names are those of the libraries' own checkpoints: what a layer registers, and what the config calls the method.
+// The names are those of the libraries' own checkpoints: the arrays that a layer registers, and the config's method.
 #include "model/packed_sets.hpp"
 
 #include <fmt/format.h>
@@ -12,14 +12,14 @@
 namespace tare {
 namespace packed_fits {
 
-// GPTQ packs along the inputs, AWQ along the outputs; the scales have a column for every output in both.
+// GPTQ packs several inputs into a word, AWQ several outputs; in both the scales have a column for every output.
 bool outputs_whole(const Shape& codes, const Shape& scales) {
   return codes.rank() == 2 && scales.rank() == 2 && codes[1] == scales[1];
 }
 bool outputs_packed(const Shape& codes, const Shape& scales) {
   return codes.rank() == 2 && scales.rank() == 2 && codes[1] < scales[1];
 }
-// Of MXFP4 and MXFP6 a scale is for 32 codes, of 4 bits or of 6.
+// In MXFP4 and MXFP6 a scale is for 32 codes, of 4 or 6 bits.
 bool of_four_bits(const Shape& codes, const Shape& scales) {
   return codes.empty() || scales.empty() || codes.back() != scales.back() * 24;
 }
@@ -321,7 +321,7 @@ std::vector<const PackedSet*> sets_with_beside(std::span<const Tensor> tensors) 
       return true;
     });
   }
-  // In the order of the table: the first row that fits is the one.
+  // Restore the order of the table: the first row that fits is used.
   std::ranges::sort(found, {}, [](const PackedSet* row) { return std::ranges::find(kAll, row) - std::begin(kAll); });
   return found;
 }
@@ -360,7 +360,7 @@ StatedMethod stated_method(std::string_view method) {
 }
 
 bool is_method_name(std::string_view method) {
-  // ModelOpt's quant_algo has names for each way to quantize; those of the others are of one library each.
+  // ModelOpt's quant_algo has a name for each way to quantize; the other names belong to one library each.
   constexpr std::string_view kOthers[] = {
       "auto-round",     "intel/auto-round", "fbgemm_fp8", "finegrained_fp8", "ptpc_fp8",  "modelopt_fp4",
       "nvfp4",          "nvfp4_awq",        "w4a16_awq",  "fp8_pb_wo",       "fp8_pc_pt", "fp8_per_channel_per_token",

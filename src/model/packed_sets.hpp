@@ -1,6 +1,6 @@
-// The sets of arrays that programs store packed weights as (GPTQ, AWQ, bitsandbytes, ...): one row for each way to name them,
-// and the only place where the names are written. codecs/packs joins and decodes the rows that have no reason against it;
-// resources/packed recognises all of them.
+// The sets of arrays in which programs store packed weights (GPTQ, AWQ, bitsandbytes, ...): one row per naming scheme.
+// The names appear nowhere else. codecs/packs joins and decodes the rows without `why_not`; resources/packed recognises
+// all rows.
 #pragma once
 
 #include <array>
@@ -14,31 +14,31 @@
 
 namespace tare {
 
-// An array of a set: its name is the stem that all of the set share, and this ending.
+// An array of a set: its name is the common stem of the set plus this ending.
 struct PackedMember {
-  std::string_view role;  // what it is called as a component of the joined tensor
+  std::string_view role;  // the role of this component in the joined tensor
   std::string_view ending;
   std::string_view part;  // for people: "codes", "scales", ...
-  bool telling =
-      false;  // nobody has an array of such a name but beside such codes: alone, it tells that they are missing
+  bool telling = false;   // only such codes have an array with this name; alone, it shows that the codes are missing
 };
 
 struct PackedSet {
   std::string_view scheme, title;
-  std::string_view method;                  // quant_method of the configs that state it
-  std::span<const std::string_view> types;  // of the codes
-  std::span<const PackedMember> members;    // the codes first
-  std::size_t beside = 1;  // the member without which the first is not one of codes; the others may be missing
-  unsigned bits = 0;       // of a code; 0: as the config says
-  // Why it is not decoded, for a sentence; empty: codecs/packs decodes it.
+  std::string_view method;                  // quant_method in configs
+  std::span<const std::string_view> types;  // types of the codes
+  std::span<const PackedMember> members;    // codes first
+  // The member that must accompany the codes; the others are optional.
+  std::size_t beside = 1;
+  unsigned bits = 0;  // per code; 0: stated by the config
+  // Why it is not decoded, as part of a sentence; empty: codecs/packs decodes it.
   std::string_view why_not = {};
-  // Where names and types are another row's too: whether the shapes of the codes and of the array beside them are of this
-  // one. Null: they are not.
+  // Decides by the shapes of the codes and of the array `beside` whether they belong to this row. Null: no other row
+  // has the same names and types.
   bool (*fits)(const Shape& codes, const Shape& beside) = nullptr;
 
   constexpr std::string_view codes() const { return members[0].ending; }
   constexpr std::string_view beside_ending() const { return members[beside].ending; }
-  // Whether an array of this name and type may be the codes.
+  // Whether an array with this name and type may be the codes.
   bool is_named_as_codes(std::string_view name, std::string_view type) const;
   // Null if no member has this role.
   constexpr const PackedMember* member(std::string_view role) const {
@@ -48,7 +48,7 @@ struct PackedSet {
   }
 };
 
-// Rows that codecs/packs decodes, which names them.
+// Rows that codecs/packs decodes and refers to by name.
 namespace packed_members {
 inline constexpr PackedMember kGptq[] = {{"qweight", ".qweight", "codes"},
                                          {"qzeros", ".qzeros", "zeros", true},
@@ -96,7 +96,7 @@ inline constexpr PackedMember kWeightScale[] = {{"weight", ".weight", "codes"},
                                                 {"zero_point", ".weight_zero_point", "zeros"},
                                                 {"input_scale", ".input_scale", "scales"}};
 inline constexpr PackedMember kDotScale[] = {{"weight", ".weight", "codes"}, {"scale", ".scale", "scales"}};
-// ComfyUI's.
+// ComfyUI's names.
 inline constexpr PackedMember kScaleWeight[] = {
     {"weight", ".weight", "codes"}, {"scale", ".scale_weight", "scales"}, {"input_scale", ".scale_input", "scales"}};
 inline constexpr PackedMember kScaleInv[] = {
@@ -109,7 +109,7 @@ inline constexpr PackedMember kMlx[] = {
 namespace packed_types {
 inline constexpr std::string_view kWords[] = {"i32", "u32"}, kI32[] = {"i32"}, kU32[] = {"u32"}, kU8[] = {"u8"};
 inline constexpr std::string_view kI8[] = {"i8"}, kFp8[] = {"f8_e4m3fn", "f8_e5m2", "f8_e4m3fnuz", "f8_e5m2fnuz"};
-// Bytes in the guise of floats, for FSDP: recognised, and not decoded.
+// Bytes stored as floats, for FSDP: recognised, but not decoded.
 inline constexpr std::string_view kDisguised[] = {"u8", "f16", "bf16", "f32"};
 }  // namespace packed_types
 
@@ -235,34 +235,35 @@ inline constexpr PackedSet kWeightScaleInt8Set = {.scheme = "int8.scaled",
 inline constexpr PackedSet kMlxSet = {
     .scheme = "mlx", .title = "MLX", .method = "mlx", .types = packed_types::kU32, .members = packed_members::kMlx};
 
-// All of them, in the order in which they are tried.
+// All rows, in the order in which they are tried.
 std::span<const PackedSet* const> packed_sets();
-// Of those, in their order, the ones whose array beside the codes some tensor is, by its name: no other set can be whole.
+// The rows, in order, whose `beside` array occurs among the tensors, by name: no other set can be complete.
 std::vector<const PackedSet*> sets_with_beside(std::span<const Tensor> tensors);
 
-// What the files of a model say about the quantization of its weights.
+// The quantization that the files of a model state.
 struct StatedPacking {
-  std::string method;  // "gptq", in lower case; empty: nothing is said
-  Map config;          // what is said: quantization_config
+  std::string method;  // "gptq", in lower case; empty: not stated
+  Map config;          // quantization_config
 };
 
-// What a method that a config states means for arrays that are not of any row.
+// What a stated method means for arrays that match no row.
 struct StatedMethod {
-  bool known = false;    // it is in the table
-  bool decoded = false;  // some of its sets are
+  bool known = false;    // the table has it
+  bool decoded = false;  // Tare decodes some of its sets
   std::string why_not;   // for a sentence, with the method's name
 };
 StatedMethod stated_method(std::string_view method);
-// Whether a config that states this speaks of arrays as some row has them: a method of the table, or what others call it.
+// Whether a config with this method describes arrays like those of a row: a method of the table, or another name for
+// one.
 bool is_method_name(std::string_view method);
-// Whether an array by itself tells that some are packed. A weight of plain floats does not, though it may be codes in their
-// guise: the array beside it does.
+// Whether an array alone shows that weights are packed. A plain float weight does not, although it may contain codes
+// stored as floats: then the array `beside` it does.
 bool tells_packing(const Tensor& tensor);
-// Whether an array can be one of codes, whatever it is called: of integers, or of floats that are not plain ones. `large`: a
-// matrix or a long vector, since short ones are positions and their like.
+// Whether an array can contain codes, whatever its name: integers, or floats with a logical type. `large`: only a
+// matrix or a long vector, because short ones are positions and the like.
 bool can_hold_codes(const Tensor& tensor, bool large);
 
-// The roles of the members of some rows, each once, in their order.
+// The roles of the members of some rows, each once, in order.
 template <const PackedSet&... kSets>
 inline constexpr auto kPackedRoles = [] {
   constexpr auto collect = [](auto& roles) {

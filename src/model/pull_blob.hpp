@@ -1,4 +1,4 @@
-// All bytes of a blob, in chunks.
+// Reads all bytes of a blob in chunks.
 #pragma once
 
 #include <algorithm>
@@ -10,7 +10,7 @@
 
 namespace tare {
 
-// Calls `visit` with chunks of up to 1 MiB, from the first byte to the last, until it returns false.
+// Calls `visit` with chunks of up to 1 MiB, in order, until it returns false.
 template <typename Visit>
 void pull_blob(const Blob& blob, const Visit& visit) {
   Bytes buffer(static_cast<std::size_t>(std::min<std::uint64_t>(blob.size(), std::size_t{1} << 20)));

@@ -5,8 +5,8 @@
 
 namespace tare {
 
-// Along each cycle of the permutation: no second array, whose pages would cost more than the moves. Lists go by name, blobs
-// rarely do, so every tensor is somewhere else: ask for it in time.
+// Follows each cycle of the permutation: a second array would cost more in page faults than the moves. Lists are sorted
+// by name and blobs rarely are, so the next tensor is far away: prefetch it.
 void put_in_order(std::vector<Tensor>& tensors, std::vector<std::uint32_t> order) {
   if (std::ranges::is_sorted(order)) return;
   constexpr std::size_t kPrefetched = 6, kLine = 64;

@@ -1,4 +1,4 @@
-// Tensors of a list that goes by name, in the order of their bytes.
+// Sorts tensors of a list that is in name order into the order of their bytes.
 #pragma once
 
 #include <cstdint>
@@ -8,7 +8,7 @@
 
 namespace tare {
 
-// Makes tensors[i] what tensors[order[i]] was.
+// Moves tensors[order[i]] to tensors[i].
 void put_in_order(std::vector<Tensor>& tensors, std::vector<std::uint32_t> order);
 
 }  // namespace tare

@@ -1,12 +1,11 @@
 // Reads the bytes of a slice.
 //
-// A block of the result is a list of strided runs. From bytes that are in memory they are gathered where they lie;
-// otherwise slice_runs.hpp reads them. Going backwards through a compressed blob costs a new start for every 4 MiB of the
-// result.
+// A block of the result is a list of strided runs. Bytes in memory are gathered in place; otherwise slice_runs.hpp
+// reads them. Reading a compressed blob backwards restarts it for every 4 MiB of the result.
 //
-// Axes in another order (views of PyTorch's files): neighbours of the result are far apart, while the steps of an outer axis
-// are near each other. Then a block is several of those steps, and its runs go along that axis, so that each byte is read
-// about once.
+// With permuted axes (views in PyTorch's files), neighbours in the result are far apart in the file, while steps of an
+// outer axis are close together. Then a block consists of several of those steps, and its runs follow that axis, so
+// that each byte is read about once.
 #include "tare/slice.hpp"
 
 #include <fmt/format.h>
@@ -28,12 +27,13 @@ constexpr std::size_t kMaxRuns = 4096;  // at a time
 constexpr std::uint64_t kTurnedBytes = std::uint64_t{4} << 20;
 
 struct Turn {
-  std::size_t axis;        // of plan.outer, along which blocks are read
-  std::uint64_t elements;  // of one step of it
-  std::uint64_t steps;     // in a block
+  std::size_t axis;        // index into plan.outer of the axis that blocks follow
+  std::uint64_t elements;  // per step of that axis
+  std::uint64_t steps;     // per block
 };
 
-// The outer axis that steps least, if it steps less than the lane and several of its steps fit into a block.
+// The outer axis with the smallest stride, if that is smaller than the lane's and several of its steps fit into a
+// block.
 std::optional<Turn> find_turn(const SlicePlan& plan, std::uint64_t width) {
   const auto size = [](const SliceAxis& axis) { return axis.stride < 0 ? -axis.stride : axis.stride; };
   std::optional<Turn> turn;
@@ -71,12 +71,12 @@ class SliceReader final : public BlockReader {
   }
 
  private:
-  // As many steps of that axis as fit into a block, with all that is inside of them.
+  // As many steps of that axis as fit into a block, with everything inside them.
   std::span<const std::byte> make_turned_block() {
     const SliceAxis& axis = plan_.outer[turn_->axis];
     std::uint64_t rest = next_ / turn_->elements;
     const std::uint64_t steps = std::min(axis.count - rest % axis.count, turn_->steps);
-    // Unsigned on purpose: negative strides wrap and come out right.
+    // Unsigned on purpose: negative strides wrap to the correct result.
     std::uint64_t element = plan_.first;
     for (std::size_t i = turn_->axis + 1; i-- > 0; rest /= plan_.outer[i].count)
       element += rest % plan_.outer[i].count * static_cast<std::uint64_t>(plan_.outer[i].stride);
@@ -112,14 +112,14 @@ class SliceReader final : public BlockReader {
   }
 
   void copy(const Run& run) const {
-    // Large copies out of a mapping go through the source: it knows a faster way than page faults.
+    // The source reads large pieces of a mapping faster than page faults do.
     if (run.count == 1 && run.length >= kSpan / 4)
       blob_.read(run.from, {run.to, static_cast<std::size_t>(run.length)});
     else
       gather(run, view_->data(), 0);
   }
 
-  // Lists the runs of the next `count` elements; returns how many elements the list came to.
+  // Lists the runs of the next `count` elements; returns how many elements they cover.
   std::uint64_t list_runs(std::uint64_t count) {
     runs_.clear();
     std::uint64_t done = 0;
@@ -129,7 +129,7 @@ class SliceReader final : public BlockReader {
       rest /= plan_.run;
       const std::uint64_t in_lane = rest % plan_.lane.count;
       rest /= plan_.lane.count;
-      // Unsigned on purpose: negative strides wrap and come out right.
+      // Unsigned on purpose: negative strides wrap to the correct result.
       std::uint64_t element = plan_.first + in_run + in_lane * static_cast<std::uint64_t>(plan_.lane.stride);
       for (std::size_t axis = plan_.outer.size(); axis-- > 0; rest /= plan_.outer[axis].count)
         element += rest % plan_.outer[axis].count * static_cast<std::uint64_t>(plan_.outer[axis].stride);
@@ -166,8 +166,8 @@ class SliceProducer final : public BlobProducer {
       : blob_(std::move(blob)), plan_(std::move(plan)), width_(width) {}
 
   std::unique_ptr<BlobReader> open(std::uint64_t offset) const override {
-    // A slice reads what it shows and no more, so there is nothing to compare with the digest of the whole. What only puts
-    // elements into another order reads all of them.
+    // A slice reads only its own bytes, so the digest of the whole cannot be compared. A mere permutation reads all
+    // bytes.
     const bool reads_all = plan_.elements * width_ == blob_.size();
     auto reader = std::make_unique<SliceReader>(reads_all ? blob_ : blob_.unchecked(), plan_, width_, offset / width_);
     reader->skip(offset % width_);

@@ -1,4 +1,4 @@
-// "1:10:2, -1, ..., :" to a SliceSpec.
+// Parses "1:10:2, -1, ..., :" into a SliceSpec.
 #include <fmt/format.h>
 
 #include <charconv>
@@ -55,7 +55,7 @@ class Parser {
     return true;
   }
 
-  // Nothing when there is not a number here. One beyond 64 bits is as good as the largest: no axis is that long.
+  // Nothing if there is no number here. A number beyond 64 bits becomes the largest: no axis is that long.
   std::optional<std::int64_t> number() {
     skip_space();
     const bool negative = take('-');

@@ -14,7 +14,7 @@ constexpr std::int64_t kMost = std::numeric_limits<std::int64_t>::max();
 
 Error usage(std::string_view rule, std::string_view sentence) { return Error(ErrorKind::usage, rule, sentence); }
 
-// What one range takes of an axis, by the rules of Python's slice.indices.
+// What a range selects from an axis, by the rules of Python's slice.indices.
 struct Taken {
   std::int64_t start, step;
   std::uint64_t count;
@@ -30,7 +30,7 @@ Taken take_range(const SliceItem& item, std::int64_t length) {
   if (step == 0) throw usage("slice.step", "the step must not be 0");
   step = std::max(step, -kMost);  // so that it can be negated
   const bool forward = step > 0;
-  // Backwards, -1 stands for "before the first element".
+  // Backwards, -1 means "before the first element".
   const std::int64_t low = forward ? 0 : -1, high = forward ? length : length - 1;
   const std::int64_t start = item.start ? clamped(*item.start, length, low, high) : forward ? low : high;
   const std::int64_t stop = item.stop ? clamped(*item.stop, length, low, high) : forward ? high : low;
@@ -47,7 +47,7 @@ std::int64_t take_index(const SliceItem& item, std::int64_t length, std::size_t 
   return index < 0 ? index + length : index;
 }
 
-// The items with the ellipsis written out: one for every axis, and the new axes between them.
+// The items with the ellipsis expanded: one for every axis, and the new axes between them.
 SliceSpec expanded(const SliceSpec& spec, std::size_t rank) {
   std::size_t used = 0, ellipses = 0;
   for (const SliceItem& item : spec) {
@@ -69,7 +69,7 @@ SliceSpec expanded(const SliceSpec& spec, std::size_t rank) {
   return items;
 }
 
-// Merges neighbours that step alike, and takes the innermost axes for the run and the lane.
+// Merges neighbouring axes with compatible strides, and uses the innermost ones as run and lane.
 void arrange(SlicePlan& plan, const InlineVector<SliceAxis, 4>& axes) {
   for (const SliceAxis& axis : axes) {
     const auto inner_extent = static_cast<std::int64_t>(axis.count) * axis.stride;
@@ -93,8 +93,8 @@ void arrange(SlicePlan& plan, const InlineVector<SliceAxis, 4>& axes) {
 SlicePlan plan_slice(const Shape& shape, const SliceSpec& spec) {
   const SliceSpec items = expanded(spec, shape.rank());
   SlicePlan plan;
-  // From the fastest axis outwards, as strides grow. They are only meaningful, and only sure to fit, when there are
-  // elements at all.
+  // From the fastest axis outwards, because strides grow. Strides are meaningful, and certain to fit, only if the
+  // tensor has elements.
   const bool empty = shape.elements().value_or(0) == 0;
   InlineVector<SliceAxis, 4> axes;
   std::uint64_t stride = 1;

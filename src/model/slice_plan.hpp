@@ -1,4 +1,4 @@
-// Where a slice's elements lie: NumPy's indexing rules, and nothing of how bytes are read.
+// Which elements a slice selects: NumPy's indexing rules, independent of how bytes are read.
 #pragma once
 
 #include <cstdint>
@@ -7,19 +7,19 @@
 
 namespace tare {
 
-// An axis of the result that has more than one element: `count` steps of `stride` elements of the sliced tensor.
+// An axis of the result with more than one element: `count` steps of `stride` elements of the sliced tensor.
 struct SliceAxis {
   std::uint64_t count = 1;
   std::int64_t stride = 0;
 };
 
 struct SlicePlan {
-  Shape shape;                       // of the result, with new axes
-  std::uint64_t elements = 0;        // of the result
-  std::uint64_t first = 0;           // the result's first element, in elements of the sliced tensor
-  InlineVector<SliceAxis, 4> outer;  // slowest first, neighbours merged where that is possible
+  Shape shape;                       // shape of the result, including new axes
+  std::uint64_t elements = 0;        // elements of the result
+  std::uint64_t first = 0;           // index of the result's first element in the sliced tensor
+  InlineVector<SliceAxis, 4> outer;  // slowest first; neighbours merged if possible
   SliceAxis lane;                    // the fastest axis of runs: `count` runs, `stride` apart
-  std::uint64_t run = 1;             // elements of a run that lie side by side
+  std::uint64_t run = 1;             // contiguous elements per run
 };
 
 // Throws usage `slice.rank`, `slice.index`, `slice.step`.

@@ -1,5 +1,5 @@
-// Strided runs of bytes, read from a blob in rising order: gaps of at most 512 bytes between needed bytes are read over (a
-// call costs more than that), larger ones are never touched. A compressed blob is read forwards from the first needed byte.
+// Reads strided runs of bytes from a blob in ascending order. It reads gaps of at most 512 bytes as well (a call costs
+// more than that) and skips larger ones. A compressed blob is read forwards from the first needed byte.
 #pragma once
 
 #include <algorithm>
@@ -14,14 +14,15 @@
 
 namespace tare::slicing {
 
-inline constexpr std::uint64_t kGap = 512;          // read over rather than asked for separately
-inline constexpr std::uint64_t kDecodedGap = 4096;  // the same where every request decodes something
+inline constexpr std::uint64_t kGap = 512;          // gaps up to this are read, not skipped
+inline constexpr std::uint64_t kDecodedGap = 4096;  // the same if every read decodes something
 inline constexpr std::uint64_t kSpan = std::uint64_t{256} << 10;
-inline constexpr std::uint64_t kFineStep = 4096;  // entering a blob at this granularity counts as random access
+// A blob that can be opened at this granularity counts as random access.
+inline constexpr std::uint64_t kFineStep = 4096;
 
-// `count` runs of `length` bytes, `stride` bytes apart (may be negative), to lie `to_stride` apart in the result.
+// `count` runs of `length` bytes, `stride` bytes apart (may be negative), which go `to_stride` apart into the result.
 struct Run {
-  std::uint64_t from;  // the first run's offset
+  std::uint64_t from;  // offset of the first run
   std::uint64_t count, length;
   std::int64_t stride;
   std::byte* to;
@@ -31,7 +32,7 @@ struct Run {
   std::uint64_t low() const { return std::min(from, last()); }
   std::uint64_t high() const { return std::max(from, last()) + length; }
   std::uint64_t step() const { return static_cast<std::uint64_t>(stride < 0 ? -stride : stride); }
-  // The part that holds runs [first, first + n) of it.
+  // Runs [first, first + n) of it.
   Run part(std::uint64_t first, std::uint64_t n) const {
     return {from + first * static_cast<std::uint64_t>(stride), n, length, stride, to + first * to_stride, to_stride};
   }
@@ -65,14 +66,14 @@ inline bool is_random_access(const Blob& blob) {
   return step != 0 && step <= kFineStep;
 }
 
-// Reads parts of a blob in rising order, mostly.
+// Reads parts of a blob, mostly in ascending order.
 class Fetcher {
  public:
   explicit Fetcher(const Blob& blob) : blob_(blob), step_(blob.seek_granularity()), random_(is_random_access(blob)) {}
 
   void read(std::uint64_t offset, std::span<std::byte> out) {
     if (random_) return blob_.read(offset, out);
-    // Entering anew pays when it skips more than it decodes again.
+    // Opening again pays if it skips more than it decodes again.
     const bool far = step_ != 0 && offset > at_ && offset / step_ > ceil_div(at_, step_);
     if (reader_ == nullptr || offset < at_ || far) {
       reader_ = blob_.open(offset);
@@ -100,10 +101,10 @@ class Collector {
  public:
   explicit Collector(const Blob& blob) : fetcher_(blob), gap_(blob.is_plain() ? kGap : kDecodedGap) {}
 
-  // Runs come in rising order of their low ends and do not overlap.
+  // Runs must come in ascending order of their low ends and must not overlap.
   void add(const Run& run) {
     if (run.count == 1) return add_piece(run);
-    // Wide gaps and long runs: each for itself. Otherwise as many at a time as a span holds.
+    // With wide gaps or long runs, read each run separately; otherwise as many at a time as a span holds.
     const bool apart = run.length >= kSpan || run.step() - run.length > gap_;
     const std::uint64_t most = apart ? 1 : (kSpan - run.length) / run.step() + 1;
     for (std::uint64_t done = 0; done < run.count; done += std::min(most, run.count - done)) {

@@ -1,4 +1,4 @@
-// The bytes that a plan picks from a blob, in the plan's order.
+// The bytes that a plan selects from a blob, in the order of the plan.
 #pragma once
 
 #include "model/slice_plan.hpp"
@@ -6,8 +6,8 @@
 
 namespace tare {
 
-// `width` is the bytes of an element of the plan. Read lazily, about 4 MiB at a time or less; the plan must stay inside
-// the blob, and it may permute as well as pick.
+// `width`: bytes per element of the plan. Read lazily, in blocks of at most about 4 MiB; the plan must stay inside the
+// blob, and may permute as well as select.
 Blob sliced_blob(const Blob& blob, SlicePlan plan, std::uint64_t width);
 
 }  // namespace tare

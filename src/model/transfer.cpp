@@ -13,11 +13,11 @@ namespace tare {
 namespace {
 
 constexpr std::uint64_t kChunk = std::uint64_t{1} << 20;
-// Produced blobs are cut into pieces of at least this much for many threads.
+// Produced blobs are split into pieces of at least this size for many threads.
 constexpr std::uint64_t kPiece = std::uint64_t{4} << 20;
 
-// Pulls [begin, end) of a blob through `visit` in chunks of at most 1 MiB. Whoever calls compares the digest of plain bytes on
-// the way (expect_arrived), so they are not hashed here as well.
+// Calls `visit` with [begin, end) of a blob in chunks of at most 1 MiB. The callers compare the digest of plain bytes
+// themselves (expect_arrived), so it is not computed here as well.
 template <typename Visit>
 void for_each_chunk(const Blob& blob, std::uint64_t begin, std::uint64_t end, const Visit& visit) {
   Bytes buffer(static_cast<std::size_t>(std::min(kChunk, end - begin)));
@@ -32,7 +32,7 @@ void for_each_chunk(const Blob& blob, std::uint64_t begin, std::uint64_t end, co
   }
 }
 
-// The first algorithm, unless the second one tells as much.
+// `wanted`, or none if `computed` is the same.
 DigestAlgorithm other_algorithm(DigestAlgorithm wanted, DigestAlgorithm computed) {
   return wanted == computed ? DigestAlgorithm::none : wanted;
 }
@@ -67,18 +67,20 @@ bool Transfer::is_copy(const Job& job) {
          arrived_algorithm(job.blob) == DigestAlgorithm::none;
 }
 
-// What was hashed on the way must equal the digest the same bytes came with: a corrupt input is not passed on.
+// The computed digest must equal the one that the same bytes came with: corrupt input is not passed on.
 void Transfer::settle_digest(const Blob& blob, std::size_t number, const Digest& computed) {
   StoredBlob& stored = stored_[number];
   stored.digest = computed;
   const bool same_bytes = stored.encoding == Encoding::raw && blob.encoding() == Encoding::raw;
   if (!same_bytes || !blob.digest()) return;
   expect_arrived(blob, computed);
-  // An algorithm we cannot compute stays true of unchanged bytes.
+  // A digest that Tare cannot compute remains valid for unchanged bytes.
   if (!options_.digest && blob.digest().algorithm() == DigestAlgorithm::unknown) stored.digest = blob.digest();
 }
 
 std::size_t Transfer::add(const Blob& blob) {
+  // What the bytes are a part of does not pass through here, so it is compared before they are passed on.
+  if (blob.guard() != nullptr) blob.guard()->verify();
   const std::size_t number = stored_.size();
   stored_.push_back({0, blob.size(), blob.size(), Encoding::raw, {}});
   if (options_.zstd_level)
@@ -88,7 +90,7 @@ std::size_t Transfer::add(const Blob& blob) {
   return number;
 }
 
-// Wide gaps are left to the sink, where they cost nothing.
+// Wide gaps are skipped, which costs the sink nothing.
 void Transfer::align() {
   constexpr std::uint64_t kWide = 4096;
   if (options_.alignment < kWide || !sink_.positional()) return sink_.align(options_.alignment);
@@ -103,13 +105,15 @@ void Transfer::add_raw(const Blob& blob, std::size_t number) {
   sink_.skip(blob.size());
   if (options_.running) return add_running(blob, number);
   const DigestAlgorithm digest = algorithm_for(blob);
+  // No job for an empty blob: a small file can have millions of them.
+  if (blob.size() == 0 && digest == DigestAlgorithm::none && blob.is_plain()) return;
   if (const std::size_t pieces = blob.pieces(); pieces != 0 && digest == DigestAlgorithm::none) {
     for (std::size_t i = 0; i < pieces; ++i) jobs_.push_back({blob, number, 0, 0, DigestAlgorithm::none, i});
     return;
   }
   const std::uint64_t step = blob.seek_granularity();
-  // A digest is computed front to back; so is a blob that cannot be entered in the middle. Plain copies gain nothing
-  // from pieces: the kernel takes one writer at a time.
+  // A digest needs the bytes in order, and so does a blob that cannot be opened in the middle. Plain copies gain
+  // nothing from pieces: the kernel allows one writer at a time.
   if (digest != DigestAlgorithm::none || blob.is_plain() || step == 0 || blob.size() <= kPiece) {
     jobs_.push_back({blob, number, 0, blob.size(), digest});
     return;
@@ -167,7 +171,7 @@ void Transfer::run(const Job& job) {
 void Transfer::finish() {
   if (options_.running) return finish_running();
   if (options_.zstd_level) pack_all();
-  // A file takes one writer at a time, so plain copies go one after the other, as one piece of work beside the rest.
+  // A file accepts one writer at a time, so plain copies run one after the other, in parallel with the rest.
   std::vector<const Job*> copies, others;
   for (const Job& job : jobs_) (is_copy(job) ? copies : others).push_back(&job);
   const std::size_t first = copies.empty() ? 0 : 1;

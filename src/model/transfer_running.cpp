@@ -1,5 +1,5 @@
-// Transfer with a digest of everything in the order it was added: pieces are made and written by many threads, and
-// hashed by one at a time as their turn comes. Hashing is several times faster than making, so it does not hold them up.
+// Transfer with a digest of all bytes in the order of addition: many threads produce and write pieces, and one thread
+// at a time hashes the next piece. Hashing is several times faster than producing, so it is not a bottleneck.
 #include <algorithm>
 
 #include "base/checked.hpp"
@@ -10,11 +10,11 @@ namespace tare {
 namespace {
 
 constexpr std::uint64_t kRead = std::uint64_t{1} << 20;
-// What a thread holds of a blob. One that can only be entered at places further apart (a sparse tensor with long rows) is
-// pulled through as one that cannot be entered at all.
+// The most bytes of a blob that a thread holds. A blob with a larger seek granularity (a sparse tensor with long rows)
+// is read in order, like one that is not seekable.
 constexpr std::uint64_t kMostHeld = std::uint64_t{8} << 20;
 
-// Where pieces of the blob may begin; 0: at its start only.
+// Pieces of the blob may begin at multiples of this; 0: only at its start.
 std::uint64_t step_of(const Blob& blob) {
   if (blob.is_plain()) return 1;
   const std::uint64_t step = blob.seek_granularity();
@@ -24,11 +24,11 @@ std::uint64_t step_of(const Blob& blob) {
 }  // namespace
 
 void Transfer::add_running(const Blob& blob, std::size_t number) {
-  // Another digest than the one that the bytes came with is computed on the way.
+  // The bytes came with a digest of another algorithm than the one computed below.
   if (arrived_algorithm(blob) != DigestAlgorithm::none && arrived_algorithm(blob) != algorithm_for(blob)) blob.verify();
   if (blob.size() == 0) return settle_digest(blob, number, Hasher(algorithm_for(blob)).finish());
   const std::uint64_t step = step_of(blob);
-  // One that cannot be entered in the middle is pulled through when its turn comes.
+  // A blob that is not seekable is read by the thread that hashes it.
   const std::uint64_t piece = step == 0 ? blob.size() : ceil_div(kRead, step) * step;
   for (std::uint64_t at = 0; at < blob.size(); at += std::min(piece, blob.size() - at))
     jobs_.push_back({blob, number, at, at + std::min(piece, blob.size() - at), algorithm_for(blob)});

@@ -1,5 +1,5 @@
-// The compressing half of Transfer: every blob is cut into frames of 4 MiB (1 MiB with a table of them), all frames of all
-// blobs are packed on all cores and written in order. A blob that does not shrink is stored raw instead.
+// The compressing part of Transfer: splits every blob into frames of 4 MiB (1 MiB with a table), compresses all frames
+// of all blobs on all cores and writes them in order. A blob that does not become smaller is stored raw instead.
 #include <algorithm>
 #include <condition_variable>
 #include <mutex>
@@ -13,8 +13,8 @@
 namespace tare {
 namespace {
 
-// Reads the frames of one blob. One that cannot be entered in the middle is read front to back: each frame waits for
-// the one before it. Frames are handed out in order, so the one waited for is always in another thread's hands.
+// Reads the frames of one blob. A blob that cannot be opened in the middle is read in order: each frame waits for the
+// previous one. Frames are handed out in order, so another thread is always working on the previous one.
 class FrameInput {
  public:
   FrameInput(const Blob& blob, std::size_t frame_bytes) : blob_(blob), frame_bytes_(frame_bytes) {
@@ -22,7 +22,7 @@ class FrameInput {
     seekable_ = step != 0 && frame_bytes % step == 0;
   }
 
-  // The frame's bytes, at the front of `room` (a frame's bytes).
+  // Returns the frame's bytes in `room`, which has the size of a frame.
   std::span<const std::byte> read(std::size_t frame, std::byte* room) {
     const std::uint64_t at = std::uint64_t{frame} * frame_bytes_;
     const std::span out(room, static_cast<std::size_t>(std::min<std::uint64_t>(frame_bytes_, blob_.size() - at)));
@@ -32,7 +32,7 @@ class FrameInput {
     }
     std::unique_lock lock(mutex_);
     changed_.wait(lock, [&] { return failed_ || next_ == frame; });
-    if (failed_) return {};  // the thread that failed carries the error
+    if (failed_) return {};  // the thread that failed throws the error
     failed_ = true;
     if (frame == 0) reader_ = blob_.open();
     reader_->read(out);
@@ -64,7 +64,7 @@ struct Slot {
   Slot(int level, bool checksum, std::size_t frame_bytes)
       : packer(level, checksum), room(std::make_unique_for_overwrite<std::byte[]>(frame_bytes)) {}
   io::ZstdPacker packer;
-  std::unique_ptr<std::byte[]> room;  // what `input` shows
+  std::unique_ptr<std::byte[]> room;  // the memory of `input`
   std::span<const std::byte> input, frame;
 };
 
@@ -73,7 +73,7 @@ struct FrameOf {
   bool last;
 };
 
-// The table behind the frames of a blob: a skippable frame, as zstd's seekable format has it.
+// The table after the frames of a blob: a skippable frame, as in zstd's seekable format.
 class SeekTable {
  public:
   static std::uint64_t bytes_for(std::uint64_t frames) { return 17 + 8 * frames; }
@@ -114,13 +114,13 @@ void Transfer::pack_all() {
   std::vector<std::unique_ptr<FrameInput>> inputs;
   for (std::size_t b = 0; b < packed_.size(); ++b) {
     inputs.push_back(std::make_unique<FrameInput>(packed_[b].blob, frame_bytes));
-    // An empty blob has one empty frame, which does not shrink it.
+    // An empty blob has one empty frame, which does not make it smaller.
     const std::uint64_t count = std::max<std::uint64_t>(1, ceil_div(packed_[b].blob.size(), frame_bytes));
     for (std::uint64_t f = 0; f < count; ++f) frames.push_back({b, static_cast<std::size_t>(f), f + 1 == count});
   }
   const auto threads = static_cast<unsigned>(std::min<std::size_t>(thread_count(options_.threads), frames.size()));
-  // A slot is a frame and its packed form, 8 MiB. Some to spare keep the cores busy while one of them writes; at most
-  // 56 MiB of them up to six threads, above that one a thread and one more.
+  // A slot holds a frame and its compressed form, 8 MiB. Spare slots keep the cores busy while one of them writes: up
+  // to 7 slots (56 MiB) for six threads or fewer, above that one more than there are threads.
   const std::size_t window = std::max<std::size_t>(threads + 1, std::min<std::size_t>(2 * threads + 1, 7));
   std::vector<Slot> slots;
   for (std::size_t i = 0; i < window; ++i) slots.emplace_back(*options_.zstd_level, seekable, frame_bytes);
@@ -138,7 +138,8 @@ void Transfer::pack_all() {
     }
   };
 
-  // A pipe takes nothing back: find out first which blobs shrink. Each of the two passes is half of the progress.
+  // Bytes in a pipe are final: find out first which blobs become smaller. Each of the two passes is half of the
+  // progress.
   const bool twice = !sink_.positional();
   if (twice) {
     parallel_in_order(frames.size(), threads, window, make, [&](std::size_t i, std::size_t s) {
@@ -159,7 +160,7 @@ void Transfer::pack_all() {
   const auto start = [&](const Blob& blob, StoredBlob& stored) {
     const bool again = sink_.position() > stored.offset;
     if (again) sink_.rewind(stored.offset);
-    // Of decoded bytes there is one digest, however they are stored.
+    // The digest of decoded bytes does not depend on how they are stored.
     if (!again || !seekable) hasher = Hasher(algorithm_for(blob));
     table.clear();
   };
@@ -174,15 +175,15 @@ void Transfer::pack_all() {
       put(frame);
     }
   };
-  // As long as no frame of a blob has shrunk, its bytes are written as they are: most likely none will, and the blob is
-  // stored raw. Should a later one shrink after all, those before it are packed once more.
+  // Until a frame of a blob becomes smaller, its bytes are written raw: most likely none will, and the blob is stored
+  // raw. If a later frame does become smaller, the earlier ones are compressed again.
   bool raw = true;
   parallel_in_order(frames.size(), threads, window, make, [&](std::size_t i, std::size_t s) {
     const FrameOf& at = frames[i];
     const auto& [blob, number] = packed_[at.blob];
     StoredBlob& stored = stored_[number];
     if (at.frame == 0) {
-      sink_.align(options_.alignment);  // with zeros: there may be bytes of a form that was given up
+      sink_.align(options_.alignment);  // with zeros: there may be bytes of a form that was discarded
       stored.offset = sink_.position();
       start(blob, stored);
       arrived = Hasher(arrived_algorithm(blob));
@@ -201,7 +202,7 @@ void Transfer::pack_all() {
     if (!at.last) return;
     expect_arrived(blob, arrived.finish());
     if (!raw && seekable) sink_.write(table.bytes());
-    if (!raw && sink_.position() - stored.offset >= blob.size()) {  // what some frames saved, the others cost
+    if (!raw && sink_.position() - stored.offset >= blob.size()) {  // the other frames cost what some saved
       start(blob, stored);
       return stream(blob, number, nullptr);
     }

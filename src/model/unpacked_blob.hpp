@@ -1,11 +1,11 @@
-// A blob that can only be decoded front to back, decoded once and kept in scratch.
+// Copies a blob that can only be decoded in order to scratch.
 #pragma once
 
 #include "tare/blob.hpp"
 
 namespace tare {
 
-// The same bytes as a plain blob, which can be entered anywhere. Lives as long as its copies.
+// The same bytes as a plain blob, which can be opened anywhere. The scratch lives as long as a copy of the result.
 Blob unpacked_blob(const Blob& blob);
 
 }  // namespace tare

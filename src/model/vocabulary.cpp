@@ -43,7 +43,7 @@ std::optional<TokenType> parse_token_type(std::string_view name) {
 
 namespace {
 
-// By what the vocabulary says of its special tokens: containers differ in whether the type says it, too.
+// Decides by the special ids of the vocabulary: in some containers the type of the token does not show it.
 bool is_special(const Vocabulary& vocabulary, std::size_t id, TokenType type) {
   const std::int64_t special = type == TokenType::bos       ? vocabulary.bos
                                : type == TokenType::eos     ? vocabulary.eos

@@ -43,8 +43,8 @@ class WidenProducer final : public BlobProducer {
  public:
   WidenProducer(Blob blob, bool is_signed) : blob_(std::move(blob)), is_signed_(is_signed) {}
   std::unique_ptr<BlobReader> open(std::uint64_t offset) const override {
-    // Whoever widens the bytes widens those that were written; hashed once, by the first who asks.
-    if (blob_.digest()) checked_.run([this] { blob_.verify(); });
+    // Verify the bytes before the first widening; only once.
+    if (blob_.digest() || blob_.guard() != nullptr) checked_.run([this] { blob_.verify(); });
     auto reader = std::make_unique<WidenReader>(blob_, offset / kWide, is_signed_);
     reader->skip(offset % kWide);
     return reader;

@@ -41,11 +41,11 @@ std::vector<AddedToken> parse_added_tokens_decoder(std::string_view tokenizer_co
 }
 
 void append_added(Vocabulary& vocabulary, std::vector<AddedToken> added) {
-  VocabularyBuilder beyond;
   const std::size_t known = vocabulary.tokens.size();
-  for (AddedToken& later : added)
-    if (later.id >= known) beyond.add(later.id, std::move(later.token));
-  std::vector<Token> tokens = beyond.finish(known);
+  std::erase_if(added, [&](const AddedToken& token) { return token.id < known; });
+  VocabularyBuilder beyond(added.size(), known);
+  for (AddedToken& later : added) beyond.add(later.id, std::move(later.token));
+  std::vector<Token> tokens = beyond.finish();
   std::move(tokens.begin(), tokens.end(), std::back_inserter(vocabulary.tokens));
 }
 

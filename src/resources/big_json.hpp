@@ -11,12 +11,15 @@ namespace tare::resources {
 
 class BigJson {
  public:
-  // Throws what parse_small_json throws. The document lives as long as this object.
-  explicit BigJson(std::string_view text);
+  // Throws what parse_small_json throws. The document lives as long as this object. `padded`: kTextPadding bytes after the
+  // text may be read, which saves a copy of it.
+  explicit BigJson(std::string_view text, bool padded = false);
+  BigJson(const BigJson&) = delete;  // the root points to the document
+  BigJson& operator=(const BigJson&) = delete;
   const simdjson::dom::object& root() const { return root_; }
 
  private:
-  simdjson::dom::parser parser_;
+  simdjson::dom::document document_;
   simdjson::dom::object root_;
 };
 

@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cstring>
 #include <optional>
 #include <utility>
 
@@ -18,6 +19,35 @@ constexpr std::string_view kVocabularies[] = {"tokenizer.model", "tokenizer.json
 constexpr std::int64_t Vocabulary::*kSpecialIds[] = {&Vocabulary::bos, &Vocabulary::eos, &Vocabulary::pad,
                                                      &Vocabulary::unk};
 
+// The text of a file, followed by kTextPadding bytes. What Tare made itself is in memory in this form (blob_of); other files
+// are copied, because they may change while they are parsed.
+class PaddedText {
+ public:
+  explicit PaddedText(const Attachment& file) {
+    const Blob& blob = file.blob;
+    if (blob.size() > kMaxFileBytes)
+      throw Error(ErrorKind::limit, "blob.too_large",
+                  fmt::format("expected at most {} bytes, found {}", kMaxFileBytes, blob.size()));
+    const auto size = static_cast<std::size_t>(blob.size());
+    if (file.made && blob.source() != nullptr && blob.source()->size() == blob.size() + kTextPadding)
+      if (const auto view = blob.view()) {
+        text_ = {reinterpret_cast<const char*>(view->data()), size};
+        return;
+      }
+    copy_.resize(size + kTextPadding);
+    blob.read_all(std::span(copy_).first(size));
+    text_ = {reinterpret_cast<const char*>(copy_.data()), size};
+  }
+  PaddedText(const PaddedText&) = delete;
+  PaddedText& operator=(const PaddedText&) = delete;
+
+  std::string_view get() const { return text_; }
+
+ private:
+  Bytes copy_;
+  std::string_view text_;
+};
+
 // The attachments' text, read when it is asked for, and what went wrong with it.
 class Files {
  public:
@@ -31,8 +61,7 @@ class Files {
     const Attachment* const file = model_.attachment(name);
     if (file == nullptr || lists(bad_, name)) return false;
     try {
-      const Bytes bytes = file->blob.bytes(kMaxFileBytes);
-      action(std::string_view(reinterpret_cast<const char*>(bytes.data()), bytes.size()));
+      action(PaddedText(*file).get());
       return true;
     } catch (const Error& error) {
       if (error.kind() == ErrorKind::io) throw;
@@ -133,14 +162,14 @@ Vocabulary read_vocabulary(Files& files, const Config& config, bool& typed) {
   if (files.with("tokenizer.model", read_pieces)) {
     // Tokens that were added after the training stand in tokenizer.json only, behind the others.
     files.with("tokenizer.json", [&](std::string_view text) {
-      const Vocabulary all = parse_tokenizer_json(text);
+      const Vocabulary all = parse_tokenizer_json(text, true);
       for (std::size_t id = vocabulary.tokens.size(); id < all.tokens.size(); ++id)
         vocabulary.tokens.push_back(all.tokens[id]);
     });
     add_later_tokens(files, vocabulary);
     return vocabulary;
   }
-  if (files.with("tokenizer.json", [&](std::string_view text) { vocabulary = parse_tokenizer_json(text); }))
+  if (files.with("tokenizer.json", [&](std::string_view text) { vocabulary = parse_tokenizer_json(text, true); }))
     return vocabulary;
   typed = read_spiece();
   if (typed || read_vocab_json() || files.with("vocab.txt", read_words)) add_later_tokens(files, vocabulary);
@@ -184,8 +213,9 @@ bool among(const std::string_view (&names)[N], std::string_view name) {
 }
 
 Blob blob_of(std::string_view text) {
-  const auto bytes = std::as_bytes(std::span(text));
-  return Blob::memory(Bytes(bytes.begin(), bytes.end()));
+  Bytes bytes(text.size() + kTextPadding);
+  std::memcpy(bytes.data(), text.data(), text.size());
+  return Blob::range(memory_source(std::move(bytes)), 0, text.size());
 }
 
 }  // namespace

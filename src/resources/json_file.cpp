@@ -9,6 +9,7 @@
 #include "base/lookalike.hpp"
 #include "base/text.hpp"
 #include "resources/big_json.hpp"
+#include "resources/resources.hpp"
 #include "tare/error.hpp"
 #include "wire/json.hpp"
 
@@ -100,7 +101,9 @@ std::vector<const Map::Entry*> sorted_entries(const Map& object) {
   return entries;
 }
 
-BigJson::BigJson(std::string_view text) {
+static_assert(kTextPadding >= simdjson::SIMDJSON_PADDING);
+
+BigJson::BigJson(std::string_view text, bool padded) {
   const auto not_json = [&](std::string_view trouble) {
     if (trouble.ends_with('.')) trouble.remove_suffix(1);  // sentences are joined to others
     const std::string_view known = lookalike(text);
@@ -112,7 +115,9 @@ BigJson::BigJson(std::string_view text) {
   if (text.empty()) throw not_json("");
   // Versions of simdjson differ about it; the libraries that these files are for refuse it.
   if (text.starts_with(kByteOrderMark)) throw not_json("it begins with a byte-order mark");
-  if (const auto error = parser_.parse(text.data(), text.size()).get(document); error != simdjson::SUCCESS) {
+  simdjson::dom::parser parser;  // its index and its copy of the text are freed here; the document needs neither
+  if (const auto error = parser.parse_into_document(document_, text.data(), text.size(), !padded).get(document);
+      error != simdjson::SUCCESS) {
     if (error == simdjson::MEMALLOC) throw std::bad_alloc();
     throw not_json(simdjson::error_message(error));
   }

@@ -19,6 +19,8 @@ namespace tare::resources {
 
 // Longer files are not looked into.
 inline constexpr std::uint64_t kMaxFileBytes = std::uint64_t{128} << 20;
+// So many bytes after a text may be read by a parser that is told that the text is padded.
+inline constexpr std::size_t kTextPadding = 64;
 
 enum class Role : std::uint8_t {
   described,  // what it says is in Config and Vocabulary: config.json, tokenizer.json, merges.txt, ...
@@ -75,7 +77,7 @@ RopeScaling rope_scaling_of(const Model& model);
 bool rotates(const Model& model);
 
 // Special ids are only those that tokenizer.json itself names (of the unknown token).
-Vocabulary parse_tokenizer_json(std::string_view text);
+Vocabulary parse_tokenizer_json(std::string_view text, bool padded = false);
 // {"token": id}: beside a merges.txt the tokens of a byte-level BPE, alone a list of words.
 Vocabulary parse_vocab_json(std::string_view text, bool has_merges);
 // Of merges.txt.

@@ -48,9 +48,8 @@ void read_vocab_map(VocabularyBuilder& tokens, const object& vocab, bool byte_le
     if (!id) throw malformed("tokenizer.vocab", fmt::format("the id of the token \"{}\" is not a number", text));
     Token token{as_bytes(text, byte_level), 0, TokenType::normal};
     if (byte_tokens && is_byte_token(token.text)) token.type = TokenType::byte;
-    tokens.add(*id, std::move(token));
+    tokens.add_unique(*id, std::move(token));
   }
-  tokens.check_unique();
 }
 
 // [["token", score], ...]
@@ -91,10 +90,8 @@ std::vector<std::string> read_merges(const array& list) {
   return merges;
 }
 
-void read_added_tokens(VocabularyBuilder& tokens, const object& root) {
-  const auto added = get<array>(root, "added_tokens");
-  if (!added) return;
-  for (const element& entry : *added) {
+void read_added_tokens(VocabularyBuilder& tokens, const array& added) {
+  for (const element& entry : added) {
     const auto token = get<object>(entry);
     const auto id = token ? get<std::uint64_t>(*token, "id") : std::nullopt;
     const auto content = token ? get<std::string_view>(*token, "content") : std::nullopt;
@@ -123,8 +120,8 @@ std::string kind_of(const object& model) {
 
 }  // namespace
 
-Vocabulary parse_tokenizer_json(std::string_view text) {
-  const BigJson json(text);
+Vocabulary parse_tokenizer_json(std::string_view text, bool padded) {
+  const BigJson json(text, padded);
   const object& root = json.root();
   const auto model = get<object>(root, "model");
   if (!model) throw malformed("tokenizer.model", "no object \"model\": not a tokenizer.json");
@@ -134,15 +131,17 @@ Vocabulary parse_tokenizer_json(std::string_view text) {
 
   Vocabulary vocabulary;
   vocabulary.kind = kind_of(*model);
-  VocabularyBuilder tokens;
-  if (const auto map = get<object>(*model, "vocab"))
+  const auto map = get<object>(*model, "vocab");
+  const auto list = get<array>(*model, "vocab");
+  if (!map && !list) throw malformed("tokenizer.vocab", "the model has no \"vocab\"");
+  const auto added = get<array>(root, "added_tokens");
+  VocabularyBuilder tokens((map ? map->size() : list->size()) + (added ? added->size() : 0));
+  if (map)
     read_vocab_map(tokens, *map, byte_level, byte_tokens);
-  else if (const auto list = get<array>(*model, "vocab"))
-    read_vocab_list(tokens, *list, byte_level, byte_tokens);
   else
-    throw malformed("tokenizer.vocab", "the model has no \"vocab\"");
+    read_vocab_list(tokens, *list, byte_level, byte_tokens);
   if (const auto merges = get<array>(*model, "merges")) vocabulary.merges = read_merges(*merges);
-  read_added_tokens(tokens, root);
+  if (added) read_added_tokens(tokens, *added);
   vocabulary.tokens = tokens.finish();
 
   if (const auto unk = get<std::uint64_t>(*model, "unk_id"); unk && *unk < vocabulary.tokens.size())
@@ -171,7 +170,7 @@ Vocabulary parse_vocab_json(std::string_view text, bool has_merges) {
   const BigJson json(text);
   Vocabulary vocabulary;
   vocabulary.kind = has_merges ? "bpe" : "wordlevel";
-  VocabularyBuilder tokens;
+  VocabularyBuilder tokens(json.root().size());
   read_vocab_map(tokens, json.root(), has_merges, false);
   vocabulary.tokens = tokens.finish();
   return vocabulary;

@@ -147,9 +147,9 @@ class Tokenizer {
       return fmt::format(
           R"({{"type": "BertNormalizer", "clean_text": true, "handle_chinese_chars": true, "strip_accents": null, "lowercase": {}}})",
           !has_capitals());
-    if (is_sentence_piece() && !puts_blank())
+    if (is_sentence_piece() && (!puts_blank() || cuts_texts()))
       return fmt::format(R"({{"type": "Replace", "pattern": {{"String": " "}}, "content": "{}"}})", kBlank);
-    if (is_sentence_piece() && !cuts_texts())
+    if (is_sentence_piece())
       return fmt::format(
           R"({{"type": "Sequence", "normalizers": [{{"type": "Prepend", "prepend": "{0}"}}, {{"type": "Replace", "pattern": {{"String": " "}}, "content": "{0}"}}]}})",
           kBlank);
@@ -160,9 +160,12 @@ class Tokenizer {
     if (model_ == ModelType::word_piece) return R"({"type": "BertPreTokenizer"})";
     if (model_ == ModelType::word_level) return R"({"type": "Whitespace"})";
     if (is_sentence_piece() && (!cuts_texts() || !puts_blank())) return "null";
+    // Metaspace puts nothing before a text that begins with its own sign. The first of two has another sign, the blank, which
+    // no text begins with any more: the normalizer has spelled them all. The second spells the one that was put in front.
     if (is_sentence_piece())
-      return fmt::format(R"({{"type": "Metaspace", "replacement": "{}", "prepend_scheme": "first", "split": false}})",
-                         kBlank);
+      return fmt::format(
+          R"({{"type": "Sequence", "pretokenizers": [{{"type": "Metaspace", "replacement": " ", "prepend_scheme": "first", "split": false}}, {{"type": "Metaspace", "replacement": "{}", "prepend_scheme": "never", "split": false}}]}})",
+          kBlank);
     return byte_level_ && rules_ != nullptr ? cuts() : blanks_or_bytes();
   }
 

@@ -4,6 +4,7 @@
 
 #include "resources/big_json.hpp"
 #include "resources/json_file.hpp"
+#include "resources/resources.hpp"
 #include "tare/error.hpp"
 #include "wire/protobuf.hpp"
 
@@ -25,6 +26,16 @@ void for_each_step(const object& root, std::string_view part, std::string_view p
     if (const auto one = get<object>(inner)) visit(*one);
 }
 
+// What becomes of the parts that a regex finds: each a word of its own, or something else, in words.
+std::string way_of_split(const object& step) {
+  const std::string_view behavior = get<std::string_view>(step, "behavior").value_or("Isolated");
+  const bool inverted = get<bool>(step, "invert").value_or(false);
+  if (behavior == "Isolated" && !inverted) return {};
+  // Everything else goes; there is nothing else, as the regexes that models have find all of a text.
+  if (behavior == "Removed" && inverted) return {};
+  return fmt::format(" ({}{})", behavior, inverted ? ", inverted" : "");
+}
+
 void add_cut(const object& step, TokenizerRules& rules) {
   const std::string_view type = get<std::string_view>(step, "type").value_or("");
   if (type == "ByteLevel") {
@@ -34,12 +45,13 @@ void add_cut(const object& step, TokenizerRules& rules) {
   } else if (type == "Split") {
     const auto pattern = get<object>(step, "pattern");
     const auto regex = pattern ? get<std::string_view>(*pattern, "Regex") : std::nullopt;
-    rules.cuts.push_back(regex ? fmt::format("split {}", *regex) : "split by a text");
+    rules.cuts.push_back(regex ? fmt::format("split {}{}", *regex, way_of_split(step)) : "split by a text");
   } else if (type == "Digits") {
     rules.cuts.emplace_back(get<bool>(step, "individual_digits").value_or(false) ? "digits one by one" : "digits");
   } else if (type == "Metaspace") {
     const auto scheme = get<std::string_view>(step, "prepend_scheme");
-    rules.adds_blank = scheme ? *scheme != "never" : get<bool>(step, "add_prefix_space").value_or(true);
+    const bool adds = scheme ? *scheme != "never" : get<bool>(step, "add_prefix_space").value_or(true);
+    rules.adds_blank = adds || rules.adds_blank.value_or(false);
   } else {
     rules.cuts.emplace_back(type);
   }
@@ -62,10 +74,57 @@ void add_normalizer(const object& step, TokenizerRules& rules) {
     rules.normalizers.emplace_back(type);
 }
 
+// {"type": "RobertaProcessing", "cls": ["<s>", 0], "sep": ["</s>", 2]}: the first before a text, the second after it.
+void add_other_frame(const object& step, TokenizerRules& rules) {
+  const std::string_view type = get<std::string_view>(step, "type").value_or("");
+  if (type == "ByteLevel" || type == "TemplateProcessing") return;  // these add no tokens
+  const auto text_at = [&](std::string_view key) -> std::optional<std::string_view> {
+    const auto pair = get<array>(step, key);
+    if (!pair || pair->size() == 0) return std::nullopt;
+    return get<std::string_view>(pair->at(0).value_unsafe());
+  };
+  const bool known = type == "RobertaProcessing" || type == "BertProcessing";
+  if (const auto first = text_at("cls"); known && first) rules.before.emplace_back(*first);
+  if (const auto last = text_at("sep"); known && last) rules.behind.emplace_back(*last);
+  if (!known) rules.others.push_back(fmt::format("it has a post-processor of the type \"{}\"", type));
+}
+
+// Added tokens that are not simply looked for in a text.
+void add_added(const object& root, TokenizerRules& rules) {
+  const auto added = get<array>(root, "added_tokens");
+  if (!added) return;
+  constexpr std::pair<std::string_view, std::string_view> kWays[] = {{"lstrip", "take the blanks before them"},
+                                                                     {"rstrip", "take the blanks after them"},
+                                                                     {"single_word", "are found only as whole words"}};
+  for (const auto& [key, way] : kWays) {
+    std::size_t count = 0;
+    std::string_view first;
+    for (const element& item : *added) {
+      const auto token = get<object>(item);
+      if (!token || !get<bool>(*token, key).value_or(false)) continue;
+      if (count++ == 0) first = get<std::string_view>(*token, "content").value_or("");
+    }
+    if (count > 0)
+      rules.others.push_back(
+          fmt::format("{} of its added tokens {} ({}), the first is \"{}\"", count, way, key, first));
+  }
+}
+
+void add_model(const object& model, TokenizerRules& rules) {
+  rules.byte_fallback = get<bool>(model, "byte_fallback").value_or(false);
+  rules.ignores_merges = get<bool>(model, "ignore_merges").value_or(false);
+  if (get<std::string_view>(model, "type").value_or("BPE") != "BPE") return;
+  for (const std::string_view key : {"end_of_word_suffix", "continuing_subword_prefix"})
+    if (const auto text = get<std::string_view>(model, key); text && !text->empty())
+      rules.others.push_back(fmt::format("it spells parts of words with \"{}\" ({})", *text, key));
+  if (get<double>(model, "dropout").value_or(0) > 0)
+    rules.others.emplace_back("it leaves merges out at random (dropout)");
+}
+
 // {"type": "TemplateProcessing", "single": [{"SpecialToken": {"id": text}}, {"Sequence": ...}, ...]}
 void add_frame(const object& step, TokenizerRules& rules) {
   const auto single = get<array>(step, "single");
-  if (!single) return;
+  if (!single) return add_other_frame(step, rules);
   bool text_seen = false;
   for (const element& item : *single) {
     const auto one = get<object>(item);
@@ -89,11 +148,36 @@ TokenizerRules parse_tokenizer_rules(std::string_view tokenizer_json) {
   for_each_step(root, "decoder", "decoders", [&](const object& step) {
     if (get<std::string_view>(step, "type") == "ByteLevel") rules.byte_level = true;
   });
-  if (const auto model = get<object>(root, "model")) {
-    rules.byte_fallback = get<bool>(*model, "byte_fallback").value_or(false);
-    rules.ignores_merges = get<bool>(*model, "ignore_merges").value_or(false);
-  }
+  add_added(root, rules);
+  if (const auto model = get<object>(root, "model")) add_model(*model, rules);
   return rules;
+}
+
+std::vector<UnsaidRule> unsaid_tokenizer_rules(const Model& model) {
+  std::vector<UnsaidRule> unsaid;
+  const auto read = [&](std::string_view name, const auto& use) {
+    const Attachment* const file = model.attachment(name);
+    if (file == nullptr || file->blob.size() > kMaxFileBytes) return false;
+    const Bytes bytes = file->blob.bytes(kMaxFileBytes);
+    try {
+      use(std::string_view(reinterpret_cast<const char*>(bytes.data()), bytes.size()));
+    } catch (const Error& error) {
+      if (error.kind() == ErrorKind::io) throw;
+    }
+    return true;
+  };
+  const bool json = read("tokenizer.json", [&](std::string_view text) {
+    for (std::string& sentence : parse_tokenizer_rules(text).others)
+      unsaid.push_back({"tokenizer.json", std::move(sentence)});
+  });
+  // tokenizer.json counts for more than what it was made from.
+  for (const char* const name : {"tokenizer.model", "spiece.model"})
+    if (!json)
+      read(name, [&](std::string_view text) {
+        if (parse_piece_rules(text).blank_behind)
+          unsaid.push_back({name, "its pieces end with the blank between words (treat_whitespace_as_suffix)"});
+      });
+  return unsaid;
 }
 
 // ModelProto: 2 trainer_spec, 3 normalizer_spec; see sentencepiece_model.cpp.
@@ -105,6 +189,7 @@ PieceRules parse_piece_rules(std::string_view tokenizer_model) {
     ProtobufReader trainer(message);
     while (const auto field = trainer.next()) {
       if (field->is(3, Wire::varint)) rules.unigram = field->value == 1;
+      if (field->is(24, Wire::varint)) rules.blank_behind = field->value != 0;
       if (field->is(35, Wire::varint)) rules.byte_fallback = field->value != 0;
     }
   };

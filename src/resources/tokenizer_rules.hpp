@@ -6,6 +6,8 @@
 #include <string_view>
 #include <vector>
 
+#include "tare/model.hpp"
+
 namespace tare::resources {
 
 struct TokenizerRules {
@@ -22,6 +24,8 @@ struct TokenizerRules {
   std::vector<std::string> normalizers;
   // Texts of the special tokens before and behind a text.
   std::vector<std::string> before, behind;
+  // What else the file asks for that changes which tokens a text becomes, as parts of a sentence: "it ...".
+  std::vector<std::string> others;
 };
 
 // Throws `json.*`, `tokenizer.*` as the other readers do.
@@ -32,9 +36,16 @@ struct PieceRules {
   bool unigram = true;         // else pieces are put together by merges
   bool byte_fallback = false;  // as above
   bool adds_blank = true;
-  bool joins_blanks = true;  // several blanks become one
-  std::string characters;    // the table by which characters are rewritten, in SentencePiece's form
+  bool joins_blanks = true;   // several blanks become one
+  bool blank_behind = false;  // the blank between two words belongs to the first one
+  std::string characters;     // the table by which characters are rewritten, in SentencePiece's form
 };
 PieceRules parse_piece_rules(std::string_view tokenizer_model);
+
+// Lists the rules of the tokenizer's files that no key of a container can hold. A file that cannot be read has none.
+struct UnsaidRule {
+  std::string file, sentence;
+};
+std::vector<UnsaidRule> unsaid_tokenizer_rules(const Model& model);
 
 }  // namespace tare::resources

@@ -2,7 +2,6 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <cctype>
 
 #include "base/printable.hpp"
@@ -11,34 +10,35 @@
 
 namespace tare::resources {
 
-void VocabularyBuilder::check_unique() const {
-  std::vector<const Entry*> sorted;
-  sorted.reserve(entries_.size());
-  for (const Entry& entry : entries_) sorted.push_back(&entry);
-  std::sort(sorted.begin(), sorted.end(), [](const Entry* a, const Entry* b) { return a->id < b->id; });
-  const auto twice = std::adjacent_find(sorted.begin(), sorted.end(), [](const Entry* a, const Entry* b) {
-    return a->id == b->id && a->token.text != b->token.text;
-  });
-  if (twice != sorted.end())
-    throw Error(ErrorKind::corrupt, "tokenizer.ids",
-                fmt::format("\"{}\" and \"{}\" both have the id {}", quote((*twice)->token.text),
-                            quote((*std::next(twice))->token.text), (*twice)->id));
+namespace {
+
+// An id that was not added yet.
+bool is_free(const Token& token) { return token.type == TokenType::unused && token.text.empty(); }
+
+}  // namespace
+
+VocabularyBuilder::VocabularyBuilder(std::size_t count, std::uint64_t first) : count_(count), first_(first) {
+  tokens_.reserve(count);
 }
 
-std::vector<Token> VocabularyBuilder::finish(std::uint64_t first) {
-  std::uint64_t highest = first;
-  for (const Entry& entry : entries_) highest = std::max(highest, entry.id);
-  const std::uint64_t most = 2 * entries_.size() + 1024;
-  if (highest - first >= most)
-    throw Error(
-        ErrorKind::corrupt, "tokenizer.ids",
-        fmt::format("{} tokens, one of them with the id {}: that leaves too many gaps", entries_.size(), highest));
-  std::vector<Token> tokens;
-  if (entries_.empty()) return tokens;
-  tokens.resize(static_cast<std::size_t>(highest - first) + 1, Token{{}, 0, TokenType::unused});
-  for (Entry& entry : entries_) tokens[static_cast<std::size_t>(entry.id - first)] = std::move(entry.token);
-  entries_.clear();
-  return tokens;
+Token& VocabularyBuilder::place_of(std::uint64_t id) {
+  const std::uint64_t most = 2 * std::uint64_t{count_} + 1024;
+  if (id - first_ >= most)
+    throw Error(ErrorKind::corrupt, "tokenizer.ids",
+                fmt::format("{} tokens, one of them with the id {}: that leaves too many gaps", count_, id));
+  const auto place = static_cast<std::size_t>(id - first_);
+  if (place >= tokens_.size()) tokens_.resize(place + 1, Token{{}, 0, TokenType::unused});
+  return tokens_[place];
+}
+
+void VocabularyBuilder::add(std::uint64_t id, Token token) { place_of(id) = std::move(token); }
+
+void VocabularyBuilder::add_unique(std::uint64_t id, Token token) {
+  Token& place = place_of(id);
+  if (!is_free(place) && place.text != token.text)
+    throw Error(ErrorKind::corrupt, "tokenizer.ids",
+                fmt::format("\"{}\" and \"{}\" both have the id {}", quote(place.text), quote(token.text), id));
+  place = std::move(token);
 }
 
 bool is_byte_token(const std::string& text) {

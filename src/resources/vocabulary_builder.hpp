@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "tare/vocabulary.hpp"
@@ -11,20 +12,22 @@ namespace tare::resources {
 
 class VocabularyBuilder {
  public:
-  // A later token of the same id replaces the earlier one.
-  void add(std::uint64_t id, Token token) { entries_.push_back({id, std::move(token)}); }
-  // Throws `tokenizer.ids` when two of the tokens so far are different and have the same id.
-  void check_unique() const;
-  // The tokens by id, from `first` on (there must be none below); ids that nobody named are `unused` and empty. Throws
-  // `tokenizer.ids` when they are spread out so far that the gaps would take more room than the tokens.
-  std::vector<Token> finish(std::uint64_t first = 0);
+  // `count`: how many tokens will be added. `first`: the lowest id; nobody may add one below it.
+  explicit VocabularyBuilder(std::size_t count, std::uint64_t first = 0);
+  // Replaces an earlier token of the same id. Throws `tokenizer.ids` when the id is so large that the gaps before it
+  // would take more memory than the tokens.
+  void add(std::uint64_t id, Token token);
+  // The same, but throws `tokenizer.ids` when an earlier token of the same id has another text.
+  void add_unique(std::uint64_t id, Token token);
+  // The tokens from `first` on. An id that was never added is `unused` and empty.
+  std::vector<Token> finish() { return std::move(tokens_); }
 
  private:
-  struct Entry {
-    std::uint64_t id;
-    Token token;
-  };
-  std::vector<Entry> entries_;
+  Token& place_of(std::uint64_t id);
+
+  std::size_t count_;
+  std::uint64_t first_;
+  std::vector<Token> tokens_;
 };
 
 // "<0x0A>", how SentencePiece spells a byte for which there is no other token.

@@ -1,7 +1,7 @@
-// The arithmetic of a Tiny Llama, for whatever SIMD the processor has.
+// The arithmetic of a Tiny Llama, for every SIMD instruction set.
 //
-// Every sum over the inputs of a product is made one input after the other, each with one multiply-add: so a product has
-// the same bits however its columns are shared out, and whether one row or a hundred are multiplied at once.
+// Every sum over the inputs of a product adds one input after the other, each with one multiply-add: so a product has
+// the same bits however its columns are divided among threads, and however many matrix rows are multiplied at once.
 #pragma once
 
 #include <cstddef>
@@ -12,18 +12,18 @@ namespace tiny_llama {
 struct Product {
   const float* x = nullptr;  // [rows][inner]
   std::size_t rows = 0, inner = 0;
-  const float* w = nullptr;  // [inner][columns]; need not be aligned
+  const float* w = nullptr;  // [inner][columns]; may be unaligned
   std::size_t columns = 0;
   float* y = nullptr;  // [rows][columns]
   const float* bias = nullptr;
-  bool onto = false;  // add to what is in y
-  bool gelu = false;  // and then gelu(y), in its tanh form
+  bool onto = false;  // add to y instead of replacing it
+  bool gelu = false;  // then apply gelu (tanh form) to y
 };
 
 // Floats of scratch that `multiply` needs.
 inline constexpr std::size_t kMultiplyScratch = std::size_t{256} * 128;
 
-// Columns [first, last) of the product. `scratch` starts on a cache line.
+// Computes columns [first, last) of the product. `scratch` must be aligned to a cache line.
 void multiply(const Product& product, std::size_t first, std::size_t last, float* scratch);
 
 // out = (x - mean) / sqrt(variance + 1e-5) * weight + bias.
@@ -40,7 +40,7 @@ struct Attention {
   std::size_t head = 0, stride = 0, positions = 0;
   float* out = nullptr;
 };
-// `scores`: room for `positions` floats.
+// `scores`: scratch for `positions` floats.
 void attend(const Attention& job, float* scores);
 
 }  // namespace tiny_llama

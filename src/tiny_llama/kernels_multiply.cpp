@@ -1,9 +1,9 @@
 // Products of vectors and matrices with a weight matrix, for every SIMD target.
 //
-// One row: the matrix is read once, as it lies, eight rows at a time, so that each element of y is loaded and stored once
-// for eight of w; the rows that come next are prefetched, since where the columns are shared out among threads the
-// processor does not see a stream it could run ahead of. Several rows: a panel of the matrix is packed into cache-sized
-// slivers, and each sliver is multiplied by all rows while it is there.
+// One row of x: the matrix is read once, in place, eight rows at a time, so that each element of y is loaded and stored
+// once per eight elements of w. The next rows are prefetched, because a thread that has only some columns does not read
+// a stream that the processor could predict. Several rows of x: a panel of the matrix is copied to scratch as
+// cache-sized slivers, and each sliver is multiplied by all rows while it is in the cache.
 #include "base/simd_targets.hpp"
 #include "tiny_llama/kernels.hpp"
 #undef HWY_TARGET_INCLUDE
@@ -27,14 +27,14 @@ using V = hn::Vec<D>;
 constexpr std::size_t kLanes = hn::MaxLanes(D());
 
 constexpr std::size_t kGroup = 8;        // rows of w at a time
-constexpr std::size_t kTile = 4096;      // columns at a time: their y stays in the first cache
-constexpr std::size_t kPanelRows = 256;  // of w that are packed at once
+constexpr std::size_t kTile = 4096;      // columns at a time: their y stays in the L1 cache
+constexpr std::size_t kPanelRows = 256;  // rows of w that are copied at once
 constexpr std::size_t kPanelColumns = 128;
 constexpr std::size_t kSliver = 2 * kLanes;
-constexpr std::size_t kBlockRows = 6;  // of x: 6 x 2 sums, enough to hide a multiply-add's latency
+constexpr std::size_t kBlockRows = 6;  // rows of x: 6 x 2 sums are enough to hide the latency of a multiply-add
 static_assert(kPanelRows * kPanelColumns <= kMultiplyScratch && kPanelColumns % kSliver == 0);
 
-// Up to a vector of floats that must not be read beyond their end.
+// Loads up to a vector of floats without reading beyond their end.
 HWY_INLINE V load_some(const float* from, std::size_t count) {
   HWY_ALIGN float padded[kLanes] = {};
   for (std::size_t i = 0; i < count; ++i) padded[i] = from[i];
@@ -82,7 +82,8 @@ void multiply_row(const Product& p, const float* x, float* y, std::size_t first,
   }
 }
 
-// Columns [begin, begin + count) of rows [row, row + rows) of w, as slivers of kSliver columns; zeros beyond the last.
+// Copies columns [begin, begin + count) of rows [row, row + rows) of w as slivers of kSliver columns, padded with
+// zeros.
 void pack(const Product& p, std::size_t row, std::size_t rows, std::size_t begin, std::size_t count,
           float* HWY_RESTRICT packed) {
   const D d;
@@ -175,7 +176,7 @@ void apply_gelu(float* y, std::size_t count) {
 }
 
 void multiply_columns(const Product& p, std::size_t first, std::size_t last, float* scratch) {
-  // From here on packing w costs less than reading it again for each row.
+  // From this many rows of x on, copying w costs less than reading it again for each row.
   constexpr std::size_t kWorthPacking = 4;
   for (std::size_t r = 0; r < p.rows; ++r) start(p, p.y + r * p.columns, first, last);
   if (p.rows >= kWorthPacking)

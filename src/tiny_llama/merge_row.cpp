@@ -6,9 +6,9 @@ namespace tiny_llama {
 namespace {
 
 struct Candidate {
-  std::size_t rank, at;      // the left one of the pair
-  std::int32_t left, right;  // what they were: merged meanwhile, the candidate is stale
-  // The lowest rank first, of equals the leftmost.
+  std::size_t rank, at;      // `at`: the position of the left symbol
+  std::int32_t left, right;  // ids when it was queued; if they differ now, the candidate is stale
+  // Lowest rank first; among equal ranks the leftmost.
   bool operator<(const Candidate& other) const { return rank != other.rank ? rank > other.rank : at > other.at; }
 };
 
@@ -57,7 +57,7 @@ class Merger {
   std::vector<Symbol>& row_;
   const PairRanks& ranks_;
   std::priority_queue<Candidate> queue_;
-  std::vector<std::size_t> changed_;  // where pairs may have come up
+  std::vector<std::size_t> changed_;  // positions where new pairs may exist
 };
 
 }  // namespace

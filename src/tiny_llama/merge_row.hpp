@@ -1,4 +1,4 @@
-// The heart of byte-pair encoding: neighbours in a row of symbols become one, best pair first.
+// The core of byte-pair encoding: merges neighbouring symbols of a row, best pair first.
 #pragma once
 
 #include <cstddef>
@@ -11,25 +11,25 @@ namespace tiny_llama {
 
 inline constexpr std::int32_t kNone = -1;
 
-// A symbol in a row of them that are being merged.
+// A symbol of a row that is being merged.
 struct Symbol {
-  std::int32_t id = kNone;  // kNone is part of no pair
-  std::string_view text;    // what it was made of, for what has no token
+  std::int32_t id = kNone;  // kNone belongs to no pair
+  std::string_view text;    // its original text, used if it has no token
   std::size_t before = SIZE_MAX, after = SIZE_MAX;
 };
 
 class PairRanks {
  public:
   struct Merge {
-    std::size_t rank = 0;  // the lowest is merged first; one rank is one pair's
+    std::size_t rank = 0;  // the lowest is merged first; each pair has its own rank
     std::int32_t merged = kNone;
   };
-  // False when the pair is there already.
+  // Returns false if the pair already exists.
   bool add(std::int32_t left, std::int32_t right, Merge merge) {
     return merges_.emplace(key(left, right), merge).second;
   }
   void set(std::int32_t left, std::int32_t right, Merge merge) { merges_[key(left, right)] = merge; }
-  // Null when there is no such pair.
+  // Null if there is no such pair.
   const Merge* find(std::int32_t left, std::int32_t right) const {
     if (left == kNone || right == kNone) return nullptr;
     const auto found = merges_.find(key(left, right));
@@ -44,12 +44,14 @@ class PairRanks {
 };
 
 enum class MergeOrder : std::uint8_t {
-  one_by_one,  // of the best pair the leftmost, then look again
-  by_round,    // all of the best pair from the left, then look again: differs where a merge makes a better pair
+  one_by_one,  // merge the leftmost occurrence of the best pair, then search again
+  // Merge all occurrences of the best pair from the left, then search again. The result differs if a merge creates a
+  // better pair.
+  by_round,
 };
 
-// Joins the symbols into a row and merges until no pair has a rank. What is left is reached from the first by `after`.
-// Takes n log n steps for n symbols.
+// Links the symbols and merges until no pair has a rank. The remaining symbols are reached from the first by `after`.
+// Takes O(n log n) for n symbols.
 void merge_row(std::vector<Symbol>& row, const PairRanks& ranks, MergeOrder order);
 
 }  // namespace tiny_llama

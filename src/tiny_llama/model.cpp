@@ -24,7 +24,7 @@ using tare::ErrorKind;
 
 const tare::Format& file_format() { return *tare::find_format("tllm"); }
 
-// Whatever goes wrong with the file at `path`, as the document's exception.
+// Rethrows any error about the file at `path` as the exception of Tiny Llama's document.
 template <typename Work>
 auto with_file(const std::string& path, const Work& work) {
   try {
@@ -39,8 +39,8 @@ tare::Model read_file(const std::string& path, tare::Access access) {
   return file_format().read({path, source}, {.access = access});
 }
 
-// Reads blobs into the weights that have room in memory, in pieces on all cores. `blobs` in the order of the entries;
-// those of borrowed entries are not used.
+// Reads blobs into the weights in memory, in pieces on all cores. `blobs` are in the order of the entries; those of
+// borrowed entries are not used.
 void fill(Weights& weights, std::span<const tare::Blob> blobs) {
   constexpr std::size_t kPiece = std::size_t{1} << 20;  // floats
   struct Piece {
@@ -50,7 +50,7 @@ void fill(Weights& weights, std::span<const tare::Blob> blobs) {
   for (std::size_t i = 0; i < blobs.size(); ++i) {
     const Weights::Entry& entry = weights.entries()[i];
     if (entry.in_memory == Weights::kElsewhere) continue;
-    // Only some blobs can be entered in the middle.
+    // Only plain blobs can be opened in the middle.
     const bool whole = !blobs[i].is_plain();
     for (std::size_t begin = 0; begin < entry.count; begin += kPiece)
       if (begin == 0 || !whole)
@@ -86,13 +86,13 @@ Weight weight_of(const Weights::Entry& entry) {
           static_cast<std::size_t>(place.dims[vector ? 0 : 1]), vector, std::span(entry.values, entry.count)};
 }
 
-// Positions for a run of these tokens and no more.
+// The number of positions that these tokens need.
 std::int32_t room_for(std::span<const std::int32_t> tokens, const ModelConfig& config) {
   const auto most = static_cast<std::size_t>(config.max_seq_length);
   return static_cast<std::int32_t>(std::min(tokens.size(), most));
 }
 
-// The weights of each layer, and the two in front of the first, as `for_each_place` lists them.
+// The number of weights before the first layer, and per layer, in the order of `for_each_place`.
 constexpr std::size_t kFirstLayer = 2, kLayerParts = 12;
 
 }  // namespace
@@ -153,10 +153,10 @@ void TinyLlamaModel::save_model_weights(const std::string& path) const {
 
 void TinyLlamaModel::load_model_weights(const std::string& path) {
   with_file(path, [&] {
-    // Copied, not mapped: the weights must stay what they are when the file changes.
+    // Copied, not mapped: the weights must not change when the file does.
     const tare::Model file = read_file(path, tare::Access::pread);
     check_same(config(), config_of(tare::tllm::header_for(file, "tllm.run.model")));
-    // Into fresh memory: a failure in the middle must not leave a model of two halves.
+    // Into new memory, so that a failure does not leave a half-loaded model.
     auto loaded = std::make_unique<Weights>(config());
     loaded->allocate();
     std::vector<tare::Blob> blobs;

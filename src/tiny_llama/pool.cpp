@@ -9,9 +9,9 @@
 namespace tiny_llama {
 namespace {
 
-// Some ten microseconds: longer than the gap between two steps, shorter than anybody would mind.
+// About ten microseconds: longer than the gap between two steps, but short enough not to waste the core.
 constexpr int kSpins = 4000;
-// Then the processor is offered to others: on a busy machine the one we wait for may need it.
+// After these, yield the processor: on a busy machine the thread we wait for may need it.
 constexpr int kSpinsBeforeYield = 2000;
 
 constexpr unsigned kCountShift = 20, kJobShift = 40;

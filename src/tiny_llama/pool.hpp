@@ -1,5 +1,5 @@
-// Threads that wait for work by spinning a little: one token is dozens of steps of some ten microseconds each, far too
-// short to start or wake a thread for.
+// Threads that spin briefly while they wait for work: one token takes dozens of steps of about ten microseconds each,
+// too short to start or wake a thread for.
 #pragma once
 
 #include <algorithm>
@@ -15,7 +15,7 @@ namespace tiny_llama {
 
 class Pool {
  public:
-  // Up to `threads` in all, the caller's included; as many as the system will start.
+  // Up to `threads` in total, including the caller's; fewer if the system cannot start that many.
   explicit Pool(unsigned threads);
   ~Pool();
   Pool(const Pool&) = delete;
@@ -23,9 +23,9 @@ class Pool {
 
   unsigned threads() const { return static_cast<unsigned>(workers_.size()) + 1; }
 
-  // Calls work(i, thread) for every i in [0, count), on all threads, and returns when all calls have. `thread` is below
-  // threads() and no two calls with the same one run at once. Items are handed out one by one, so a thread that the
-  // system holds up costs no more than the item it has. `work` must not throw, nor call `run`.
+  // Calls work(i, thread) for every i in [0, count), on all threads, and returns after the last call. `thread` is below
+  // threads(), and two calls with the same number never run at once. Items are handed out one by one, so a thread that
+  // is delayed delays only its current item. `work` must not throw, nor call `run`.
   template <typename Work>
   void run(std::size_t count, const Work& work) {
     if (workers_.empty() || count <= 1) {
@@ -51,8 +51,8 @@ class Pool {
   bool take_one(unsigned thread);
   void serve(unsigned thread);
 
-  // The job's number, how many items it has and the next to hand out, in one word: who advances it by compare and
-  // exchange owns that item, and the job cannot end before the item is done.
+  // The job's number, its item count and the next item, in one word: the thread that advances it by compare-exchange
+  // owns that item, and the job cannot end before the item is done.
   std::atomic<std::uint64_t> state_{0};
   std::atomic<std::size_t> done_{0};
   Task task_;
@@ -60,7 +60,7 @@ class Pool {
   std::atomic<unsigned> sleepers_{0};
   std::mutex mutex_;
   std::condition_variable wake_;
-  std::vector<std::jthread> workers_;  // last: they use all of the above
+  std::vector<std::jthread> workers_;  // last, because they use all of the above
 };
 
 }  // namespace tiny_llama

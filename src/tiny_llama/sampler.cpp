@@ -13,7 +13,7 @@ namespace {
 using tare::Error;
 using tare::ErrorKind;
 
-// More likely first; of equals the one with the lower number, so that nothing depends on how a sort treats them.
+// More likely first; among equals the lower token, so that the result does not depend on the sort algorithm.
 bool more_likely(const std::pair<float, std::int32_t>& a, const std::pair<float, std::int32_t>& b) {
   return a.first != b.first ? a.first > b.first : a.second < b.second;
 }
@@ -45,7 +45,7 @@ std::int32_t Sampler::next(std::span<const float> logits) {
     throw Error(ErrorKind::corrupt, "tllm.run.nan",
                 fmt::format("none of the {} logits is a number: the weights hold NaN or infinities", logits.size()));
   const auto best = std::min_element(candidates_.begin(), candidates_.end(), more_likely);
-  // An infinite logit has all the probability there is.
+  // An infinite logit has all of the probability.
   if (sampling_.temperature == 0 || std::isinf(best->first)) return best->second;
 
   const bool all = (sampling_.top_k == 0 || sampling_.top_k >= candidates_.size()) && sampling_.top_p == 1;

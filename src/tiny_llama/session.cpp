@@ -16,7 +16,7 @@ namespace {
 using tare::Error;
 using tare::ErrorKind;
 
-// Tokens that go through the layers together. More would not be faster, and would take more memory.
+// Tokens that pass through the layers together. More would not be faster, and would take more memory.
 constexpr std::size_t kBatch = 128;
 
 std::size_t size(std::int32_t number) { return static_cast<std::size_t>(number); }
@@ -40,7 +40,8 @@ class Session::Run {
   std::size_t room() const { return capacity_ - position_; }
   void rewind(std::size_t position) { position_ = std::min(position, position_); }
 
-  // Runs the tokens; `take` gets the last states of each batch: the number of its first token, rows, and the rows.
+  // Runs the tokens; `take` gets the final states of each batch: the index of its first token, the number of rows, the
+  // rows.
   template <typename Take>
   void feed(std::span<const std::int32_t> tokens, const Take& take) {
     check(tokens);
@@ -78,11 +79,11 @@ class Session::Run {
  private:
   struct Layer {
     LayerWeights weights;
-    std::unique_ptr<float[]> keys, values;  // [position][dim], room for held_
+    std::unique_ptr<float[]> keys, values;  // [position][dim], allocated for held_ positions
   };
 
-  // Room for as many positions, in memory. It grows with the tokens that come: a file's header may promise more
-  // positions than anybody has memory for.
+  // Allocates the caches for this many positions. They grow with the tokens, because a file's header may state more
+  // positions than fit into memory.
   void reserve(std::size_t positions) {
     if (positions <= held_) return;
     const std::size_t more = std::min(capacity_, std::max({positions, 2 * held_, kBatch}));
@@ -153,7 +154,7 @@ class Session::Run {
     const auto one = [&](std::size_t r, unsigned) {
       layer_norm(&x_[r * dim_], weight.data(), bias.data(), dim_, &normed_[r * dim_]);
     };
-    // A norm is shorter than handing it over.
+    // A norm takes less time than handing it to another thread.
     if (rows >= 16) return pool_.run(rows, one);
     for (std::size_t r = 0; r < rows; ++r) one(r, 0);
   }
@@ -168,7 +169,7 @@ class Session::Run {
     });
   }
 
-  // The columns of all products, shared out in pieces of whole cache lines.
+  // Divides the columns of all products into pieces of whole cache lines.
   void multiply_all(std::span<const Product> products) {
     constexpr std::size_t kLeast = 64, kMost = 4096, kPiecesPerThread = 4;
     std::size_t columns = 0;

@@ -21,8 +21,8 @@ TextFile read_file(const std::string& path) {
   return {path, std::move(text)};
 }
 
-// Files that contradict themselves are taken as upstream's only where the vocabulary is one of its own: other files are
-// better mended than read by rules that were never theirs.
+// Inconsistent files are read by upstream's rules only if the vocabulary begins like upstream's own: other files should
+// be repaired instead of being read by rules that were never meant for them.
 TablesPtr either_tables(const TextFile& vocab, const TextFile& merges) {
   try {
     return strict_tables(vocab, merges);

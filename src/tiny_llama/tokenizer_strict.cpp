@@ -1,4 +1,4 @@
-// The rules of `strict`: files are sound, characters are characters, a text comes back as it was.
+// The rules of `strict`: files are valid, characters are Unicode characters, and decoding restores the text.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -36,7 +36,7 @@ std::string replaced(std::string_view text, std::string_view from, std::string_v
   return out;
 }
 
-// Bytes of the character at the front: a whole UTF-8 sequence, or one byte of what is none.
+// The length of the first character in bytes: a whole UTF-8 sequence, or one byte if it is not UTF-8.
 std::size_t character_length(std::string_view text) {
   const auto lead = static_cast<unsigned char>(text[0]);
   const std::size_t length = lead >= 0xF0 ? 4 : lead >= 0xE0 ? 3 : lead >= 0xC2 ? 2 : 1;
@@ -46,7 +46,7 @@ std::size_t character_length(std::string_view text) {
   return length;
 }
 
-// Calls visit(number from 0, line) for every line.
+// Calls visit(number, line) for every line; numbers begin at 0.
 template <typename Visit>
 void for_each_line(std::string_view text, const Visit& visit) {
   for (std::size_t number = 0; !text.empty(); ++number) {
@@ -63,7 +63,7 @@ struct StrictTables final : BytePairTokenizer::Tables {
   PairRanks ranks;
   std::array<std::int32_t, 256> byte_tokens{};
 
-  // Where something stands, for errors: "line 3" of a file, or of a container's vocabulary.
+  // The location of an entry, for errors: "line 3" of a file, or the entry of a container's vocabulary.
   struct Origin {
     std::string file;
     std::size_t first_line = 1;
@@ -76,7 +76,7 @@ struct StrictTables final : BytePairTokenizer::Tables {
     }
   };
 
-  // `spelled`: how the vocabulary writes it; `raw`: bytes already.
+  // `spelled`: as the vocabulary writes it; `raw`: already bytes.
   void add_token(const std::string& spelled, bool raw, const Origin& origin) {
     const std::size_t number = texts.size();
     if (spelled.empty()) throw origin.error("bpe.vocab.blank", number, "a token without text");
@@ -122,7 +122,7 @@ struct StrictTables final : BytePairTokenizer::Tables {
     }
   }
 
-  // A character that is no token.
+  // Adds a character that is not a token.
   void add_fallback(std::string_view character, std::vector<std::int32_t>& out) const {
     const bool spelled = std::all_of(character.begin(), character.end(),
                                      [&](char c) { return byte_tokens[static_cast<unsigned char>(c)] != kNone; });

@@ -1,4 +1,4 @@
-// What a tokenizer knows; each of the rules makes one.
+// The data of a tokenizer; each set of rules creates its own.
 #pragma once
 
 #include <memory>
@@ -16,7 +16,7 @@ namespace tiny_llama {
 struct BytePairTokenizer::Tables {
   Rules rules = Rules::strict;
   std::string complaint;
-  std::vector<std::string> texts;  // what a token stands for
+  std::vector<std::string> texts;  // the text of each token
   tare::NameMap<std::int32_t> ids;
   std::int32_t unknown = kNone;
 
@@ -43,10 +43,10 @@ struct TextFile {
 // Both throw `bpe.vocab.*` and `bpe.merges.*`.
 TablesPtr strict_tables(const TextFile& vocab, const TextFile& merges);
 TablesPtr strict_tables(const tare::Vocabulary& vocabulary);
-// Throws `bpe.vocab.id` for a number that would take absurd room; takes anything else.
+// Throws `bpe.vocab.id` for an id that would take too much memory; accepts anything else.
 TablesPtr upstream_tables(const TextFile& vocab, const TextFile& merges);
 
-// Whether a vocabulary begins with the four tokens that upstream gives the ids 0 to 3 whatever the file says.
+// Whether a vocabulary begins with the four tokens that always have the ids 0 to 3 upstream.
 bool begins_as_upstream(std::string_view vocab);
 
 }  // namespace tiny_llama

@@ -1,13 +1,14 @@
-// The rules of Tiny Llama's own program, to the letter: a model's ids are what its program made them.
+// Exactly the rules of Tiny Llama's own program, because that program produced the ids of a model.
 //
-//   vocab.txt    <unk> <pad> <bos> <eos> are 0 to 3 before the file is read. A line is a word, cut at white space, that gets
-//                the next id unless it has one; a line "word N" gives it the id N, whatever had that before. A line of
-//                white space only is the word "" (so the line " " is not the space); an empty line is nothing.
-//   merges.txt   the first line is skipped when "#version" is in it. A line's first two words are a pair; fewer are
-//                nothing. Ranks count the pairs; a pair that comes again gets the later rank. Words need not be tokens.
-//   text         A-Z become a-z. Every white-space character is a word " " of its own, which cannot be a token, so: <unk>.
-//                Other words are cut into bytes; all of the best pair are merged, from the left, until there is no pair.
-//                What is not a token then is <unk>: one for each byte of a character that nothing merged.
+//  vocab.txt    <unk> <pad> <bos> <eos> are 0 to 3 before the file is read. The first word of a line, up to white
+//               space, gets the next id unless it has one; a line "word N" gives it the id N, replacing any other word.
+//               A line of only white space is the word "" (so the line " " is not the space); an empty line is ignored.
+//  merges.txt   The first line is skipped if it contains "#version". The first two words of a line are a pair; a line
+//               with fewer is ignored. Ranks count the pairs; a repeated pair gets the later rank. Words need not be
+//               tokens.
+//  text         A-Z become a-z. Every white-space character is a word " ", which cannot be a token, so it is <unk>.
+//               Other words are split into bytes; all occurrences of the best pair are merged, from the left, until
+//               no pair is left. What is not a token then is <unk>: one per byte of a character that was not merged.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -26,7 +27,7 @@ constexpr std::int32_t kMostIds = 1 << 20;
 
 bool is_blank(char c) { return kBlanks.find(c) != std::string_view::npos; }
 
-// The next word, taken off the front of `line`; empty when there is none.
+// Removes and returns the first word of `line`; empty if there is none.
 std::string_view take_word(std::string_view& line) {
   line.remove_prefix(std::min(line.find_first_not_of(kBlanks), line.size()));
   const std::string_view word = line.substr(0, line.find_first_of(kBlanks));
@@ -34,7 +35,7 @@ std::string_view take_word(std::string_view& line) {
   return word;
 }
 
-// An int as C++ streams read one: digits at the front, more may follow. None when there are none or too many.
+// Reads an int as C++ streams do: digits at the beginning, anything after. Nothing if there are none or too many.
 std::optional<std::int32_t> number_in(std::string_view word) {
   if (word.starts_with('+') && !word.starts_with("+-")) word.remove_prefix(1);
   std::int32_t number = 0;
@@ -42,7 +43,7 @@ std::optional<std::int32_t> number_in(std::string_view word) {
   return parsed.ec == std::errc() ? std::optional(number) : std::nullopt;
 }
 
-// Takes a line off the front, without its line feed.
+// Removes and returns the first line, without its line feed.
 std::string_view take_line(std::string_view& text) {
   const std::size_t end = text.find('\n');
   const std::string_view line = text.substr(0, end);
@@ -52,7 +53,7 @@ std::string_view take_line(std::string_view& text) {
 
 struct UpstreamTables final : BytePairTokenizer::Tables {
   tare::NameMap<std::int32_t> symbols;  // bytes, halves of pairs, pairs
-  std::vector<std::int32_t> tokens;     // of a symbol
+  std::vector<std::int32_t> tokens;     // the token of each symbol
   PairRanks ranks;
 
   UpstreamTables(const TextFile& vocab, const TextFile& merges) {
@@ -111,7 +112,7 @@ struct UpstreamTables final : BytePairTokenizer::Tables {
     if (word.empty()) return;
     std::vector<Symbol> row;
     row.reserve(word.size());
-    // Bytes are the first symbols, in their order.
+    // The first 256 symbols are the bytes, in order.
     for (const char c : word) row.push_back({.id = static_cast<unsigned char>(c), .text = {}});
     merge_row(row, ranks, MergeOrder::by_round);
     for (std::size_t i = 0; i != SIZE_MAX; i = row[i].after) out.push_back(tokens[static_cast<std::size_t>(row[i].id)]);

@@ -15,20 +15,20 @@ namespace tiny_llama {
 namespace {
 
 constexpr std::align_val_t kHugePage{std::size_t{2} << 20};
-constexpr std::size_t kLine = 16;  // floats in a cache line: where each weight begins
+constexpr std::size_t kLine = 16;  // floats per cache line; each weight begins at a multiple
 
-// SplitMix64's output function: a number for a position, without the numbers before it.
+// SplitMix64's output function: computes the number at any position directly.
 std::uint64_t mix(std::uint64_t z) {
   z = (z ^ (z >> 30)) * 0xBF58476D1CE4E5B9u;
   z = (z ^ (z >> 27)) * 0x94D049BB133111EBu;
   return z ^ (z >> 31);
 }
 
-// Nearly normal: the sum of four uniform 16-bit numbers, centred. Whole numbers and one product, so the same bits on
-// every machine.
+// Nearly normal: the centred sum of four uniform 16-bit numbers. Integers and one product, so every machine gets the
+// same bits.
 float random_weight(std::uint64_t key, std::uint64_t index) {
   constexpr float kDeviation = 0.02f;
-  constexpr float kScale = kDeviation / 37837.227f;  // the sum's own deviation: 65536 / sqrt(3)
+  constexpr float kScale = kDeviation / 37837.227f;  // divides by the deviation of the sum: 65536 / sqrt(3)
   const std::uint64_t bits = mix(key + (index + 1) * 0x9E3779B97F4A7C15u);
   const auto part = [&](int i) { return static_cast<std::int32_t>(bits >> (16 * i) & 0xFFFF); };
   return static_cast<float>(part(0) + part(1) + part(2) + part(3) - 2 * 0xFFFF) * kScale;

@@ -1,4 +1,4 @@
-// How the weights of a Tiny Llama are kept: in one block of memory, in blobs of some container, or both.
+// Storage of the weights of a Tiny Llama: one block of memory, blobs of a container, or both.
 #pragma once
 
 #include <memory>
@@ -13,7 +13,7 @@
 
 namespace tiny_llama {
 
-// Floats that start on a large page and are not initialised.
+// Uninitialized floats, aligned to a huge page.
 class FloatBlock {
  public:
   FloatBlock() = default;
@@ -39,38 +39,38 @@ class Weights {
     tare::tllm::Place place;
     const float* values = nullptr;
     std::size_t count = 0;
-    std::size_t in_memory = kElsewhere;  // where in the block
+    std::size_t in_memory = kElsewhere;  // offset in the block
   };
   static constexpr std::size_t kElsewhere = SIZE_MAX;
 
-  // Entries without values. Throws `tllm.config.*`.
+  // Creates entries without values. Throws `tllm.config.*`.
   explicit Weights(const ModelConfig& config);
   Weights(const Weights& other);
   Weights& operator=(const Weights&) = delete;
 
   const ModelConfig& config() const { return config_; }
   std::span<const Entry> entries() const { return entries_; }
-  // The weight of that name. Throws `tllm.model.weight`.
+  // The weight with this name. Throws `tllm.model.weight`.
   const Entry& find(std::string_view name) const;
 
-  // Makes room in memory for every weight that is nowhere else.
+  // Allocates memory for every weight that is not borrowed.
   void allocate();
   bool is_writable() const { return blobs_.empty(); }
   float* writable(const Entry& entry) { return memory_.data() + entry.in_memory; }
-  // The values of an entry are these bytes; false when they cannot be used as they are.
+  // Uses these bytes as the values of an entry; returns false if they cannot be used in place.
   bool borrow(Entry& entry, const tare::Blob& blob);
   std::span<Entry> entries() { return entries_; }
 
-  // Fills every weight from random numbers.
+  // Fills every weight with random numbers.
   void initialize(std::uint64_t seed);
-  // Throws what `Source::check` throws when a file under borrowed weights has become shorter.
+  // Throws what `Source::check` throws if a file with borrowed weights has changed.
   void check_sources() const;
 
  private:
   ModelConfig config_;
   std::vector<Entry> entries_;
   FloatBlock memory_;
-  std::vector<tare::Blob> blobs_;  // what borrowed values live in
+  std::vector<tare::Blob> blobs_;  // own the borrowed values
 };
 
 }  // namespace tiny_llama

@@ -30,8 +30,8 @@ const Tensor& stored_tensor(const Exhibit& model, std::int64_t place, const Tens
 struct StoredPair {
   const Tensor &a, &b;
   StoredPair(const Context& context, const Pair& pair)
-      : a(stored_tensor(*context.models[0], pair.a, pair.tensor_a)),
-        b(stored_tensor(*context.models[1], pair.b, pair.tensor_b)) {}
+      : a(stored_tensor(*context.models[0], pair.a, pair.tensor_a())),
+        b(stored_tensor(*context.models[1], pair.b, pair.tensor_b())) {}
 };
 
 // Bytes in the file; of a tensor that is a part of one there, those of the part.
@@ -45,7 +45,7 @@ double bits_per_weight(const Tensor& tensor) {
                                    : 0;
 }
 
-const Tensor& shown_of(const Pair& pair) { return pair.in_a ? pair.tensor_a : pair.tensor_b; }
+const Tensor& shown_of(const Pair& pair) { return pair.in_a() ? pair.tensor_a() : pair.tensor_b(); }
 
 std::string type_of(const Tensor& tensor, bool there) {
   return there ? short_name(dtype_name(tensor), 60) : std::string();
@@ -70,9 +70,9 @@ void write_row(JsonWriter& json, const Context& context, std::size_t place, cons
   const Tensor& shown = shown_of(pair);
   json.open('{').key("name").text(short_name(shown.name, 200));
   write_place(json, pair);
-  json.key("type_a").text(type_of(stored.a, pair.in_a)).key("type_b").text(type_of(stored.b, pair.in_b));
+  json.key("type_a").text(type_of(stored.a, pair.in_a())).key("type_b").text(type_of(stored.b, pair.in_b()));
   json.key("elements").number(shown.shape.elements().value_or(0)).key("bytes");
-  json.number(pair.in_a ? stored_bytes_of(stored.a, pair.tensor_a) : stored_bytes_of(stored.b, pair.tensor_b));
+  json.number(pair.in_a() ? stored_bytes_of(stored.a, pair.tensor_a()) : stored_bytes_of(stored.b, pair.tensor_b()));
   json.key("bits_a");
   write_number(json, bits_per_weight(stored.a));
   json.key("bits_b");
@@ -81,8 +81,8 @@ void write_row(JsonWriter& json, const Context& context, std::size_t place, cons
     case State::only_a:
     case State::only_b: json.key("only_in").text(result.state == State::only_a ? "a" : "b"); break;
     case State::shapes:
-      json.key("shapes").open('[').text(short_name(pair.tensor_a.shape.text(), 60));
-      json.text(short_name(pair.tensor_b.shape.text(), 60)).close(']');
+      json.key("shapes").open('[').text(short_name(pair.tensor_a().shape.text(), 60));
+      json.text(short_name(pair.tensor_b().shape.text(), 60)).close(']');
       break;
     case State::failed: json.key("problem").text(short_name(comparison.problem(place), 200)); break;
     case State::waiting: break;
@@ -193,8 +193,8 @@ void write_plot(JsonWriter& json, const Context& context, const std::vector<Resu
 double key_of(std::string_view by, const Pair& pair, const StoredPair& stored, const Result& result) {
   if (by == "bytes")
     return static_cast<double>(
-        std::max(stored_bytes_of(stored.a, pair.tensor_a), stored_bytes_of(stored.b, pair.tensor_b)));
-  if (by == "bits") return bits_per_weight(pair.in_b ? stored.b : stored.a);
+        std::max(stored_bytes_of(stored.a, pair.tensor_a()), stored_bytes_of(stored.b, pair.tensor_b())));
+  if (by == "bits") return bits_per_weight(pair.in_b() ? stored.b : stored.a);
   if (!result.compared()) return -2;
   if (by == "rms") return result.figures.rms();
   // One that is none is worse than any.
@@ -230,7 +230,7 @@ std::vector<std::size_t> order_of_pairs(const Context& context, const std::vecto
     std::vector<std::string> types(pairs.size());
     for (const std::size_t i : order) {
       const StoredPair stored(context, pairs[i]);
-      types[i] = dtype_name(pairs[i].in_b ? stored.b : stored.a);
+      types[i] = dtype_name(pairs[i].in_b() ? stored.b : stored.a);
     }
     sort([&](std::size_t x, std::size_t y) { return types[x] < types[y]; });
   } else if (by != "file") {

@@ -37,10 +37,11 @@ class Apart {
 
 // Pieces evenly spread.
 Figures sample_of(const Pair& pair, std::uint64_t pieces) {
-  Reading a(pair.tensor_a), b(pair.tensor_b);
+  Reading a(pair.tensor_a()), b(pair.tensor_b());
   Figures figures;
   const std::uint64_t all = a.elements();
-  std::vector<double> x(kPiece), y(kPiece);
+  const auto longest = static_cast<std::size_t>(std::min(kPiece, all));  // there may be very many small tensors
+  std::vector<double> x(longest), y(longest);
   Apart apart;
   const bool part = all > kPiece * pieces;
   if (!part) pieces = ceil_div(all, kPiece);
@@ -56,9 +57,10 @@ Figures sample_of(const Pair& pair, std::uint64_t pieces) {
 
 Figures all_of(const Pair& pair, Progress& progress) {
   constexpr std::uint64_t kNoBound = UINT64_MAX / 2;
-  Reading a(pair.tensor_a, kNoBound), b(pair.tensor_b, kNoBound);
+  Reading a(pair.tensor_a(), kNoBound), b(pair.tensor_b(), kNoBound);
   Figures figures;
-  std::vector<double> x(kLongPiece), y(kLongPiece);
+  const auto longest = static_cast<std::size_t>(std::min(kLongPiece, a.elements()));
+  std::vector<double> x(longest), y(longest);
   Apart apart;
   for (std::uint64_t first = 0; first < a.elements(); first += kLongPiece) {
     check_stop();
@@ -162,12 +164,12 @@ Comparison::Comparison(std::shared_ptr<const Pairing> pairing)
   for (std::size_t i = 0; i < results_.size(); ++i) {
     const Pair& pair = pairing_->pairs[i];
     using State = Result::State;
-    if (!pair.in_a || !pair.in_b)
-      results_[i].state = pair.in_a ? State::only_a : State::only_b;
-    else if (pair.tensor_a.shape != pair.tensor_b.shape)
+    if (!pair.in_a() || !pair.in_b())
+      results_[i].state = pair.in_a() ? State::only_a : State::only_b;
+    else if (pair.tensor_a().shape != pair.tensor_b().shape)
       results_[i].state = State::shapes;
     else
-      elements_ += pair.tensor_a.shape.elements().value_or(0);
+      elements_ += pair.tensor_a().shape.elements().value_or(0);
   }
 }
 
@@ -198,10 +200,10 @@ void Comparison::run(const Compare& compare) {
   for (std::size_t i = 0; i < pairing_->pairs.size(); ++i) {
     check_stop();
     const Pair& pair = pairing_->pairs[i];
-    if (!pair.in_a || !pair.in_b || pair.tensor_a.shape != pair.tensor_b.shape) continue;
+    if (!pair.in_a() || !pair.in_b() || pair.tensor_a().shape != pair.tensor_b().shape) continue;
     try {
       const Figures figures = compare(pair);
-      const bool all = figures.count == pair.tensor_a.shape.elements().value_or(0);
+      const bool all = figures.count == pair.tensor_a().shape.elements().value_or(0);
       set(i, {all ? Result::State::exact : Result::State::sampled, figures});
     } catch (const Error& error) {
       if (error.kind() == ErrorKind::usage || error.kind() == ErrorKind::io) throw;  // stopped; a file that changed

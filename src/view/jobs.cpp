@@ -8,6 +8,7 @@
 #include <new>
 
 #include "base/stopping.hpp"
+#include "base/threads.hpp"
 
 namespace tare::view {
 namespace {
@@ -100,8 +101,20 @@ void Jobs::end_stopped() {
   });
 }
 
+// Under the mutex: one more, if there is work for it and the system has one.
+void Jobs::start_thread() {
+  if (threads_.size() >= limits_.running || running_.size() + waiting_.size() < threads_.size()) return;
+  threads_.reserve(limits_.running);
+  // The thread outlives the request that starts the work, and a stop of that request.
+  for (std::jthread& started : start_threads(1, [this](unsigned) {
+         listen_to(nullptr);
+         run();
+       }))
+    threads_.push_back(std::move(started));
+}
+
 JobPtr Jobs::start(const std::string& name, Work work) {
-  const std::scoped_lock lock(mutex_);
+  std::unique_lock lock(mutex_);
   const auto found = jobs_.find(name);
   if (found != jobs_.end() && !is_done(found->second.job)) {
     found->second.asked = Clock::now();
@@ -120,8 +133,7 @@ JobPtr Jobs::start(const std::string& name, Work work) {
     forget_oldest();
     if (jobs_.size() == before) break;
   }
-  if (threads_.size() < limits_.running && running_.size() + waiting_.size() >= threads_.size())
-    threads_.emplace_back([this] { run(); });
+  start_thread();
   const JobPtr made = std::make_shared<Job>();
   const auto entry = jobs_.emplace(name, Entry{made, next_++}).first;
   try {
@@ -130,7 +142,14 @@ JobPtr Jobs::start(const std::string& name, Work work) {
     jobs_.erase(entry);
     throw;
   }
-  wake_.notify_all();
+  if (!threads_.empty()) {
+    wake_.notify_all();
+    return made;
+  }
+  // No thread could be started: the thread of the request does the work, and what other requests have left.
+  lock.unlock();
+  while (carry_out_next()) {
+  }
   return made;
 }
 
@@ -142,27 +161,36 @@ void Jobs::stop(std::string_view name) {
   end_stopped();
 }
 
+bool Jobs::carry_out_next() {
+  Waiting next;
+  {
+    const std::scoped_lock lock(mutex_);
+    if (waiting_.empty()) return false;
+    running_.push_back(waiting_.front().job);
+    next = std::move(waiting_.front());
+    waiting_.pop_front();
+  }
+  carry_out(*next.job, next.work);
+  next.work = nullptr;  // what it holds on to goes before somebody is told that it is over
+  const std::scoped_lock lock(mutex_);
+  std::erase(running_, next.job);
+  return true;
+}
+
 void Jobs::run() {
   bool behind = false;
   for (;;) {
-    Waiting next;
     {
       std::unique_lock lock(mutex_);
       wake_.wait(lock, [&] { return closed_ || !waiting_.empty(); });
       if (waiting_.empty()) return;
-      running_.push_back(waiting_.front().job);
-      next = std::move(waiting_.front());
-      waiting_.pop_front();
     }
     if (!behind && behind_.load(std::memory_order_relaxed)) {
       constexpr int kFarBehind = 10;
       stay_behind_others(kFarBehind);
       behind = true;
     }
-    carry_out(*next.job, next.work);
-    next.work = nullptr;  // what it holds on to goes before somebody is told that it is over
-    const std::scoped_lock lock(mutex_);
-    std::erase(running_, next.job);
+    carry_out_next();
   }
 }
 

@@ -55,7 +55,8 @@ class Jobs {
   // The job of that name; null when there is none yet. Counts as asking about it.
   JobPtr find(std::string_view name) const;
   // Begins `work`, which returns JSON, or lets it wait, unless it is under way already. One that is done is done again, and
-  // the oldest of more than a few is forgotten. Throws `view.busy` when as many wait as may.
+  // the oldest of more than a few is forgotten. Where no thread can be started the caller does the work, and it is done when
+  // this returns. Throws `view.busy` when as many wait as may.
   JobPtr start(const std::string& name, Work work);
   // Stops the job of that name, if there is one: soon if it runs, at once if it waits.
   void stop(std::string_view name);
@@ -75,7 +76,10 @@ class Jobs {
     JobPtr job;
     Work work;
   };
+  void start_thread();
   void run();
+  // Does what has waited longest. False when nothing waits.
+  bool carry_out_next();
   void forget_oldest();
   void make_room();
   void end_stopped();

@@ -46,7 +46,7 @@ std::string fill(std::string_view form, const std::map<std::string_view, std::st
 
 Page assemble(std::string_view title, std::string_view answers) {
   std::string form, style, script = "'use strict';\n";
-  for (const PageFile& file : page_files()) {
+  for (const EmbeddedFile& file : page_files()) {
     if (file.name.ends_with(".html")) form = file.text;
     if (file.name.ends_with(".css")) style = file.text;
     if (file.name.ends_with(".js")) script += without_modules(file.text);

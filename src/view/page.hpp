@@ -7,6 +7,8 @@
 #include <string_view>
 #include <vector>
 
+#include "base/embedded_file.hpp"
+
 namespace tare::view {
 
 struct Page {
@@ -14,12 +16,8 @@ struct Page {
   std::string policy;  // Content-Security-Policy: nothing but what is in the page, by digest
 };
 
-// A file of src/view/page, in the binary.
-struct PageFile {
-  std::string_view name, text;
-};
-// page.html, page.css, then the scripts in the order in which they need each other. (Made by the build.)
-std::vector<PageFile> page_files();
+// The files of src/view/page: page.html, page.css, then the scripts in the order in which they need each other.
+std::vector<EmbeddedFile> page_files();
 
 // The page that asks a server. `title`: of the document.
 Page live_page(std::string_view title);

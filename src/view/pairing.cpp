@@ -6,39 +6,43 @@
 #include <unordered_map>
 #include <unordered_set>
 
+#include "base/forever.hpp"
+
 namespace tare::view {
 namespace {
 
 // A model by the names of one convention, and which tensor each was. One that is as it was opened is not copied: of very many
 // tensors that would be most of the memory that two models need.
 struct Released {
-  std::shared_ptr<const Model> own;  // null: the one that is shown
+  std::shared_ptr<const void> own;  // of the tensors
   const std::vector<Tensor>* tensors = nullptr;
   std::vector<std::int64_t> origin;
 };
 
-Released as_it_is(const Exhibit& shown) {
+Released as_it_is(const std::shared_ptr<const Exhibit>& shown) {
   Released released;
-  released.tensors = &shown.model().tensors;
+  released.own = shown;
+  released.tensors = &shown->model().tensors;
   released.origin.resize(released.tensors->size());
   std::iota(released.origin.begin(), released.origin.end(), std::int64_t{0});
   return released;
 }
 
-Released released_from(const Exhibit& shown) {
-  const Format* const format = find_format(shown.model().format);
-  if (format == nullptr || format->release == nullptr) return as_it_is(shown);
-  const auto model = std::make_shared<Model>(shown.model());
+Released released_from(const std::shared_ptr<const Exhibit>& exhibit) {
+  const Model& shown = exhibit->model();
+  const Format* const format = find_format(shown.format);
+  if (format == nullptr || format->release == nullptr) return as_it_is(exhibit);
+  const auto model = std::make_shared<Model>(shown);
   std::vector<Change> changes;
   std::vector<Renamed> renamed;
   try {
     format->release(*model, changes, renamed);
   } catch (const Error&) {
-    return as_it_is(shown);  // of an unknown kind: names as they are
+    return as_it_is(exhibit);  // of an unknown kind: names as they are
   }
   std::unordered_map<std::string_view, std::int64_t> before, after;
-  for (std::size_t i = 0; i < shown.model().tensors.size(); ++i)
-    before.emplace(shown.model().tensors[i].name, static_cast<std::int64_t>(i));
+  for (std::size_t i = 0; i < shown.tensors.size(); ++i)
+    before.emplace(shown.tensors[i].name, static_cast<std::int64_t>(i));
   for (const Renamed& entry : renamed)
     if (const auto found = before.find(entry.before); found != before.end()) after.emplace(entry.after, found->second);
   Released released{model, &model->tensors, {}};
@@ -53,6 +57,7 @@ Pairing join(const Released& a, const Released& b, std::size_t count_a, std::siz
   Pairing pairing;
   pairing.of_a.assign(count_a, -1);
   pairing.of_b.assign(count_b, -1);
+  pairing.owners = {a.own, b.own};
   const std::vector<Tensor>&left = *a.tensors, &right = *b.tensors;
   std::unordered_map<std::string_view, std::size_t> names;
   for (std::size_t i = 0; i < right.size(); ++i) names.emplace(right[i].name, i);
@@ -61,12 +66,10 @@ Pairing join(const Released& a, const Released& b, std::size_t count_a, std::siz
   for (std::size_t i = 0; i < left.size(); ++i) {
     Pair pair;
     pair.a = a.origin[i];
-    pair.tensor_a = left[i];
-    pair.in_a = true;
+    pair.of_first = &left[i];
     if (const auto found = names.find(left[i].name); found != names.end() && !used[found->second]) {
       pair.b = b.origin[found->second];
-      pair.tensor_b = right[found->second];
-      pair.in_b = true;
+      pair.of_second = &right[found->second];
       used[found->second] = true;
     }
     const auto place = static_cast<std::int64_t>(pairing.pairs.size());
@@ -75,7 +78,7 @@ Pairing join(const Released& a, const Released& b, std::size_t count_a, std::siz
     pairing.pairs.push_back(std::move(pair));
   }
   for (std::size_t i = 0; i < right.size(); ++i)
-    if (!used[i]) pairing.pairs.push_back({-1, b.origin[i], {}, right[i], false, true});
+    if (!used[i]) pairing.pairs.push_back({.b = b.origin[i], .of_second = &right[i]});
   return pairing;
 }
 
@@ -90,8 +93,13 @@ std::size_t matched(const Released& a, const Released& b) {
 
 }  // namespace
 
-Pairing pair_up(const Exhibit& a, const Exhibit& b) {
-  const std::size_t count_a = a.items().size(), count_b = b.items().size();
+const Tensor& Pair::nothing() {
+  static Forever<Tensor> none;
+  return *none;
+}
+
+Pairing pair_up(const std::shared_ptr<const Exhibit>& a, const std::shared_ptr<const Exhibit>& b) {
+  const std::size_t count_a = a->items().size(), count_b = b->items().size();
   const Released plain_a = as_it_is(a), plain_b = as_it_is(b);
   const std::size_t plain = matched(plain_a, plain_b);
   if (2 * plain < std::min(count_a, count_b)) {

@@ -29,12 +29,12 @@ class Answers {
 
   // False when there is no room for it. What cannot be answered is left out: the page says so.
   bool add(const std::string& target) {
-    const Answer answer = service_.answer(target);
+    const Answer answer = service_.answer(target, false, Service::Files::unchecked);
     return answer.status != 200 || put(target, answer.body);
   }
   // The same of what is left out if it is large.
   bool add_small(const std::string& target, std::size_t most) {
-    const Answer answer = service_.answer(target);
+    const Answer answer = service_.answer(target, false, Service::Files::unchecked);
     return answer.status == 200 && answer.body.size() <= most && put(target, answer.body);
   }
   std::size_t size() const { return size_; }
@@ -80,7 +80,7 @@ void add_metadata(Answers& answers, const Service& service, std::string_view wha
   if (!at.empty()) query += (query.empty() ? "at=" : "&at=") + at;
   query += query.empty() && !end.empty() ? end.substr(1) : end;
   const std::string target = query.empty() ? "metadata" : "metadata?" + query;
-  const Answer answer = service.answer(target);
+  const Answer answer = service.answer(target, false, Service::Files::unchecked);
   if (answer.status != 200 || room == 0) return;
   if (depth > 0 && answer.body.size() > kLargestValue) return;
   --room;
@@ -291,6 +291,7 @@ void add_tensors(Answers& answers, const std::vector<ExhibitPtr>& models, const 
 
 std::string report(const Service& service) {
   const auto models = service.models();
+  service.check();
   Answers answers(service);
   // The page goes to others: names of files, and not where they are on this machine.
   answers.put("overview", service.call("overview?names=1"));
@@ -303,6 +304,7 @@ std::string report(const Service& service) {
     add_findings(answers, found, i == 0 ? "" : "&of=b");
   }
   add_tensors(answers, models, service.pairing().get());
+  service.check();
   return report_page(models.front()->name(), answers.finish()).html;
 }
 

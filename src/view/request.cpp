@@ -42,8 +42,7 @@ std::string unescape(std::string_view text) {
 }  // namespace
 
 Query Query::parse(std::string_view target) {
-  if (target.size() > kMostTarget)
-    throw bad_request(fmt::format("the request has {} bytes, and at most {} are allowed", target.size(), kMostTarget));
+  if (target.size() > kMostTarget) throw bad_request(fmt::format("the request has more than {} bytes", kMostTarget));
   Query query;
   const std::size_t mark = std::min(target.find('?'), target.size());
   query.endpoint_ = std::string(target.substr(0, mark));

@@ -24,12 +24,29 @@
 #include "tare/stop.hpp"
 #include "view/door.hpp"
 #include "view/http_library.hpp"
+#include "view/request.hpp"
 
 namespace tare::view {
 
 using ServerClock = std::chrono::steady_clock;
 
-// A connection.
+// A request.
+struct Exchange {
+  explicit Exchange(std::atomic<std::size_t>& counter) : living(counter) { ++living; }
+  ~Exchange() { --living; }
+  Exchange(const Exchange&) = delete;
+  Exchange& operator=(const Exchange&) = delete;
+
+  std::atomic<std::size_t>& living;  // exchanges of the server
+  std::string target;
+  Admission admission;
+  bool begun = false, asked = false, ready = false, dear = false;
+  Stop stop;      // of one that is dear: its client has gone
+  Answer answer;  // lives until the client has it
+};
+
+// A connection. It owns its request, because the library does not report the end of every request that it began: one whose
+// head takes more memory than kClientMemory ends without a word. The end of a connection is always reported.
 struct Client {
   enum class Does : std::uint8_t { ask, wait, take };
   int descriptor = -1;
@@ -37,15 +54,7 @@ struct Client {
   ServerClock::time_point since = ServerClock::now();
   std::size_t held = 0;  // bytes of an answer that it has not taken yet
   bool known = false;    // it has shown the secret
-};
-
-// A request.
-struct Exchange {
-  std::string target;
-  Admission admission;
-  bool begun = false, asked = false, ready = false, dear = false;
-  Stop stop;      // of one that is dear: its client has gone
-  Answer answer;  // lives until the client has it
+  std::unique_ptr<Exchange> exchange = {};
 };
 
 // A connection that is suspended, which the library leaves alone until it is resumed, and what was asked on it.
@@ -81,12 +90,14 @@ constexpr unsigned kMostClients = 256, kManyClients = 64;
 constexpr unsigned kPlaces = 2 * kMostClients;
 constexpr int kBacklog = 4096;                   // connections that the kernel keeps for us; it may allow fewer
 constexpr std::size_t kClientMemory = 32 << 10;  // head of a request and the like
-constexpr std::size_t kMostWaiting = 128;        // requests that no thread has begun
-constexpr std::size_t kMostDear = 96;            // the same of those that read data
-constexpr std::size_t kMostHeld = 64 << 20;      // bytes of answers that clients have not taken yet
-constexpr unsigned kWorkers = 2;                 // of each kind
-constexpr int kDearBehind = 3;                   // a picture may come a moment later than a list
-constexpr std::chrono::milliseconds kLook{50};   // how often to see whether those who wait for data are still there
+// Bytes that are kept of what a request asks for: enough to see that it is too long.
+constexpr std::size_t kMostKept = kMostTarget + 256;
+constexpr std::size_t kMostWaiting = 128;       // requests that no thread has begun
+constexpr std::size_t kMostDear = 96;           // the same of those that read data
+constexpr std::size_t kMostHeld = 64 << 20;     // bytes of answers that clients have not taken yet
+constexpr unsigned kWorkers = 2;                // of each kind
+constexpr int kDearBehind = 3;                  // a picture may come a moment later than a list
+constexpr std::chrono::milliseconds kLook{50};  // how often to see whether those who wait for data are still there
 constexpr double kPerSecond = 200, kBurst = 400;
 // How long a client may take to say what it wants, when there are few of them and when there are many, and to take the answer.
 constexpr seconds kPatience{10}, kSendingPatience{60};
@@ -189,6 +200,7 @@ struct Server::State {
   Rate rate{kPerSecond, kBurst};
   MHD_Daemon* daemon = nullptr;
   std::atomic<bool> shown = false;
+  std::atomic<std::size_t> exchanges = 0;  // kept by clients, in total
 
   std::mutex mutex;  // of all that follows
   std::condition_variable janitor_wake;
@@ -252,32 +264,57 @@ struct Server::State {
     if (Client* const client = client_of(connection)) client->known = true;
   }
 
+  // What the library calls at the beginning of a request. Null: no client is left to own it.
+  Exchange* begin(MHD_Connection* connection, std::string_view target) {
+    auto made = std::make_unique<Exchange>(exchanges);
+    made->target = target.substr(0, kMostKept);
+    const std::scoped_lock lock(mutex);
+    Client* const client = client_of(connection);
+    if (client == nullptr) return nullptr;
+    client->exchange.swap(made);
+    return client->exchange.get();
+  }
+
+  void end(MHD_Connection* connection) {
+    now_does(connection, Client::Does::ask);
+    std::unique_ptr<Exchange> over;
+    const std::scoped_lock lock(mutex);
+    if (Client* const client = client_of(connection)) over = std::move(client->exchange);
+  }
+
   void greet(MHD_Connection* connection, void** context, MHD_ConnectionNotificationCode code) {
     const std::scoped_lock lock(mutex);
     if (code == MHD_CONNECTION_NOTIFY_STARTED) {
       const auto* const info = http.get_connection_info(connection, MHD_CONNECTION_INFO_CONNECTION_FD);
-      clients.push_back({info == nullptr ? -1 : info->connect_fd});
+      clients.emplace_back().descriptor = info == nullptr ? -1 : info->connect_fd;
       *context = &clients.back();
-      make_room();
+      make_room(clients.back());
     } else {
       clients.remove_if([&](const Client& client) { return &client == *context; });
       *context = nullptr;
     }
   }
 
-  // Whoever comes when all places are taken gets that of a stranger: the one that has asked for nothing for the longest time.
-  // Under the mutex.
-  void make_room() {
+  // When all places are taken, a newcomer gets the place of the stranger that has been idle for the longest time, or else
+  // of the client that has been idle for the longest time. The newcomer is refused only if all others wait for an answer.
+  // Needs the mutex.
+  void make_room(const Client& newcomer) {
     const auto is_there = [](const Client& client) { return client.descriptor >= 0; };
     if (static_cast<std::size_t>(std::ranges::count_if(clients, is_there)) <= kMostClients) return;
-    Client* oldest = nullptr;
-    for (Client& client : clients)
-      if (is_there(client) && !client.known && client.does == Client::Does::ask &&
-          (oldest == nullptr || client.since < oldest->since))
-        oldest = &client;
-    if (oldest == nullptr) return;
-    ::shutdown(oldest->descriptor, SHUT_RDWR);
-    oldest->descriptor = -1;
+    const auto oldest = [&](const auto& is_meant) {
+      Client* found = nullptr;
+      for (Client& client : clients)
+        if (is_there(client) && &client != &newcomer && client.does != Client::Does::wait && is_meant(client) &&
+            (found == nullptr || client.since < found->since))
+          found = &client;
+      return found;
+    };
+    Client* goes = oldest([](const Client& client) { return !client.known && client.does == Client::Does::ask; });
+    if (goes == nullptr) goes = oldest([](const Client& client) { return client.does == Client::Does::take; });
+    if (goes == nullptr) goes = oldest([](const Client&) { return true; });
+    if (goes == nullptr) goes = &clients.back();
+    ::shutdown(goes->descriptor, SHUT_RDWR);
+    goes->descriptor = -1;
   }
 
   // Sends away who takes too long. The descriptor is still the client's: it is closed after `greet` has been told.
@@ -523,18 +560,16 @@ Server::Server(const Service& service, const Page& page, const ServerOptions& op
       return MHD_NO;
     }
   };
-  const auto begins = [](void*, const char* target, MHD_Connection*) -> void* {
+  const auto begins = [](void* self, const char* target, MHD_Connection* connection) -> void* {
     try {
-      auto made = std::make_unique<Exchange>();
-      made->target = target;
-      return made.release();
+      return static_cast<State*>(self)->begin(connection, target);
     } catch (...) {
       return nullptr;
     }
   };
   const auto ends = [](void* self, MHD_Connection* connection, void** context, MHD_RequestTerminationCode) {
-    delete static_cast<Exchange*>(std::exchange(*context, nullptr));
-    static_cast<State*>(self)->now_does(connection, Client::Does::ask);
+    *context = nullptr;
+    static_cast<State*>(self)->end(connection);
   };
   const auto greets = [](void* self, MHD_Connection* connection, void** context, MHD_ConnectionNotificationCode code) {
     try {
@@ -565,8 +600,12 @@ Load Server::load() const {
   const Lane &cheap = state_->cheap, &dear = state_->dear;
   const auto stopping = std::count_if(dear.running.begin(), dear.running.end(),
                                       [](const Asked& asked) { return asked.exchange->stop.asked(); });
-  return {cheap.waiting.size(), cheap.running.size(), dear.waiting.size(), dear.running.size(),
-          static_cast<std::size_t>(stopping)};
+  return {cheap.waiting.size(),
+          cheap.running.size(),
+          dear.waiting.size(),
+          dear.running.size(),
+          static_cast<std::size_t>(stopping),
+          state_->exchanges.load()};
 }
 
 bool Server::was_shown() const { return state_->shown.load(std::memory_order_relaxed); }

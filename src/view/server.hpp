@@ -33,6 +33,7 @@ struct Load {
   std::size_t waiting = 0, running = 0;            // answered from memory
   std::size_t dear_waiting = 0, dear_running = 0;  // that read data
   std::size_t stopping = 0;                        // of dear_running, those whose clients have gone
+  std::size_t requests = 0;                        // that memory is held for, of whatever kind
 };
 
 class Server {

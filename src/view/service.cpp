@@ -93,8 +93,7 @@ const Row& row_of(const Query& query) {
 
 Context::Context(std::vector<ExhibitPtr> shown) : models(std::move(shown)), jobs(std::make_shared<Jobs>()) {
   if (models.size() == 2)
-    comparison_ =
-        std::make_shared<Comparison>(std::make_shared<const Pairing>(pair_up(*models.front(), *models.back())));
+    comparison_ = std::make_shared<Comparison>(std::make_shared<const Pairing>(pair_up(models.front(), models.back())));
 }
 
 const std::shared_ptr<Comparison>& Context::comparison() const {
@@ -165,7 +164,15 @@ void Service::expect_requests() const {
   shown().jobs->stay_behind();
 }
 
+void Service::check() const {
+  for (const ExhibitPtr& model : shown().models) model->check();
+}
+
 std::string Service::call(std::string_view target, bool change) const {
+  return respond(target, change, Files::checked);
+}
+
+std::string Service::respond(std::string_view target, bool change, Files files) const {
   const Query query = Query::parse(target);
   std::string text;
   if (!change && wants_post(query.endpoint()))
@@ -176,12 +183,13 @@ std::string Service::call(std::string_view target, bool change) const {
   }
   const Row& row = row_of(query);
   const Context context = shown();
-  if (row.fresh)
+  const bool checked = row.fresh && files == Files::checked;
+  if (checked)
     for (const ExhibitPtr& model : context.models) model->check();
   JsonWriter json(text);
   row.endpoint(context, query, json);
   // What was read may be of a file that changed on the way.
-  if (row.fresh)
+  if (checked)
     for (const ExhibitPtr& model : context.models) model->check();
   return text;
 }
@@ -207,10 +215,10 @@ std::string Service::call_and_wait(const std::string& asked) const {
   return text;
 }
 
-Answer Service::answer(std::string_view target, bool change) const noexcept {
+Answer Service::answer(std::string_view target, bool change, Files files) const noexcept {
   try {
     try {
-      return {200, call(target, change)};
+      return {200, respond(target, change, files)};
     } catch (const Error& error) {
       const bool method = !change && wants_post(target.substr(0, std::min(target.find('?'), target.size())));
       return {method ? 405 : status_of(error), error_json(error)};

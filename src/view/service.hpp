@@ -59,8 +59,14 @@ class Service {
   // Models that are open already, which cannot be opened again.
   explicit Service(std::vector<ExhibitPtr> models);
 
+  // Whether an answer first checks that none of the models' files changed. A model may have thousands of files: a caller that
+  // asks hundreds of times leaves that out, and calls `check` before and after all of them.
+  enum class Files : std::uint8_t { checked, unchecked };
+  // Throws when a file of a model changed, vanished or was replaced.
+  void check() const;
+
   // `change`: the request may start work (POST); others only look. Errors become an answer with the status that fits.
-  Answer answer(std::string_view target, bool change = false) const noexcept;
+  Answer answer(std::string_view target, bool change = false, Files files = Files::checked) const noexcept;
   // The same, but throws.
   std::string call(std::string_view target, bool change = true) const;
   // The same, and waits for work that the request starts.
@@ -76,6 +82,7 @@ class Service {
   std::shared_ptr<const Pairing> pairing() const;  // null for one model
 
  private:
+  std::string respond(std::string_view target, bool change, Files files) const;
   void reopen() const;
   void show(std::vector<ExhibitPtr> models) const;
   Context shown() const;

@@ -158,16 +158,16 @@ Tensor subject_of(const Context& context, const Query& query) {
   if (of == "a" || of == "b") return own;
   const Pairing& pairing = context.pairing();
   const std::int64_t found = pairing.of_a[place];
-  if (found < 0 || !pairing.pairs[static_cast<std::size_t>(found)].in_b)
+  if (found < 0 || !pairing.pairs[static_cast<std::size_t>(found)].in_b())
     throw Error(ErrorKind::not_found, "view.tensor", "the second model has no such tensor").about(own.name);
   return side_of(pairing.pairs[static_cast<std::size_t>(found)], of);
 }
 
 Tensor side_of(const Pair& pair, std::string_view of) {
-  if (of == "left") return pair.tensor_a;
-  if (of == "right") return pair.tensor_b;
-  Tensor error = difference(pair.tensor_a, pair.tensor_b);
-  if (error.shape.elements() == pair.tensor_a.shape.elements()) error.shape = pair.tensor_a.shape;
+  if (of == "left") return pair.tensor_a();
+  if (of == "right") return pair.tensor_b();
+  Tensor error = difference(pair.tensor_a(), pair.tensor_b());
+  if (error.shape.elements() == pair.tensor_a().shape.elements()) error.shape = pair.tensor_a().shape;
   return error;
 }
 

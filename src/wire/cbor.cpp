@@ -23,7 +23,7 @@ constexpr std::string_view kMajorNames[] = {
 std::string_view name_of(CborMajor major) { return kMajorNames[static_cast<std::size_t>(major)]; }
 
 bool is_utf8(std::string_view text) {
-  // Names are ASCII nearly always and short: look at eight bytes at a time before asking for the full check.
+  // Names are short and nearly always ASCII: check eight bytes at a time before the full check.
   std::size_t i = 0;
   std::uint64_t high = 0;
   for (; i + 8 <= text.size(); i += 8) high |= load_le<std::uint64_t>(text.data() + i);
@@ -31,8 +31,8 @@ bool is_utf8(std::string_view text) {
   return (high & 0x8080808080808080u) == 0 || is_valid_utf8(text);
 }
 
-// Whether two keys have one hash: far cheaper than sorting, and nearly always the whole answer. The seed keeps whoever
-// made the file from choosing keys that collide.
+// Whether two keys have the same hash: far cheaper than sorting, and usually the final answer. The seed prevents
+// crafted files whose keys collide.
 bool has_equal_hashes(const std::vector<std::string_view>& keys) {
   const std::size_t slots = std::bit_ceil(keys.size() * 2 + 1);
   std::vector<std::uint64_t> table(slots);
@@ -128,7 +128,7 @@ std::uint64_t CborReader::read_uint_slowly() {
   const Head head = read_head();
   if (head.major == CborMajor::uint) return head.value;
   if (tagged_ && last_tag_ == 2 && head.major == CborMajor::bytes) {
-    // A big number that may yet be small.
+    // A bignum that may still fit.
     const std::string_view digits = take_string(head, CborMajor::bytes);
     std::uint64_t value = 0;
     for (const char digit : digits) {
@@ -162,7 +162,7 @@ std::string_view CborReader::take_string(const Head& head, CborMajor kind) {
   return whole;
 }
 
-// As above, without putting the pieces of an indefinite string together: a file may have any number of those.
+// Like take_string, but does not join the pieces of an indefinite string: a file may have any number of those.
 void CborReader::skip_string(const Head& head, CborMajor kind) {
   if (!head.indefinite()) return void(take_string(head, kind));
   while (!is_break()) {
@@ -200,7 +200,7 @@ CborReader::Container CborReader::enter_slowly(CborMajor kind) {
 
 CborReader::Container CborReader::open_container(const Head& head, std::uint64_t start) {
   deeper();
-  // Every entry takes at least a byte, an entry of a map two.
+  // Every entry takes at least one byte, an entry of a map two.
   const std::uint64_t most = remaining() / (head.major == CborMajor::map ? 2 : 1);
   if (head.value > most)
     fail_at(start, "cbor.count", fmt::format("{} entries promised, the bytes left allow {}", head.value, most));
@@ -249,9 +249,9 @@ bool CborReader::read_simple(const Head& head, Value& out) {
   }
 }
 
-// Reads the next item; false when the tree cannot hold it (it has been read past all the same).
+// Reads the next item; returns false if the tree cannot hold it (the item is consumed nevertheless).
 bool CborReader::read_into(Value& out) {
-  // A value in memory is many times its smallest spelling: a file of a billion nulls must not be believed.
+  // A value in memory is many times larger than its smallest encoding: a file of a billion nulls must not be trusted.
   charge(1);
   const std::uint64_t start = offset();
   const Head head = read_head();
@@ -297,7 +297,7 @@ bool CborReader::read_entries(Container entries, Map& out) {
     }
     const std::string_view key = read_text();
     charge(kKeyPrice);
-    // At once: a map of one key a million times must not be built first.
+    // Check at once, so that a map with one key a million times is not built first.
     if (out.find(key) != nullptr)
       fail_at(start, "cbor.duplicate", fmt::format("the key \"{}\" appears twice in one map", quote(key)));
     Value value;
@@ -338,7 +338,7 @@ Map CborReader::read_map() {
 
 std::string_view KeyCheck::find_duplicate() {
   if (breaks_.empty()) return {};
-  // Writers sort by type first and then by name: few runs, which are merged in no time.
+  // Writers sort by type first and then by name, which gives few runs that are quickly merged.
   constexpr std::size_t kFewRuns = 8;
   if (breaks_.size() < kFewRuns) {
     const auto at = [&](std::size_t i) { return keys_.begin() + static_cast<std::ptrdiff_t>(i); };
@@ -350,7 +350,7 @@ std::string_view KeyCheck::find_duplicate() {
     std::sort(keys_.begin(), keys_.end());
   }
   const auto twice = std::adjacent_find(keys_.begin(), keys_.end());
-  // An empty key still has a place in the file, so its view is not null.
+  // An empty key still points into the file, so its view is not null.
   return twice == keys_.end() ? std::string_view() : *twice;
 }
 

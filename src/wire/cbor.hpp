@@ -1,8 +1,8 @@
-// CBOR (RFC 8949) as a pull reader over bytes in memory, and a writer in canonical heads.
+// CBOR (RFC 8949): a pull reader over bytes in memory, and a writer of canonical heads.
 //
-// The reader is tolerant in form (indefinite lengths, long heads, tags in front of values) and notes each such
-// deviation; it is strict in substance: every length is checked against the bytes that are there before it is used,
-// nesting is bounded, text is UTF-8. Errors carry rules `cbor.*` and the absolute offset.
+// The reader accepts non-canonical forms (indefinite lengths, long heads, tags before values) and notes each; it is
+// strict otherwise: every length is checked against the available bytes before it is used, nesting is bounded, text is
+// UTF-8. Errors have rules `cbor.*` and the absolute offset.
 #pragma once
 
 #include <cstddef>
@@ -23,10 +23,10 @@ enum class CborMajor : std::uint8_t { uint, negative, bytes, text, array, map, t
 
 class CborReader {
  public:
-  // An array or map being walked.
+  // An array or map that is being read.
   class Container {
    public:
-    // Entries promised; 0 for indefinite ones. Already checked against the remaining bytes.
+    // The number of entries stated; 0 for indefinite ones. Already checked against the remaining bytes.
     std::uint64_t count() const { return left_; }
 
    private:
@@ -35,15 +35,15 @@ class CborReader {
     bool indefinite_ = false;
   };
 
-  // `offset` is where `bytes` starts in `file`; both for errors only. Values that `read_value` makes are charged to
-  // the budget of this thread (base/budget.hpp).
+  // `offset` is the position of `bytes` in `file`; both are used only for errors. Values that `read_value` creates are
+  // charged to the budget of this thread (base/budget.hpp).
   CborReader(std::span<const std::byte> bytes, std::string file, std::uint64_t offset, unsigned max_depth);
 
-  // What the next item is, tags skipped.
+  // The type of the next item after any tags.
   CborMajor peek();
   bool next_is_null();
   std::uint64_t read_uint() {
-    // The three heads that manifests are full of; anything else, long forms included, takes the full path.
+    // Fast path for the heads that are frequent in manifests; all others, including long forms, take the slow path.
     if (remaining() >= 5) {
       const std::uint8_t head = byte_at(position_);
       if (head < 24) return byte_at(position_++);
@@ -64,9 +64,9 @@ class CborReader {
   }
   std::span<const std::byte> read_bytes();
 
-  // Steps into an array or map.
+  // Enters an array or map.
   Container enter(CborMajor kind) {
-    // A definite container of fewer than 24 entries, for which there is certainly room.
+    // Fast path: a definite container with fewer than 24 entries, for which enough bytes certainly remain.
     if (remaining() > 48 && depth_ < max_depth_) {
       const auto count = static_cast<std::uint8_t>(byte_at(position_) - (static_cast<unsigned>(kind) << 5));
       if (count < 24) {
@@ -79,7 +79,7 @@ class CborReader {
     }
     return enter_slowly(kind);
   }
-  // Whether another item (array) or key (map) follows; leaves the container when not.
+  // Whether another item (array) or key (map) follows; leaves the container if not.
   bool next(Container& container) {
     if (container.indefinite_) return next_indefinite();
     if (container.left_-- > 0) return true;
@@ -89,7 +89,7 @@ class CborReader {
 
   void skip();
 
-  // A place to go back to: the start of an item that turned out to be unusable and is to be skipped as a whole.
+  // A position to return to: the start of an item that turned out to be unusable and is to be skipped as a whole.
   struct Mark {
     std::size_t position;
     unsigned depth;
@@ -100,16 +100,16 @@ class CborReader {
     depth_ = mark.depth;
   }
 
-  // Any value, as a tree; whatever the tree cannot say is kept whole as Opaque.
+  // Any value, as a tree; what the tree cannot represent is kept as Opaque.
   Value read_value();
-  // A map with text keys, each once.
+  // A map with unique text keys.
   Map read_map();
 
   std::uint64_t offset() const { return base_ + position_; }
   bool at_end() const { return position_ == bytes_.size(); }
   std::size_t remaining() const { return bytes_.size() - position_; }
 
-  // Forms that a canonical writer does not use, met so far.
+  // Forms found so far that a canonical writer does not use.
   bool saw_indefinite() const { return saw_indefinite_; }
   bool saw_long_head() const { return saw_long_head_; }
   bool saw_tag() const { return saw_tag_; }
@@ -128,7 +128,7 @@ class CborReader {
   std::uint8_t byte_at(std::size_t position) const { return std::to_integer<std::uint8_t>(bytes_[position]); }
   void need(std::uint64_t count) const;
   Head read_raw_head();
-  // Skips tags; `last_tag_` remembers the innermost.
+  // Skips tags; `last_tag_` keeps the innermost.
   Head read_head();
   std::string_view take_string(const Head& head, CborMajor kind);
   void skip_string(const Head& head, CborMajor kind);
@@ -153,13 +153,13 @@ class CborReader {
   std::uint64_t last_tag_ = 0;
   bool tagged_ = false;
   bool saw_indefinite_ = false, saw_long_head_ = false, saw_tag_ = false;
-  std::deque<std::string> joined_;  // indefinite strings, put together
+  std::deque<std::string> joined_;  // indefinite strings, joined
 };
 
-// The usual case, and nearly all of the work when a manifest lists many tensors: a definite text of up to 255 ASCII
-// bytes with its shortest head. A null view: something else, nothing consumed.
+// Fast path, which does nearly all of the work for a manifest with many tensors: a definite text of up to 255 ASCII
+// bytes with its shortest head. Returns a null view, and consumes nothing, for anything else.
 inline std::string_view CborReader::read_short_text() {
-  // Eight bytes may be looked at from any byte of the text.
+  // The loop may load eight bytes from any byte of the text.
   if (remaining() < 2 + 255 + 8) return {};
   const std::uint8_t head = byte_at(position_), next = byte_at(position_ + 1);
   const bool tiny = head >= 0x60 && head < 0x78;
@@ -176,22 +176,22 @@ inline std::string_view CborReader::read_short_text() {
   return {reinterpret_cast<const char*>(text), length};
 }
 
-// Refuses repeated keys in time n log n even when they come unsorted.
+// Finds repeated keys in O(n log n), even if they are unsorted.
 class KeyCheck {
  public:
   void add(std::string_view key) {
     if (!keys_.empty() && !(keys_.back() < key)) breaks_.push_back(keys_.size());
     keys_.push_back(key);
   }
-  // The first key that appears twice; a null view when there is none. Call once, last.
+  // A key that appears twice; a null view if there is none. Call once, last.
   std::string_view find_duplicate();
 
  private:
   std::vector<std::string_view> keys_;
-  std::vector<std::size_t> breaks_;  // where the order starts anew
+  std::vector<std::size_t> breaks_;  // where the order restarts
 };
 
-// Whether the bytes are one item, all of it, nested no deeper than this.
+// Whether the bytes are exactly one item, nested no deeper than `depth`.
 bool is_one_item(std::span<const std::byte> bytes, unsigned depth = 1000);
 
 class CborWriter {
@@ -202,8 +202,8 @@ class CborWriter {
   void bytes(std::span<const std::byte> bytes);
   void array(std::uint64_t count) { head(CborMajor::array, count); }
   void map(std::uint64_t count) { head(CborMajor::map, count); }
-  // Floats in the shortest form that keeps every bit; maps in their own order. How deep it may be nested is the caller's
-  // to check.
+  // Writes floats in the shortest form that keeps every bit, and maps in their own order. The caller checks the depth
+  // of nesting.
   void value(const Value& value);
   void raw(std::span<const std::byte> bytes);
 

@@ -54,7 +54,7 @@ void CborWriter::floating(double value) {
   }
   const auto bits = std::bit_cast<std::uint32_t>(single);
   const bool nan = std::isnan(single);
-  // The upper bits of a NaN, of which a half has ten.
+  // The upper bits of the NaN; an f16 holds ten.
   const auto half =
       nan ? static_cast<std::uint16_t>((bits >> 16 & 0x8000u) | 0x7C00u | (bits >> 13 & 0x03FFu)) : f32_to_f16(single);
   if (!same(carry_to_f64(half))) {
@@ -81,7 +81,7 @@ void CborWriter::value(const Value& value) {
     void operator()(std::uint64_t v) const { out.uint(v); }
     void operator()(double v) const { out.floating(v); }
     void operator()(const std::string& v) const {
-      // CBOR text is UTF-8; other strings stay whole as bytes.
+      // CBOR text must be UTF-8; other strings are written as bytes.
       if (is_valid_utf8(v))
         out.text(v);
       else
@@ -100,8 +100,8 @@ void CborWriter::value(const Value& value) {
       }
     }
     void operator()(const Opaque& v) const {
-      // What another syntax could not express goes in as bytes; so does what is not exactly one item, which would
-      // shift everything behind it.
+      // Values of another syntax are written as bytes. So is anything that is not exactly one item, because it would
+      // shift everything after it.
       if (v.syntax == "cbor" && is_one_item(v.bytes))
         out.raw(v.bytes);
       else

@@ -17,9 +17,9 @@
 namespace tare::wire {
 namespace {
 
-constexpr std::size_t kMostShown = 20;  // bytes of a text in a sentence about it
+constexpr std::size_t kMostShown = 20;  // bytes of the text that an error message quotes
 
-// What ends a run of a string's characters: the quote, an escape, and what must be escaped.
+// The characters that end a plain run inside a string: the quote, an escape, and control characters.
 constexpr std::array<bool, 256> kEndsRun = [] {
   std::array<bool, 256> ends{};
   for (std::size_t c = 0; c < 0x20; ++c) ends[c] = true;
@@ -33,9 +33,9 @@ constexpr bool is_of_word(char c) {
          c == '-';
 }
 
-// Whether a JSON number is less than 1, whatever its sign.
+// Whether the absolute value of a JSON number is less than 1.
 bool is_below_one(std::string_view number) {
-  constexpr std::int64_t kMost = std::int64_t{1} << 60;  // more than any text has digits
+  constexpr std::int64_t kMost = std::int64_t{1} << 60;  // more digits than any text has
   const std::size_t mantissa = std::min(number.find_first_of("eE"), number.size());
   const std::size_t point = std::min(number.find('.'), mantissa);
   const std::size_t first = number.find_first_of("123456789");
@@ -62,7 +62,7 @@ void append_utf8(std::string& out, std::uint32_t code) {
   for (unsigned i = more; i-- > 0;) out += static_cast<char>(0x80u | (code >> (6 * i) & 0x3Fu));
 }
 
-// Builds the tree as it goes, without recursion: how deep it may get is the caller's word, not the stack's.
+// Builds the tree without recursion, so that the caller limits the depth, not the stack.
 class JsonReader {
  public:
   JsonReader(std::string_view text, TreeBounds& bounds, const JsonOptions& options)
@@ -81,21 +81,21 @@ class JsonReader {
   struct Open {
     bool is_object;
     Value value;
-    std::string key;  // of the entry being read
+    std::string key;  // key of the entry that is being read
 
     char bracket() const { return is_object ? '}' : ']'; }
   };
 
   // ---- structure
 
-  // The first character that is not white space; 0 at the end.
+  // The next character that is not white space; 0 at the end.
   char next() {
     while (at_ < text_.size() && (text_[at_] == ' ' || text_[at_] == '\n' || text_[at_] == '\t' || text_[at_] == '\r'))
       ++at_;
     return at_ < text_.size() ? text_[at_] : '\0';
   }
 
-  // False: the value is a list or object, which has been opened, and its first value follows.
+  // Returns false if the value is a list or object, which is now open, and its first value follows.
   bool begin_value(Value& value) {
     const char c = next();
     if (c != '{' && c != '[') {
@@ -114,10 +114,11 @@ class JsonReader {
     return false;
   }
 
-  // Puts a value where it belongs, and what is complete with it where that belongs. True: it was all there is.
+  // Adds a value to the innermost open container, and closes those that are complete. Returns true at the end of the
+  // text.
   bool place(Value& value) {
     for (;;) {
-      // A value in memory is many times its smallest spelling, and a compressed text costs next to nothing.
+      // A value in memory is many times larger than its smallest spelling, and compressed text costs next to nothing.
       if (bounds_.values == 0)
         throw Error(ErrorKind::limit, "json.values", "more values than are expected here").at(at_);
       --bounds_.values;
@@ -212,7 +213,7 @@ class JsonReader {
     double number = 0;
     const std::errc error = std::from_chars(begin, end, number).ec;
     if (error == std::errc() && std::isfinite(number)) return number;
-    // Which end of the range it is beyond is not said.
+    // from_chars does not report which end of the range was exceeded.
     if (is_below_one(word)) return *begin == '-' ? -0.0 : 0.0;
     fail(at_, fmt::format("the number {}{} is too large", word.substr(0, kMostShown),
                           word.size() > kMostShown ? "..." : ""));
@@ -242,7 +243,7 @@ class JsonReader {
 
   // ---- strings
 
-  // From the quote that opens it.
+  // Begins at the opening quote.
   std::string read_string() {
     const std::size_t begin = ++at_;
     std::string out;
@@ -273,7 +274,7 @@ class JsonReader {
     at_ += 2;
   }
 
-  // \uNNNN, two of them where it takes two.
+  // Reads \uNNNN, or two of them for a surrogate pair.
   void read_code_unit(std::string& out) {
     const std::size_t begin = at_;
     std::uint32_t code = take_code_unit();

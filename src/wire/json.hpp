@@ -1,9 +1,9 @@
-// JSON (RFC 8259) into a tree of values, within bounds. Every JSON text that becomes a tree is read here. Those that are
-// too large for one (vocabularies, the headers of safetensors) are walked with simdjson, and never become a tree.
+// Reads JSON (RFC 8259) into a tree of values, within bounds. Every JSON text that becomes a tree is read here. Texts
+// too large for a tree (vocabularies, the headers of safetensors) are walked with simdjson instead.
 //
-// A byte order mark at the beginning is ignored. Whole numbers of 64 bits are kept as they are ("-0" is 0), all others as
-// the nearest double, so that "-0.0" keeps its sign and what is too small becomes 0; what is larger than any double is
-// refused. So are bytes that are not UTF-8 and halves of surrogate pairs.
+// Ignores a byte order mark at the beginning. Keeps 64-bit integers exactly ("-0" is 0) and all other numbers as the
+// nearest double: "-0.0" keeps its sign, a number that is too small becomes 0, and one larger than any double is
+// refused. So are bytes that are not UTF-8 and unpaired surrogates.
 #pragma once
 
 #include <cstdint>
@@ -13,25 +13,23 @@
 
 namespace tare::wire {
 
-// How large a tree may get. What all texts of a call may become together is bounded by the budget of this thread
-// (base/budget.hpp), to which every value is charged.
+// Limits on the size of a tree. The budget of this thread (base/budget.hpp), to which every value is charged, limits
+// all texts of a call together.
 struct TreeBounds {
   unsigned depth = 64;
-  std::uint64_t values = UINT64_MAX;  // counts down as they are made
+  std::uint64_t values = UINT64_MAX;  // decreases with each value
 };
 
 struct JsonOptions {
-  // Python writes and reads NaN, Infinity and -Infinity, for which JSON has no word: they become null. Otherwise they are
-  // not JSON.
+  // Accept NaN, Infinity and -Infinity, which Python writes, as null. Off: they are not valid JSON.
   bool python_words = false;
-  // Of several values under one key the last counts, as in Python, in the place of the first. Otherwise they are
-  // `json.duplicate`.
+  // If a key repeats, the last value replaces the first, as in Python. Off: `json.duplicate`.
   bool last_key_counts = false;
-  // What is put in an object's place once it is complete; null: itself.
+  // Replaces a complete object by the result; null: keeps the object.
   Value (*finish)(Map object) = nullptr;
 };
 
-// Throws `json.syntax`, `json.depth`, `json.values`, `json.duplicate`, each with its place in the text; and what
+// Throws `json.syntax`, `json.depth`, `json.values` and `json.duplicate`, each with the offset in the text, and what
 // `finish` throws.
 Value read_json(std::string_view text, TreeBounds& bounds, const JsonOptions& options = {});
 

@@ -1,4 +1,4 @@
-// The pickle machine. An opcode is one byte, and what follows it depends on the byte alone (kOperands), so a pickle can be
+// The pickle machine. An opcode is one byte, and its operand depends on that byte alone (kOperands), so a pickle can be
 // walked without being run.
 #include "wire/pickle.hpp"
 
@@ -16,7 +16,7 @@
 namespace tare::wire {
 namespace {
 
-// What follows an opcode.
+// The operand of an opcode.
 enum class Operand : std::uint8_t {
   unknown,  // not an opcode
   none,
@@ -27,8 +27,8 @@ enum class Operand : std::uint8_t {
   u8,
   f8,
   line,
-  lines,     // two of them
-  bytes_u1,  // a length, then so many bytes
+  lines,     // two lines
+  bytes_u1,  // a length, then that many bytes
   bytes_i4,
   bytes_u4,
   bytes_u8,
@@ -58,13 +58,13 @@ constexpr auto kOperands = [] {
 struct Op {
   unsigned code = 0;
   std::uint64_t number = 0;      // an operand of fixed size, as an unsigned number
-  std::string_view text = {};    // a line without its end; the bytes after a length
-  std::string_view second = {};  // the other line
+  std::string_view text = {};    // a line without its end, or the bytes after a length
+  std::string_view second = {};  // the second line
 };
 
 enum class Step : std::uint8_t { taken, unknown, truncated, negative };
 
-// Takes the opcode at `at`, and moves there.
+// Reads the opcode at `at` and advances `at`.
 Step take(std::span<const std::byte> bytes, std::uint64_t& at, Op& op) {
   const auto* const data = reinterpret_cast<const char*>(bytes.data());
   const std::uint64_t size = bytes.size();
@@ -112,10 +112,10 @@ Step take(std::span<const std::byte> bytes, std::uint64_t& at, Op& op) {
   return Step::taken;
 }
 
-constexpr Pickle::Ref kNone = 0, kFalse = 1, kTrue = 2, kEmpty = 3, kNumbers = 4;  // then the numbers 0 to 255
+constexpr Pickle::Ref kNone = 0, kFalse = 1, kTrue = 2, kEmpty = 3, kNumbers = 4;  // followed by the numbers 0 to 255
 constexpr std::uint32_t kMade = kNumbers + 256;
 constexpr Pickle::Ref kUnset = 0xffffffff;
-constexpr std::size_t kLongestName = 1024;  // of a module or a global
+constexpr std::size_t kLongestName = 1024;  // bytes of the name of a module or a global
 
 void append_character(std::string& out, std::uint32_t point) {
   const auto put = [&](std::uint32_t byte) { out.push_back(static_cast<char>(byte)); };
@@ -133,7 +133,7 @@ void append_character(std::string& out, std::uint32_t point) {
   put(0x80 | (point & 0x3F));
 }
 
-// A number of `digits` hexadecimal digits at the front of `text`.
+// The number in the first `digits` hexadecimal digits of `text`.
 std::optional<std::uint32_t> hexadecimal(std::string_view text, std::size_t digits) {
   std::uint32_t value = 0;
   if (text.size() < digits) return std::nullopt;
@@ -175,7 +175,7 @@ class PickleMachine {
   // ---- the stack ----
 
   void push(Ref ref) { stack_.push_back(ref); }
-  // Of what is above the innermost mark.
+  // The height of the stack at the innermost mark.
   std::size_t floor() const { return marks_.empty() ? 0 : marks_.back(); }
   void require(std::size_t count) const {
     if (stack_.size() - floor() < count)
@@ -192,7 +192,7 @@ class PickleMachine {
     require(1);
     return stack_.back();
   }
-  // Where the values above the innermost mark begin, which is taken away.
+  // Removes the innermost mark and returns the position of the first value above it.
   std::size_t pop_mark() {
     if (marks_.empty()) fail("pickle.mark", "the opcode needs a mark, the stack has none");
     const std::size_t from = marks_.back();
@@ -206,7 +206,7 @@ class PickleMachine {
       p_.whole_ = true;
       return;
     }
-    p_.bytes_ = p_.bytes_.first(static_cast<std::size_t>(p_.at_));  // what follows is no part of it
+    p_.bytes_ = p_.bytes_.first(static_cast<std::size_t>(p_.at_));  // what follows is not part of the pickle
     fail("pickle.stop", fmt::format("STOP: expected one value on the stack, found {} values and {} marks",
                                     stack_.size(), marks_.size()));
   }
@@ -214,7 +214,7 @@ class PickleMachine {
   // ---- values ----
 
   void charge() const {
-    // Two of the machine's own values take what one of metadata does.
+    // Two nodes of the machine take as much memory as one metadata value.
     if (p_.budget_ != nullptr && (p_.nodes_.size() + p_.segments_.size()) % 2 == 0)
       located([&] { p_.budget_->spend_values(1); });
   }
@@ -260,7 +260,7 @@ class PickleMachine {
     stack_.resize(from);
     return first;
   }
-  // The values from `from` on become a tuple.
+  // Makes a tuple of the values from `from` on.
   void push_tuple(std::size_t from) {
     const std::size_t count = stack_.size() - from;
     if (count == 0) return push(kEmpty);
@@ -284,7 +284,7 @@ class PickleMachine {
     p_.nodes_[ref].payload.pair[1] = arguments;
     push(ref);
   }
-  // The values from `from` on go into what is below them.
+  // Puts the values from `from` on into `into`.
   void put(Ref into, std::size_t from, Put how) {
     const std::size_t count = stack_.size() - from;
     if (how == Put::pairs && count % 2 != 0)
@@ -313,7 +313,7 @@ class PickleMachine {
     std::int64_t value = 0;
     const auto parsed = std::from_chars(text.data(), text.data() + text.size(), value);
     if (parsed.ec == std::errc() && parsed.ptr == text.data() + text.size()) return push_integer(value);
-    push_text(text, PickleKind::large);  // never converted: that takes time with the square of the digits
+    push_text(text, PickleKind::large);  // not converted: that takes quadratic time in the digits
   }
   void push_float(std::string_view text) {
     double value = 0;
@@ -330,7 +330,7 @@ class PickleMachine {
     for (std::size_t i = bytes.size(); i-- > 0;) value = value << 8 | static_cast<unsigned char>(bytes[i]);
     push_integer(static_cast<std::int64_t>(value));
   }
-  // 'text' with the escapes of Python's literals.
+  // A quoted string with the escapes of Python literals.
   void push_quoted(std::string_view text) {
     while (text.ends_with(' ') || text.ends_with('\r')) text.remove_suffix(1);
     if (text.size() < 2 || (text[0] != '\'' && text[0] != '"') || text.back() != text[0])
@@ -388,7 +388,7 @@ class PickleMachine {
 
   // ---- memo, globals ----
 
-  // Picklers number what they keep as it comes, so there are never more numbers than bytes.
+  // Picklers number memo entries consecutively, so an index never exceeds the number of bytes.
   void keep(std::uint64_t index) {
     const Ref ref = top();
     if (index > start_)
@@ -410,7 +410,7 @@ class PickleMachine {
     return number;
   }
   void push_global(std::string_view module, std::string_view name) {
-    // Names from the memo cost two bytes each time they are used, and looking them up costs their length.
+    // A name from the memo costs two bytes per use, but the lookup costs its length.
     if (module.size() > kLongestName || name.size() > kLongestName)
       fail("pickle.global",
            fmt::format("names of {} and {} bytes, at most {} are read", module.size(), name.size(), kLongestName));
@@ -444,7 +444,7 @@ class PickleMachine {
           fail("pickle.frame", fmt::format("a frame of {} bytes, {} are left", op.number, p_.bytes_.size() - p_.at_));
         return;
       case '(': marks_.push_back(stack_.size()); return;
-      case '0':  // POP takes a mark, too
+      case '0':  // POP also removes a mark
         if (!marks_.empty() && marks_.back() == stack_.size())
           marks_.pop_back();
         else
@@ -497,12 +497,12 @@ class PickleMachine {
     }
   }
 
-  // What is made of what is on the stack.
+  // Opcodes that combine values on the stack.
   void step_compound(const Op& op) {
     switch (op.code) {
       case 'l':
       case 'd':
-      case 0x91: {  // LIST, DICT, FROZENSET: of all above the mark
+      case 0x91: {  // LIST, DICT, FROZENSET: of all values above the mark
         const std::size_t from = pop_mark();
         const Ref made = make(op.code == 'l' ? PickleKind::list : op.code == 'd' ? PickleKind::dict : PickleKind::set);
         put(made, from, op.code == 'd' ? Put::pairs : Put::items);
@@ -584,19 +584,19 @@ class PickleMachine {
   }
 
   Pickle& p_;
-  std::uint64_t start_ = 0;  // of the opcode
-  std::uint64_t kept_ = 0;   // in the memo
+  std::uint64_t start_ = 0;  // offset of the opcode
+  std::uint64_t kept_ = 0;   // entries in the memo
   std::vector<Ref> stack_;
   std::vector<std::size_t> marks_;
 };
 
 Pickle::Pickle(std::span<const std::byte> bytes, std::uint64_t base) : bytes_(bytes), base_(base) {
-  // Offsets and counts have 32 bits; no pickle of a model comes near.
+  // Offsets and counts have 32 bits; no pickle of a model comes near that.
   if (bytes.size() >= kNothing)
     throw Error(ErrorKind::limit, "pickle.large",
                 fmt::format("a pickle of {} bytes, at most {} can be read", bytes.size(), kNothing - 1))
         .at(base);
-  nodes_.reserve(kMade + bytes.size() / 16);  // of tensors, a value takes about as many bytes
+  nodes_.reserve(kMade + bytes.size() / 16);  // in pickles of tensors a value takes about 16 bytes
   nodes_.resize(kMade);
   items_.reserve(bytes.size() / 16);
   nodes_[kFalse].kind = nodes_[kTrue].kind = PickleKind::boolean;
@@ -619,13 +619,13 @@ std::optional<std::uint64_t> Pickle::length_of(std::span<const std::byte> bytes)
 void Pickle::run() { PickleMachine(*this).run(); }
 
 void Pickle::scan_rest() {
-  // The last texts are most likely the names of the global that follows; those of the memo, too.
+  // The names of a global are most likely the last two texts, including those recalled from the memo.
   std::string_view before, last;
-  std::size_t latest = 0;  // of globals_
+  std::size_t latest = 0;  // index into globals_
   const auto see = [&](std::string_view text) { before = std::exchange(last, text); };
   const auto add = [&](std::string_view module, std::string_view name, std::uint64_t at) {
     if (module.size() > kLongestName || name.size() > kLongestName) return;
-    // Opcodes of one byte can name the last two texts again and again.
+    // One-byte opcodes can name the last two texts again and again.
     if (!globals_.empty() && module.data() == globals_[latest].module.data() &&
         name.data() == globals_[latest].name.data()) {
       ++globals_[latest].mentions;
@@ -645,7 +645,7 @@ void Pickle::scan_rest() {
   for (Op op;;) {
     const std::uint64_t start = at;
     const Step step = take(bytes_, at, op);
-    // What is found is for a message: after so many, more of them say nothing new.
+    // The result is for a message: after that many, more add nothing.
     if (step != Step::taken || op.code == '.' || ++steps > kMostScanned || globals_.size() >= kMostFound) return;
     switch (op.code) {
       case 'c':

@@ -1,12 +1,12 @@
 // Python's pickles as a syntax: what a pickle would build, as data. Knows nothing of tensors.
 //
 // A pickle is a program for a machine with a stack and a memo. This machine knows every opcode of protocols 0 to 5 and
-// runs nothing: a global is two names, never looked up; a call is a callable and its arguments, never called. Whoever
-// reads the tree decides which names mean something. Nothing is expanded: a list that is in a thousand places is one
-// list, and may contain itself. Opcodes, values and every look at what was put into one are charged to the budget of the
-// thread that made the Pickle (base/budget.hpp), so a visitor that walks a shared object again pays for it.
+// executes nothing: a global is two names, never looked up; a call is a callable and its arguments, never called. The
+// code that reads the tree decides which names it accepts. Nothing is expanded: a list with a thousand references is
+// one list, and may contain itself. Opcodes, values and every visit to the items of a value are charged to the budget
+// of the thread that created the Pickle (base/budget.hpp), so walking a shared object again is charged again.
 //
-// Errors carry rules `pickle.*` and the byte of the opcode (docs/formats/torch.md has the table).
+// Errors have rules `pickle.*` and the offset of the opcode (docs/formats/torch.md has the table).
 #pragma once
 
 #include <cstdint>
@@ -27,17 +27,18 @@ namespace tare::wire {
 enum class PickleKind : std::uint8_t {
   none,
   boolean,
-  integer,  // of 64 bits, signed
-  large,    // an integer beyond that
+  integer,  // 64 bits, signed
+  large,    // an integer beyond 64 bits
   real,
   text,   // also a byte string of Python 2
   bytes,  // bytes and bytearray
   list,
   tuple,
   dict,
-  set,         // and frozenset
-  global,      // module and name
-  call,        // REDUCE, NEWOBJ, INST, OBJ: a callable and its arguments, and what was put into the result afterwards
+  set,     // and frozenset
+  global,  // module and name
+  // REDUCE, NEWOBJ, INST, OBJ: a callable, its arguments, and what was put into the result afterwards.
+  call,
   persistent,  // an id that only the file around the pickle can resolve
 };
 
@@ -45,33 +46,34 @@ class Pickle {
  public:
   using Ref = std::uint32_t;
 
-  // `bytes` must outlive the pickle, and the budget must, too. `base`: where they begin in the file, for errors.
+  // `bytes` and the budget must outlive the pickle. `base`: the offset of `bytes` in the file, for errors.
   Pickle(std::span<const std::byte> bytes, std::uint64_t base);
 
-  // The bytes up to and with STOP; nothing if the end comes first, or an opcode that is not one. Looks at no value.
+  // The number of bytes up to and including STOP; nothing if they end first or contain an invalid opcode. Reads no
+  // values.
   static std::optional<std::uint64_t> length_of(std::span<const std::byte> bytes);
 
-  // Runs to STOP. Throws what is wrong; `globals` has what was met before that.
+  // Runs to STOP. Throws if the pickle is invalid; `globals` then has what was found before.
   void run();
-  // After a failure: looks at the rest opcode by opcode, for the globals it would ask for.
+  // After a failure: scans the remaining opcodes for the globals that the pickle would import.
   void scan_rest();
 
-  // Whether `run` came to STOP.
+  // Whether `run` reached STOP.
   bool is_whole() const { return whole_; }
   Ref root() const { return root_; }
-  // Bytes up to and with STOP.
+  // Bytes up to and including STOP.
   std::uint64_t length() const { return at_; }
   unsigned protocol() const { return protocol_; }
 
   PickleKind kind(Ref ref) const { return nodes_[ref].kind; }
-  // The offset in the file of the opcode that made it; 0 for small numbers and constants, which are not made anew.
+  // The file offset of the opcode that created the value; 0 for small numbers and constants, which are shared.
   std::uint64_t at(Ref ref) const { return nodes_[ref].at == 0 ? 0 : base_ + nodes_[ref].at; }
   bool boolean(Ref ref) const { return nodes_[ref].payload.integer != 0; }
   std::int64_t integer(Ref ref) const { return nodes_[ref].payload.integer; }
   double real(Ref ref) const { return nodes_[ref].payload.real; }
-  // Of text, bytes and, as the pickle has it, a large integer (little-endian, or decimal digits).
+  // For text, bytes and large integers (little-endian or decimal digits, as in the pickle).
   std::string_view text(Ref ref) const { return {nodes_[ref].payload.text, nodes_[ref].count}; }
-  // Of a large integer: whether its text is decimal digits. Bytes that happen to be digits are not.
+  // For a large integer: whether its text is decimal digits.
   bool is_decimal(Ref ref) const {
     const std::byte opcode = bytes_[nodes_[ref].at];
     return opcode == std::byte{'L'} || opcode == std::byte{'I'};
@@ -82,10 +84,10 @@ class Pickle {
   Ref persistent(Ref ref) const { return nodes_[ref].payload.pair[0]; }
   std::string_view module_of(Ref global) const { return globals_[nodes_[global].first].module; }
   std::string_view name_of(Ref global) const { return globals_[nodes_[global].first].name; }
-  // Which of `globals` it is.
+  // Its index in `globals`.
   std::uint32_t number_of(Ref global) const { return nodes_[global].first; }
 
-  // What was put in by APPEND, ADDITEMS (of a list, a set, a call), by SETITEM (of a dict, a call), by BUILD (of a call).
+  // Visits what was put into a value by APPEND or ADDITEMS (list, set, call), SETITEM (dict, call) or BUILD (call).
   template <typename Visit>
   void each_item(Ref ref, const Visit& visit) const {
     each_segment(ref, Put::items, [&](std::span<const Ref> items) {
@@ -103,12 +105,12 @@ class Pickle {
     each_segment(ref, Put::state, [&](std::span<const Ref> items) { visit(items[0]); });
   }
 
-  // The globals that the pickle asks for, each once, in the order of their first mention.
+  // The globals that the pickle imports, each once, in the order of their first mention.
   struct Global {
     std::string_view module, name;
-    std::uint64_t at = 0;  // of the first mention, in the file
+    std::uint64_t at = 0;  // file offset of the first mention
     std::uint64_t mentions = 1;
-    bool scanned = false;  // found by scan_rest: the names are what most likely was meant
+    bool scanned = false;  // found by scan_rest: the names are a guess
   };
   const std::vector<Global>& globals() const { return globals_; }
   std::size_t nodes() const { return nodes_.size(); }
@@ -120,7 +122,8 @@ class Pickle {
   struct Node {
     PickleKind kind = PickleKind::none;
     std::uint32_t at = 0;
-    std::uint32_t first = kNothing, count = 0;  // a tuple's items; the first and last segment of what was put in
+    // A tuple's items; for other kinds the first and last segment of what was put in.
+    std::uint32_t first = kNothing, count = 0;
     union {
       std::int64_t integer;
       double real;
@@ -137,7 +140,7 @@ class Pickle {
   void each_segment(Ref ref, Put put, const Visit& visit) const {
     if (!is_growing(nodes_[ref].kind)) return;
     for (std::uint32_t s = nodes_[ref].first; s != kNothing; s = segments_[s].next) {
-      // Segments of the other kinds are steps, too: an object can have a million of them and be referred to as often.
+      // Segments of other kinds also cost a step: an object can have a million of them and as many references.
       const bool is_meant = segments_[s].put == put;
       charge_steps(is_meant ? 1 + std::uint64_t{segments_[s].count} : 1);
       if (is_meant) visit(std::span(items_).subspan(segments_[s].first, segments_[s].count));
@@ -155,16 +158,16 @@ class Pickle {
   std::span<const std::byte> bytes_;
   std::uint64_t base_;
   Budget* const budget_ = current_budget();
-  std::uint64_t at_ = 0;  // the next opcode
+  std::uint64_t at_ = 0;  // offset of the next opcode
   unsigned protocol_ = 0;
   Ref root_ = 0;
   bool whole_ = false;
   std::vector<Node> nodes_;
   std::vector<Segment> segments_;
   std::vector<Ref> items_;
-  std::deque<std::string> decoded_;  // texts that are not in the bytes as they are
+  std::deque<std::string> decoded_;  // texts that differ from the bytes
   std::vector<Global> globals_;
-  NameMap<std::uint32_t> numbers_;  // of globals, by "module\nname"
+  NameMap<std::uint32_t> numbers_;  // indices into globals_, by "module\nname"
   std::vector<Ref> memo_;
 };
 

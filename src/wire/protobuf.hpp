@@ -1,4 +1,4 @@
-// The wire syntax of Protocol Buffers, read field by field from a span. Knows no message.
+// The wire syntax of Protocol Buffers, read field by field. Knows no message.
 #pragma once
 
 #include <cstdint>
@@ -10,7 +10,7 @@
 
 namespace tare::wire {
 
-// Every read is checked; throws Error corrupt `protobuf.truncated` or `protobuf.syntax`.
+// Checks every read; throws Error corrupt `protobuf.truncated` or `protobuf.syntax`.
 class ProtobufReader {
  public:
   enum class Type : std::uint8_t { varint = 0, fixed64 = 1, bytes = 2, fixed32 = 5 };
@@ -18,9 +18,9 @@ class ProtobufReader {
     std::uint32_t number = 0;
     Type type = Type::varint;
     std::uint64_t value = 0;           // varint, or the bits of a fixed32 or fixed64
-    std::span<const std::byte> bytes;  // of a string, bytes or message
+    std::span<const std::byte> bytes;  // content of a string, bytes or message
 
-    // A field of another type than its message gives it is an unknown one, to be skipped.
+    // A field whose type differs from its message's definition is unknown and must be skipped.
     bool is(std::uint32_t wanted_number, Type wanted_type) const {
       return number == wanted_number && type == wanted_type;
     }

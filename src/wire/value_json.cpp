@@ -53,7 +53,7 @@ Value parse_map(Value& value) {
   return map;
 }
 
-// An object with one key that starts with "$" is one of our spellings.
+// An object with one key that starts with "$" is one of our escapes.
 Value finish_spelling(Map map) {
   if (map.size() != 1 || !map.begin()->first.starts_with('$')) return map;
   auto& [key, value] = *map.begin();
@@ -65,7 +65,7 @@ Value finish_spelling(Map map) {
     const List* const parts = value.get<List>();
     if (parts == nullptr || parts->size() != 2 || (*parts)[0].text() == nullptr)
       throw malformed("json.form", "expected a syntax and its hex digits");
-    // Only the syntaxes that values come from: the word is shown to people and goes into content digests.
+    // Accept only syntaxes that values come from: the word is shown to people and is part of content digests.
     if (*(*parts)[0].text() != "cbor")
       throw malformed("json.form", fmt::format("\"{}\" is not a syntax that values are kept in", *(*parts)[0].text()));
     return Opaque{*(*parts)[0].text(), from_hex((*parts)[1])};

@@ -1,16 +1,15 @@
-// Reading zip: APPNOTE 6.3 as far as model files need it.
+// Reads zip archives: APPNOTE 6.3 as far as model files need it.
 //
-//   local header   "PK\3\4" version flags method time date crc32 stored size name-length extra-length   30
-//   bytes
-//                  name, extra, then the member's stored bytes, then (flag bit 3) a data descriptor
-//   central entry  "PK\1\2" made-by version flags method time date crc32 stored size name-length extra-length
-//                  comment-length disk attributes(2) attributes(4) header-offset                       46
-//                  bytes name, extra, comment
-//   zip64 end      "PK\6\6" size made-by version disk disk entries(8) entries(8) bytes(8) offset(8)    56
-//   bytes zip64 locator  "PK\6\7" disk offset-of-zip64-end(8) disks 20 bytes end            "PK\5\6" disk
-//   disk entries(2) entries(2) bytes(4) offset(4) comment-length          22 bytes
+//  local header   "PK\3\4" version flags method time date crc32 stored size name-length extra-length    30 bytes
+//                 name, extra, then the member's stored bytes, then (flag bit 3) a data descriptor
+//  central entry  "PK\1\2" made-by version flags method time date crc32 stored size name-length extra-length
+//                 comment-length disk attributes(2) attributes(4) header-offset                         46 bytes
+//                 name, extra, comment
+//  zip64 end      "PK\6\6" size made-by version disk disk entries(8) entries(8) bytes(8) offset(8)      56 bytes
+//  zip64 locator  "PK\6\7" disk offset-of-zip64-end(8) disks                                            20 bytes
+//  end            "PK\5\6" disk disk entries(2) entries(2) bytes(4) offset(4) comment-length            22 bytes
 //
-// A field that is all ones is found in the zip64 extra record (id 1) or the zip64 end instead.
+// A field that is all ones is stored in the zip64 extra record (id 1) or the zip64 end instead.
 #include "wire/zip.hpp"
 
 #include <fmt/format.h>
@@ -31,7 +30,7 @@ namespace {
 constexpr std::uint16_t kEncrypted = 1 << 0 | 1 << 6 | 1 << 13;
 constexpr std::uint16_t kDescriptor = 1 << 3, kPatch = 1 << 5;
 constexpr std::uint64_t kMaxDescriptor = 24;
-// Deflate spends at least two bits on a run of at most 258 bytes.
+// Deflate needs at least two bits for a run of at most 258 bytes.
 constexpr std::uint64_t kMaxRatio = 1032;
 
 std::uint16_t u16(std::span<const std::byte> bytes, std::size_t at) { return load_le<std::uint16_t>(&bytes[at]); }
@@ -59,10 +58,10 @@ std::string_view method_name(std::uint16_t method) {
   }
 }
 
-// Where the directory is, from the record(s) at the end of the file.
+// The position of the directory, from the records at the end of the file.
 struct End {
   std::uint64_t count = 0, size = 0, offset = 0;
-  std::uint64_t limit = 0;  // where the end records start: the directory must reach exactly here
+  std::uint64_t limit = 0;  // where the end records begin: the directory must end exactly here
 };
 
 class Reader {
@@ -73,7 +72,7 @@ class Reader {
   std::vector<ZipMember> run() {
     find_end();
     read_central();
-    // Nearly always they are.
+    // They are nearly always sorted.
     if (!std::ranges::is_sorted(members_, {}, &ZipMember::header))
       std::sort(members_.begin(), members_.end(), [](const auto& a, const auto& b) { return a.header < b.header; });
     drop_duplicates();
@@ -85,8 +84,8 @@ class Reader {
  private:
   [[noreturn]] void fail(Error error, std::uint64_t at) const { throw error.in(source_.name()).at(at); }
 
-  // Runs `check` on one member; a broken rule is reported and the member dropped. Then it may be asked for by its name,
-  // unless that is not `certain`.
+  // Runs `check` on one member. A broken rule is reported and the member dropped; it goes to `bad_`, where a lookup by
+  // name finds it, unless the name is not `certain`.
   template <typename Check>
   bool accept(const std::string& name, std::uint64_t at, const Check& check, bool certain = true) {
     try {
@@ -126,8 +125,8 @@ class Reader {
   std::vector<ZipMember> members_;
 };
 
-// The record `id` of an extra field; nothing when it is not there. Up to three bytes at the end that cannot
-// be a record are tolerated: zipalign pads with them.
+// The record `id` of an extra field; nothing if it does not exist. Tolerates up to three bytes at the end that cannot
+// be a record: zipalign pads with them.
 std::optional<std::span<const std::byte>> find_extra(std::span<const std::byte> extra, std::uint16_t id) {
   std::optional<std::span<const std::byte>> found;
   while (extra.size() >= 4) {
@@ -144,7 +143,7 @@ std::optional<std::span<const std::byte>> find_extra(std::span<const std::byte> 
   return found;
 }
 
-// Takes the 64-bit values that replace saturated 32-bit ones, in the order the record has them.
+// Reads the 64-bit values that replace saturated 32-bit ones, in the order of the record.
 class Zip64Fields {
  public:
   explicit Zip64Fields(std::span<const std::byte> extra) : record_(find_extra(extra, kZip64Extra)) {}
@@ -188,7 +187,7 @@ void Reader::find_end() {
       return check_end();
     }
   }
-  // 65,535 members need no zip64; sizes and offsets of all ones do.
+  // 65,535 members do not require zip64; sizes and offsets of all ones do.
   if (saturated && (end_.size == kZipFull32 || end_.offset == kZipFull32))
     fail(corrupt("zip.zip64.missing", "the end record points to a zip64 end record that does not exist"), end_.limit);
   check_end();
@@ -310,7 +309,7 @@ void Reader::drop_duplicates() {
       throw corrupt("zip.member.duplicate",
                     fmt::format("the name appears twice, at {} and {}", first.header, second.header));
     };
-    drop[again] = !accept(second.name, second.header, refuse, false);  // nobody can say which one is meant
+    drop[again] = !accept(second.name, second.header, refuse, false);  // it is unknown which of the two is meant
   }
   std::size_t kept = 0;
   for (std::size_t i = 0; i < members_.size(); ++i)
@@ -319,7 +318,7 @@ void Reader::drop_duplicates() {
 }
 
 void Reader::read_locals() {
-  std::uint64_t end = 0, slack = 0;  // of the member before; what a data descriptor may take after it
+  std::uint64_t end = 0, slack = 0;  // end of the previous member, and the bytes that its data descriptor may take
   std::size_t kept = 0;
   for (ZipMember& member : members_) {
     const bool good = accept(member.name, member.header, [&] {
@@ -354,7 +353,7 @@ void Reader::read_local(ZipMember& member) {
   const auto fixed = window_.get(member.header, kZipLocalSize);
   if (u32(fixed, 0) != kZipLocal) throw corrupt("zip.local.signature", "no member header where the directory points");
   const std::uint64_t name_length = u16(fixed, 26), extra_length = u16(fixed, 28);
-  // Headers of other members may be inside of this one's, whose length nothing but itself vouches for.
+  // Headers of other members may be inside this one, whose length only the header itself states.
   charge_steps(extra_length / 8);
   member.data = member.header + kZipLocalSize + name_length + extra_length;
   if (!fits(member.data, member.stored, end_.offset))
@@ -370,8 +369,8 @@ void Reader::read_local(ZipMember& member) {
   if ((member.flags & kDescriptor) != 0) check_descriptor(member);
 }
 
-// A data descriptor: [signature] crc32 stored size, the sizes of 4 bytes or, with zip64, of 8. Writers differ in whether they
-// write the signature, and in when they take 8 bytes; whichever it is, it says the same as the directory.
+// A data descriptor: [signature] crc32 stored size, with sizes of 4 bytes or, with zip64, of 8. Writers differ in
+// whether they write the signature and when they use 8 bytes; in each form it must agree with the directory.
 void Reader::check_descriptor(const ZipMember& member) {
   constexpr std::uint32_t kSignature = 0x08074b50;
   const std::uint64_t end = member.data + member.stored;
@@ -405,7 +404,7 @@ void Reader::compare_local(const ZipMember& member, std::span<const std::byte> h
   if (u16(header, 8) != member.method)
     throw corrupt("zip.local.method",
                   fmt::format("method {} in its own header, {} in the directory", u16(header, 8), member.method));
-  // With a data descriptor the writer did not know the numbers yet and left zeros (or, for zip64, all ones).
+  // With a data descriptor the writer did not know the numbers yet and wrote zeros (or, for zip64, all ones).
   const auto left_open = [&](std::size_t at) {
     return (member.flags & kDescriptor) != 0 && (u32(header, at) == 0 || u32(header, at) == kZipFull32);
   };

@@ -1,8 +1,8 @@
 // Zip archives as a syntax: a directory of named byte ranges, stored or deflated. Knows nothing of tensors.
 //
-// The reader believes nothing twice: the directory at the end and the header in front of each member must say
-// the same, members must not overlap, and no count is believed before the bytes for it are there. Errors
-// carry rules `zip.*` (docs/formats/npz.md has the table).
+// The reader checks everything against a second source: the directory at the end and the header before each member must
+// agree, members must not overlap, and a count is used only after the bytes for it were found. Errors have rules
+// `zip.*` (docs/formats/npz.md has the table).
 #pragma once
 
 #include <cstdint>
@@ -16,9 +16,9 @@
 namespace tare::wire {
 
 struct ZipMember {
-  std::string name;  // bytes as stored; UTF-8 where the writer was modern
+  std::string name;  // bytes as stored; UTF-8 from modern writers
   std::uint16_t method = 0, flags = 0;
-  std::uint32_t crc = 0;               // of the decoded bytes
+  std::uint32_t crc = 0;               // CRC-32 of the decoded bytes
   std::uint64_t header = 0;            // offset of the local header
   std::uint64_t data = 0;              // offset of the stored bytes
   std::uint64_t stored = 0, size = 0;  // bytes in the file; bytes decoded
@@ -33,18 +33,18 @@ struct BadMember {
   Error error;
 };
 
-// The members in the order of their local headers. Members that break a rule go to `bad`, or to `diagnostics` when that
-// is null, and are omitted; an archive whose directory cannot be followed throws. `limit` bounds the directory's bytes.
+// The members in the order of their local headers. Members that break a rule go to `bad`, or to `diagnostics` if that
+// is null, and are omitted. Throws if the directory cannot be read. `limit` bounds the bytes of the directory.
 std::vector<ZipMember> read_zip(const Source& source, std::uint64_t limit, Diagnostics& diagnostics,
                                 std::vector<BadMember>* bad = nullptr);
 
-// A member's decoded bytes without the first `skip`. Stored members are plain ranges; deflated ones are
-// inflated front to back in bounded memory, and checked (length, end of stream, CRC-32) when their last byte
-// is pulled.
+// A member's decoded bytes without the first `skip`. Stored members are plain ranges, guarded by the CRC-32 of the
+// member; deflated ones are inflated in order, in bounded memory, and checked (length, end of stream, CRC-32) when their
+// last byte is read.
 Blob zip_blob(const SourcePtr& source, const ZipMember& member, std::uint64_t skip = 0);
 
-// Reads every stored member and compares its CRC-32, on all cores: what a mapping never does. Deflated
-// members are checked when they are decoded.
+// Reads every stored member and compares its CRC-32, on all cores, which mapped access never does. Deflated members are
+// checked when they are decoded.
 void check_zip_crcs(const Source& source, const std::vector<ZipMember>& members, Diagnostics& diagnostics,
                     unsigned threads = 0);
 

@@ -7,6 +7,7 @@
 #include <atomic>
 #include <mutex>
 
+#include "base/once.hpp"
 #include "base/parallel.hpp"
 #include "base/printable.hpp"
 #include "wire/zip.hpp"
@@ -21,10 +22,10 @@ Error wrong_crc(std::uint32_t expected, std::uint32_t found) {
   return {ErrorKind::corrupt, "zip.member.crc", fmt::format("expected CRC-32 {:08x}, found {:08x}", expected, found)};
 }
 
-// Inflates one member front to back.
+// Inflates one member in order.
 class Inflater final : public BlobReader {
  public:
-  // `whole` is set once the last byte has been decoded and found right.
+  // `whole` is set once the last byte has been decoded and checked.
   Inflater(SourcePtr source, ZipMember member, std::shared_ptr<std::atomic<bool>> whole)
       : source_(std::move(source)),
         member_(std::move(member)),
@@ -32,7 +33,7 @@ class Inflater final : public BlobReader {
         next_(member_.data),
         left_(member_.size),
         input_(static_cast<std::size_t>(std::min<std::uint64_t>(member_.stored, kInput))) {
-    // Negative window bits: a bare stream without zlib's header.
+    // Negative window bits: a raw stream without zlib's header.
     if (::inflateInit2(&stream_, -MAX_WBITS) != Z_OK) throw std::bad_alloc();
   }
   ~Inflater() override { ::inflateEnd(&stream_); }
@@ -64,7 +65,7 @@ class Inflater final : public BlobReader {
     }
   }
 
-  // Nothing may follow the promised bytes, and they must be the right ones.
+  // Nothing may follow the expected bytes, and their CRC-32 must match.
   void finish() {
     std::byte extra[1];
     if (inflate_some(extra) != 0)
@@ -97,7 +98,7 @@ class Inflater final : public BlobReader {
       if (status == Z_STREAM_END) {
         ended_ = true;
       } else if (status == Z_BUF_ERROR && starved) {
-        break;  // cut off; the callers say so
+        break;  // truncated; the callers report that
       } else if (status == Z_MEM_ERROR) {
         throw std::bad_alloc();
       } else if (status != Z_OK && status != Z_BUF_ERROR) {
@@ -140,7 +141,7 @@ class InflateProducer final : public BlobProducer {
     return reader;
   }
 
-  // Reading to the end is the check; somebody may have done it already.
+  // Reading to the end is the check; skip it if that already happened.
   void verify() const override {
     if (whole_->load(std::memory_order_relaxed)) return;
     Inflater reader(source_, member_, whole_);
@@ -165,8 +166,32 @@ void check_crc(const Source& source, const ZipMember& member) {
     crc = crc32(crc, part);
     done += part.size();
   }
-  if (crc != member.crc) throw wrong_crc(member.crc, crc);
+  if (crc != member.crc) throw wrong_crc(member.crc, crc).in(source.name()).at(member.data).about(quote(member.name));
 }
+
+// The CRC-32 of a stored member, compared by the first who wants all bytes of it or of a part.
+class StoredMember final : public BlobGuard {
+ public:
+  StoredMember(SourcePtr source, ZipMember member) : source_(std::move(source)), member_(std::move(member)) {}
+
+  void verify() const override {
+    once_.run([&] {
+      try {
+        check_crc(*source_, member_);
+      } catch (const Error& error) {
+        if (error.kind() != ErrorKind::corrupt) throw;  // a file that cannot be read now may be read later
+        wrong_ = std::make_unique<const Error>(error);
+      }
+    });
+    if (wrong_) throw *wrong_;
+  }
+
+ private:
+  SourcePtr source_;
+  ZipMember member_;
+  mutable Once once_;
+  mutable std::unique_ptr<const Error> wrong_;
+};
 
 }  // namespace
 
@@ -175,7 +200,9 @@ std::uint32_t crc32(std::uint32_t crc, std::span<const std::byte> bytes) {
 }
 
 Blob zip_blob(const SourcePtr& source, const ZipMember& member, std::uint64_t skip) {
-  if (!member.deflated()) return Blob::range(source, member.data + skip, member.size - skip);
+  if (!member.deflated())
+    return Blob::range(source, member.data + skip, member.size - skip)
+        .guarded(std::make_shared<const StoredMember>(source, member));
   return Blob::encoded(source, member.data, member.stored, member.size - skip, Encoding::deflate,
                        std::make_shared<const InflateProducer>(source, member, skip));
 }

@@ -17,9 +17,9 @@ namespace tare::wire {
 namespace {
 
 constexpr std::uint64_t kBuffer = std::uint64_t{256} << 10;
-// What one thread takes at a time of a body that can be entered in the middle.
+// The unit of work per thread for bodies that can be opened in the middle.
 constexpr std::uint64_t kPiece = std::uint64_t{8} << 20;
-// Members up to this size are written with their header in one go.
+// Members up to this size are written together with their header.
 constexpr std::uint64_t kSmall = std::uint64_t{64} << 10;
 constexpr std::uint16_t kVersion = 20, kVersion64 = 45;
 constexpr std::uint16_t kDate = 0x0021;  // 1980-01-01
@@ -90,7 +90,7 @@ class ArchiveWriter {
   };
   struct Piece {
     std::size_t member;
-    std::uint64_t begin, end;  // of the body
+    std::uint64_t begin, end;  // offsets in the body
     std::uint32_t crc;
   };
 
@@ -101,7 +101,7 @@ class ArchiveWriter {
     member.header = end_;
     member.size = entry.front.size() + entry.body.size();
     const std::uint64_t bare = member.header + kZipLocalSize + entry.name.size() + (large(member.size) ? 20 : 0);
-    // A record has at least six bytes: its id and length, and the alignment it is for.
+    // A record has at least six bytes: its id, its length and the alignment.
     member.padding = static_cast<std::uint16_t>((kZipAlignment - bare % kZipAlignment) % kZipAlignment);
     if (member.padding != 0 && member.padding < 6) member.padding += kZipAlignment;
     member.data = bare + member.padding;
@@ -113,11 +113,11 @@ class ArchiveWriter {
     members_.push_back(std::move(member));
   }
 
-  // Bytes that came with a digest are checked as a whole before they are written in pieces.
+  // Bytes with a digest or a guard are verified as a whole before they are written in pieces.
   void verify_bodies() const {
     std::vector<const Blob*> bodies;
     for (const Member& member : members_)
-      if (member.entry.body.digest()) bodies.push_back(&member.entry.body);
+      if (member.entry.body.digest() || member.entry.body.guard() != nullptr) bodies.push_back(&member.entry.body);
     parallel_for(bodies.size(), threads_, [&](std::size_t i) { bodies[i]->verify(); });
   }
 
@@ -179,7 +179,7 @@ class ArchiveWriter {
     advance(body.size());
   }
 
-  // A member's CRC-32 from those of its pieces.
+  // Computes a member's CRC-32 from those of its pieces.
   void join() {
     for (Member& member : members_) member.crc = crc32(0, member.entry.front);
     for (const Piece& piece : pieces_) {
@@ -208,7 +208,7 @@ class ArchiveWriter {
     return !ascii && is_valid_utf8(name) ? kZipUtf8Flag : 0;
   }
 
-  // The local header and the member's front.
+  // The local header and `front`.
   static Bytes head(const Member& member) {
     const bool wide = large(member.size);
     const std::string& name = member.entry.name;
@@ -264,7 +264,7 @@ class ArchiveWriter {
   Progress* progress_;
   std::vector<Member> members_;
   std::vector<Piece> pieces_;
-  std::uint64_t end_ = 0;  // of the members; where the directory starts
+  std::uint64_t end_ = 0;  // end of the members, where the directory begins
 };
 
 }  // namespace

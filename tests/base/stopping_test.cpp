@@ -57,6 +57,25 @@ TEST(Stopping, OnlyWhoListensStopsAndOnlyMeanwhile) {
   EXPECT_EQ(current_stop(), nullptr);
 }
 
+TEST(Stopping, TheLastQuestionComesOnceAndCanStop) {
+  class Last final : public Stop {
+   public:
+    mutable int looks = 0;
+
+   private:
+    bool look_last() const noexcept override { return ++looks == 2; }
+  } stop;
+  EXPECT_EQ(rule_of([] { check_last_stop(); }), "nothing");
+  const Stoppable here(stop);
+  EXPECT_EQ(rule_of([] { check_stop(); }), "nothing");
+  EXPECT_EQ(stop.looks, 0);
+  EXPECT_EQ(rule_of([] { check_last_stop(); }), "nothing");
+  EXPECT_EQ(rule_of([] { check_last_stop(); }), "work.stopped");
+  stop.ask();  // is enough, without a look
+  EXPECT_EQ(rule_of([] { check_last_stop(); }), "work.stopped");
+  EXPECT_EQ(stop.looks, 2);
+}
+
 TEST(Stopping, AWishCanBeLookedFor) {
   class Third final : public Stop {
     bool look() const noexcept override { return ++looks_ >= 3; }

@@ -58,6 +58,21 @@ def main():
         refused("cli.plan.owner", "finish", "job.json")
         works("task", "job.json", "0", "--any-owner")
 
+        # A link to a plan of the user's own, whoever planted it.
+        plan()
+        (home / "planted.json").symlink_to("job.json")
+        refused("cli.plan.link", "task", "planted.json", "0")
+        refused("cli.plan.link", "finish", "planted.json")
+
+        # "link/.." is where the link leads, and the part is next to the plan.
+        (home / "deep" / "inner").mkdir(parents=True)
+        (home / "side").mkdir()
+        (home / "side" / "link").symlink_to("../deep/inner")
+        works("plan", "deep/far.json", "--tasks", "1", "--", "model.zt", "far.zt")
+        works("task", "side/link/../far.json", "0")
+        assert (home / "deep" / "far.json.00000.part").exists(), sorted(home.rglob("*.part"))
+        works("finish", "side/link/../far.json")
+
         # A link in the place of a part, whosever it is: not written through, not read, and its target not removed.
         plan()
         mine = home / "mine"

@@ -13,7 +13,7 @@ struct AltCase {
 
 std::vector<AltCase> alt_cases();
 
-// The files that alt_golden_test.cpp spells out.
+// The files that tests/formats/alt/golden_test.cpp spells out.
 Bytes alt_golden_v2();
 Bytes alt_golden_altc();
 Bytes alt_golden_v1();

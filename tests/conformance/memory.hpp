@@ -1,4 +1,4 @@
-// How much memory the program has asked for. Counted by replacing operator new (see conformance_memory_test.cpp), not
+// How much memory the program has asked for. Counted by replacing operator new (see memory_test.cpp), not
 // under a sanitizer, which brings its own.
 #pragma once
 

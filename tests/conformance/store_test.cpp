@@ -89,6 +89,11 @@ TEST_P(HubLink, AnAppendIsRefused) {
   EXPECT_EQ(rule_of([&] { append(first_, more); }), "io.sink.store");
   EXPECT_EQ(rule_of([&] { append(blob_, more); }), "io.sink.store");
   EXPECT_TRUE(fs::is_symlink(first_));
+  // Another name of the same file is as good as the store's own, wherever it is.
+  const std::string named = scratch_ / ("named" + std::string(GetParam()->suffixes.front()));
+  fs::create_hard_link(blob_, named);
+  EXPECT_EQ(rule_of([&] { append(named, more); }), "io.sink.names");
+  fs::remove(named);
 }
 
 // A link of the user's own to a file of the cache: what it leads to is the link in the cache.

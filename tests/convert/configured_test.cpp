@@ -157,7 +157,8 @@ TEST(Configured, NothingIsWritten) {
 }
 
 TEST(Configured, FilesOfAPartAreThereAllTheSame) {
-  EXPECT_EQ(directory_files(llama_with(R"(,"num_hidden_layers":9)")).size(), 1U);
+  std::vector<Change> lines;
+  EXPECT_EQ(directory_files(llama_with(R"(,"num_hidden_layers":9)"), lines).size(), 1U);
 }
 
 TEST(Configured, FilesOfADirectoryAreThoseThatConvertMakes) {
@@ -172,7 +173,8 @@ TEST(Configured, FilesOfADirectoryAreThoseThatConvertMakes) {
     const Format& format = *find_format(container);
     const Model other = open(memory_source(write_bytes(format, adapt(there, format).model), container));
     bool found = false;
-    for (const Attachment& file : directory_files(other))
+    std::vector<Change> lines;
+    for (const Attachment& file : directory_files(other, lines))
       if (file.name == "config.json") {
         found = true;
         EXPECT_EQ(to_text(file.blob.bytes()), to_text(expected)) << container;

@@ -14,6 +14,7 @@
 
 #include "conformance/gguf_cases.hpp"
 #include "conformance/models.hpp"
+#include "io/unfinished.hpp"
 
 namespace tare {
 namespace {
@@ -124,6 +125,26 @@ TEST_P(MetadataOf, IsSetRenamedAndRemovedAndNothingElseChanges) {
   expect_same_rest(before, again);
 }
 
+// A model that somebody installs while the new file is written is not replaced by the edited old one.
+TEST_P(MetadataOf, AModelThatIsInstalledMeanwhileStays) {
+  if (format().write == nullptr) GTEST_SKIP() << "is a directory";
+  const std::string path = written(), other = scratch_ / "other";
+  put_file(other, to_bytes("another model"));
+  const bool any = lists(format().holds.metadata_keys, "*");
+  bool installed = false;
+  // The successor is complete, and about to get its name.
+  io::set_step_hook([&](const char* call, const char*) {
+    if (!installed && call == std::string_view("mkdir")) installed = ::rename(other.c_str(), path.c_str()) == 0;
+    return 0;
+  });
+  const std::string rule = rule_of_edit(path, {any ? typed("author", std::string(5000, 'y'))
+                                                   : typed(std::string(format().holds.metadata_keys.back()), "7")});
+  io::set_step_hook({});
+  if (!installed) GTEST_SKIP() << "was changed in place";
+  EXPECT_EQ(rule, "io.source.changed");
+  EXPECT_EQ(to_text(get_file(path)), "another model");
+}
+
 TEST_P(MetadataOf, ARefusalOrATrialChangesNothing) {
   const std::string path = written();
   const auto bytes = [&] { return listing(open(path)); };
@@ -196,16 +217,17 @@ TEST_F(GgufMetadata, KeepsTheTypeOfAKeyAndTakesTheOneAskedFor) {
       edit(path_, {typed("x.u8", "7"), typed("x.i16", "-300"), typed("x.u64", "5"), typed("x.f64", "2"),
                    typed("x.floats", "[1, 0.1]"), typed("x.bytes", "[3,4]"), typed("x.none", "[\"a\",\"b\"]"),
                    typed("x.shorts", "[]"), typed("general.name", "42"), typed("tokenizer.ggml.eos_token_id", "1"),
-                   typed("new.u64:u64", "5"), typed("new.list:[i8]", "[1,-2]"), typed("new.json", "[1,2]"),
-                   typed("new.real", "0.5"), typed("x.i32:i64", "9"), typed("odd:key:u32", "1")});
-  EXPECT_EQ(done.changes.size(), 16U);
+                   typed("new.u64:u64", "5"), typed("new.list:[i8]", "[1,-2]"), typed("new.json", "[1,"),
+                   typed("new.numbers", "[1,2]"), typed("new.real", "0.5"), typed("x.i32:i64", "9"),
+                   typed("odd:key:u32", "1")});
+  EXPECT_EQ(done.changes.size(), 17U);
   EXPECT_FALSE(done.in_place);
   const std::string text = entries_text(open(path_));
   for (const std::string line :
        {"x.u8:u8=7", "x.i16:i16=-300", "x.u64:u64=5", "x.f64:f64=2.0", "x.floats:[f32]=[1.0,0.1]",
         "x.bytes:[u8]={\"$bytes\":\"0304\"}", "x.none:[string]=[\"a\",\"b\"]", "x.shorts:[i16]=[]",
         "general.name:string=\"42\"", "tokenizer.ggml.eos_token_id:u32=1", "new.u64:u64=5", "new.list:[i8]=[1,-2]",
-        "new.json:string=\"[1,2]\"", "new.real:f32=0.5", "x.i32:i64=9", "odd:key:u32=1"})
+        "new.json:string=\"[1,\"", "new.numbers:[i32]=[1,2]", "new.real:f32=0.5", "x.i32:i64=9", "odd:key:u32=1"})
     EXPECT_NE(text.find(line + "\n"), std::string::npos) << line << "\n" << text;
   EXPECT_EQ(open(path_).vocabulary.eos, 1);
 }

@@ -60,6 +60,35 @@ TEST_F(PlanTest, WhatIsNoPartOrNotAllOfThem) {
   EXPECT_THROW(write_part(input_, output_, {}, {2, 2, "p"}, last), Error);
 }
 
+TEST_F(PlanTest, ATensorThatNoPartHasIsNotFound) {
+  parts_.pop_back();
+  const auto error = error_of([&] {
+    static_cast<void>(convert_from_parts(input_, output_, {.overwrite = true}, parts_, "p", Owners::trusted));
+  });
+  ASSERT_TRUE(error);
+  EXPECT_EQ(error->kind(), ErrorKind::not_found) << "the command ends with 1, as for a task that was not done";
+}
+
+// The weights of columns come from a file that may change between two tasks, as the input may.
+TEST_F(PlanTest, PartsOfOtherImportanceAreRefused) {
+  ConvertOptions options{.overwrite = true};
+  options.adapt.quant.method = "k4";
+  const std::string target = scratch_ / "quantized.mcf";
+  const auto make = [&](std::size_t number, float weight) {
+    options.adapt.quant.importance = {{"a", {1, weight, 1}}};
+    write_part(input_, target, options, {number, 1, "p"}, parts_[number]);
+  };
+  const auto finish = [&] {
+    return rule_of([&] { static_cast<void>(convert_from_parts(input_, target, options, parts_, "p")); });
+  };
+  for (const std::size_t number : {0U, 1U, 2U}) make(number, 2);
+  EXPECT_EQ(finish(), "");
+  make(2, 3);
+  EXPECT_EQ(finish(), "plan.source");
+  options.adapt.quant.importance.clear();
+  EXPECT_EQ(finish(), "plan.source");
+}
+
 TEST_F(PlanTest, TakesNoPartOfSomebodyElse) {
   if (::geteuid() != 0) GTEST_SKIP() << "only root can give files away";
   ASSERT_EQ(::chown(parts_[1].c_str(), kSomebody, 0), 0);

@@ -3,6 +3,7 @@
 #include <random>
 
 #include "base/endian.hpp"
+#include "conformance/memory.hpp"
 #include "conformance/models.hpp"
 #include "counting_source.hpp"
 #include "lines.hpp"
@@ -348,6 +349,29 @@ TEST(Quantize, ImportanceIsAVectorOfWeights) {
   EXPECT_EQ(rule_of([&] { read_importance(file(floats({1, 2}, {2, 1}))); }), "importance.shape");
   EXPECT_EQ(rule_of([&] { read_importance(file(floats({1, -2}, {2}))); }), "importance.value");
   EXPECT_EQ(rule_of([&] { read_importance(file(floats({1, INFINITY}, {2}))); }), "importance.value");
+}
+
+// Each element of a byte becomes a float, and passed through a double on the way: a file that decodes to what `open` just
+// allows took sixteen times that.
+TEST(Quantize, ImportanceOfManySmallElementsIsLimited) {
+  const Scratch scratch;
+  const auto file = [&](std::uint64_t elements) {
+    Model model;
+    model.tensors = {dense("w", {elements}, DType::u8, Blob::memory(Bytes(elements, std::byte{1})))};
+    SaveOptions options;
+    options.write.zstd_level = 1;
+    options.overwrite = true;
+    (void)save(std::move(model), scratch / "w.zt", options);
+    return scratch / "w.zt";
+  };
+  const std::uint64_t allowed = Limits().decoded_bytes / sizeof(float);
+  EXPECT_EQ(read_importance(file(allowed)).at("w").size(), allowed);
+  const std::string larger = file(Limits().decoded_bytes);
+  const std::size_t peak =
+      peak_during([&] { EXPECT_EQ(rule_of([&] { read_importance(larger); }), "importance.size"); });
+  if (kCountsMemory) {
+    EXPECT_LT(peak, std::size_t{8} << 20) << "refused after it was decoded";
+  }
 }
 
 TEST(Quantize, BytesDoNotDependOnThreads) {

@@ -42,11 +42,6 @@ TEST_F(LoadErrors, NoDriver) {
   EXPECT_EQ(rule_of([] { device::facts("cuda:0"); }), "device.driver.old");
   ::setenv("TARE_CUDA_LIBRARY", TARE_FAKE_CUDA_PATH, 1);
   EXPECT_EQ(device::facts("cuda").device, "cuda:0");
-  // The other family, by its own names.
-  ::setenv("TARE_HIP_LIBRARY", "libdoesnotexist.so.1", 1);
-  EXPECT_EQ(rule_of([] { device::facts("hip:0"); }), "device.driver.missing");
-  ::setenv("TARE_HIP_LIBRARY", TARE_FAKE_CUDA_PATH, 1);
-  EXPECT_EQ(rule_of([] { device::facts("hip:0"); }), "device.driver.old");
 }
 
 // The library under other names, which the loader has not seen yet.

@@ -4,10 +4,14 @@
 
 #include <fcntl.h>
 #include <sys/file.h>
+#include <sys/resource.h>
+#include <unistd.h>
 
 #include <thread>
 
+#include "conformance/memory.hpp"
 #include "conformance/scratch.hpp"
+#include "io/file_sink.hpp"
 #include "io/place.hpp"
 #include "io/unfinished.hpp"
 #include "io/workshop.hpp"
@@ -47,6 +51,63 @@ class DirectoryTest : public ::testing::Test {
   const Scratch scratch_{Scratch::fast_place()};
   Directory work_;
 };
+
+// A process that has no descriptor left still removes what it must not leave behind.
+TEST_F(DirectoryTest, WorkshopsGoWithoutADescriptorToBeHad) {
+  if (!kCountsMemory) GTEST_SKIP() << "sanitizers need some themselves";
+  struct rlimit before {};
+  ASSERT_EQ(::getrlimit(RLIMIT_NOFILE, &before), 0);
+  const auto names = [&] { return std::distance(fs::directory_iterator(scratch_ / "work"), {}); };
+  const auto at_first = names();
+  const auto limit_to = [&](int more) {
+    const int next = ::dup(0);
+    ::close(next);
+    const struct rlimit few = {static_cast<rlim_t>(next + more), before.rlim_max};
+    EXPECT_EQ(::setrlimit(RLIMIT_NOFILE, &few), 0);
+  };
+  // Made with enough of them, removed with none.
+  {
+    const io::Workshop workshop(work_, "a.rule", "shown");
+    for (const char* const name : {"a", "b", "c"})
+      ASSERT_TRUE(workshop.directory().walk("new/folder", true).create(name, 0600));
+    limit_to(0);
+  }
+  ASSERT_EQ(::setrlimit(RLIMIT_NOFILE, &before), 0);
+  EXPECT_EQ(names(), at_first);
+  // Made with too few.
+  bool refused = false, made = false;
+  for (int more = 0; more < 8; ++more) {
+    limit_to(more);
+    const std::string rule = rule_of([&] { const io::Workshop workshop(work_, "a.rule", "shown"); });
+    ASSERT_EQ(::setrlimit(RLIMIT_NOFILE, &before), 0);
+    (rule.empty() ? made : refused) = true;
+    EXPECT_EQ(names(), at_first) << more;
+  }
+  EXPECT_TRUE(refused && made);
+}
+
+// What somebody puts under the name of a file while its successor is written stays.
+TEST_F(DirectoryTest, OnlyTheFileThatWasMeantIsReplaced) {
+  const std::string path = scratch_ / "work/model", other = scratch_ / "work/other";
+  for (const bool unnamed : {true, false}) {
+    io::forbid_unnamed_files(!unnamed);
+    put_file(path, to_bytes("old"));
+    put_file(other, to_bytes("other"));
+    const SourcePtr old = open_file(path);
+    const auto sink = io::create_replacement(path, *old);
+    sink->write(to_bytes("successor"));
+    ASSERT_EQ(::rename(other.c_str(), path.c_str()), 0);
+    EXPECT_EQ(rule_of([&] { sink->commit(); }), "io.source.changed");
+    EXPECT_EQ(to_text(get_file(path)), "other");
+    // And the one that is still there is.
+    const SourcePtr there = open_file(path);
+    const auto next = io::create_replacement(path, *there);
+    next->write(to_bytes("successor"));
+    next->commit();
+    EXPECT_EQ(to_text(get_file(path)), "successor");
+  }
+  io::forbid_unnamed_files(false);
+}
 
 TEST_F(DirectoryTest, NothingGoesThroughALink) {
   EXPECT_EQ(error_in(work_.enter("link")), ENOTDIR);

@@ -6,14 +6,19 @@
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/vfs.h>
+#include <unistd.h>
 
+#include <atomic>
+#include <barrier>
 #include <csignal>
 #include <thread>
 
 #include "conformance/models.hpp"
 #include "io/directory.hpp"
+#include "io/mapping_guard.hpp"
 #include "tare/sink.hpp"
 #include "tare/source.hpp"
+#include "tare/unfinished.hpp"
 
 namespace tare {
 namespace {
@@ -114,6 +119,106 @@ TEST(IoShrink, AViewOfLostBytesIsZeroAndCheckSaysSo) {
   // Growing back does not bring the bytes back under our pages: it stays said.
   ASSERT_EQ(::truncate(path.c_str(), 100'000), 0);
   EXPECT_EQ(rule_of([&] { source->check(); }), "io.source.shrank");
+}
+
+// Writes into a read-only array go to pages of the process, before the file is truncated and after.
+TEST(IoShrinkDeathTest, WritesIntoAFileThatWasCutAreKept) {
+  const Scratch scratch;
+  const std::string path = scratch / "f";
+  constexpr std::size_t kSize = std::size_t{64} << 12;
+  const int status = run_child([&] {
+    put_file(path, Bytes(kSize, std::byte{7}));
+    const SourcePtr source = open_file(path);
+    const auto view = source->view(0, kSize);
+    if (!view || !io::MappingGuard::let_write(*view)) return 1;
+    if (io::MappingGuard::let_write(view->subspan(4096))) return 2;  // not as it was given to the guard
+    auto* const bytes = reinterpret_cast<volatile unsigned char*>(const_cast<std::byte*>(view->data()));
+    if (::truncate(path.c_str(), 4096) != 0) return 3;
+    // From the end to the beginning: a page that was replaced is not replaced once more with those after it.
+    for (std::size_t at = kSize; at-- > 0;) bytes[at] = static_cast<unsigned char>(bytes[at] + 1);
+    for (std::size_t at = 0; at < kSize; ++at)
+      if (bytes[at] != (at < 4096 ? 8 : 1)) return 4;
+    return rule_of([&] { source->check(); }) == "io.source.shrank" ? 0 : 5;
+  });
+  EXPECT_TRUE(WIFEXITED(status)) << "signal " << WTERMSIG(status);
+  EXPECT_EQ(WEXITSTATUS(status), 0);
+}
+
+TEST(IoShrinkDeathTest, ThreadsThatMeetTheSameCutKeepTheirWrites) {
+  const Scratch scratch;
+  const std::string path = scratch / "f";
+  constexpr std::size_t kSize = std::size_t{256} << 12;
+  constexpr unsigned kThreads = 4;
+  const int status = run_child([&] {
+    for (int round = 0; round < 50; ++round) {
+      put_file(path, Bytes(kSize, std::byte{7}));
+      const SourcePtr source = open_file(path);
+      const auto view = source->view(0, kSize);
+      if (!view || !io::MappingGuard::let_write(*view) || ::truncate(path.c_str(), 0) != 0) return 1;
+      auto* const bytes = reinterpret_cast<volatile unsigned char*>(const_cast<std::byte*>(view->data()));
+      std::barrier together(kThreads);
+      std::vector<std::jthread> threads;
+      for (unsigned own = 0; own < kThreads; ++own)
+        threads.emplace_back([&, own] {
+          together.arrive_and_wait();
+          for (std::size_t at = kSize + own; (at -= kThreads) >= kThreads;) bytes[at] = 1;
+          bytes[own] = 1;
+        });
+      threads.clear();
+      for (std::size_t at = 0; at < kSize; ++at)
+        if (bytes[at] != 1) return 2;
+    }
+    return 0;
+  });
+  EXPECT_TRUE(WIFEXITED(status)) << "signal " << WTERMSIG(status);
+  EXPECT_EQ(WEXITSTATUS(status), 0);
+}
+
+// A lock that a thread of the parent holds when it forks is not held in the child.
+TEST(IoForkDeathTest, ChildrenOpenFilesWhileThreadsOfTheParentDo) {
+  const Scratch scratch(Scratch::fast_place());
+  const std::string path = scratch / "f";
+  put_file(path, Bytes(8192, std::byte{7}));
+  std::atomic<bool> stop{false};
+  std::vector<std::jthread> threads;
+  for (int i = 0; i < 3; ++i)
+    threads.emplace_back([&, i] {
+      while (!stop) {
+        static_cast<void>(open_file(path));
+        static_cast<void>(create_file(scratch / fmt::format("g{}", i), {.overwrite = true}));
+      }
+    });
+  int hung = 0;
+  for (int i = 0; i < 400 && hung == 0; ++i) {
+    const int status = run_child([&] {
+      ::alarm(60);  // ends a child that waits for a thread which it does not have
+      static_cast<void>(open_file(path));
+      const auto sink = create_file(scratch / "h", {.overwrite = true});
+      sink->write(to_bytes("x"));
+      sink->commit();
+      return 0;
+    });
+    if (!WIFEXITED(status) || WEXITSTATUS(status) != 0) ++hung;
+  }
+  stop = true;
+  EXPECT_EQ(hung, 0);
+}
+
+// What a process began before it forked is not the child's to discard.
+TEST(IoForkDeathTest, ChildrenDoNotDiscardWhatTheParentWrites) {
+  const Scratch scratch;
+  const std::string path = scratch / "f";
+  io::forbid_unnamed_files(true);
+  const auto sink = create_file(path, {});
+  io::forbid_unnamed_files(false);
+  sink->write(to_bytes("whole"));
+  EXPECT_EQ(run_child([&] {
+              discard_unfinished();
+              return 0;
+            }),
+            0);
+  sink->commit();
+  EXPECT_EQ(to_text(get_file(path)), "whole");
 }
 
 TEST(IoShrink, PreadSaysWhereItEnds) {

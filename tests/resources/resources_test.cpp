@@ -11,6 +11,7 @@
 #include "resources/piece_bytes.hpp"
 #include "resources/piece_merges.hpp"
 #include "resources/resources.hpp"
+#include "resources/tokenizer_rules.hpp"
 
 namespace tare {
 namespace {
@@ -607,6 +608,33 @@ TEST(TokenizerJson, NoBlankBehindAddedTokens) {
   const std::string text = resources::tokenizer_json(v);
   EXPECT_EQ(text.find("Prepend"), std::string::npos);
   EXPECT_NE(text.find(R"("prepend_scheme": "first", "split": false)"), std::string::npos) << text;
+  // Whatever the text begins with: a sign that puts a blank in front of blanks, too.
+  EXPECT_NE(text.find(R"("replacement": " ", "prepend_scheme": "first")"), std::string::npos) << text;
+  EXPECT_EQ(resources::parse_tokenizer_rules(text).adds_blank, true);
+}
+
+// A rule that changes the tokens of a text is read, or reported.
+TEST(TokenizerJson, RulesThatNoKeySaysAreTold) {
+  const auto rules = [](std::string_view text) { return resources::parse_tokenizer_rules(text); };
+  const auto framed =
+      rules(R"({"post_processor": {"type": "RobertaProcessing", "sep": ["</s>", 2], "cls": ["<s>", 0]}})");
+  EXPECT_EQ(framed.before, std::vector<std::string>{"<s>"});
+  EXPECT_EQ(framed.behind, std::vector<std::string>{"</s>"});
+  EXPECT_EQ(rules(R"({"post_processor": {"type": "New"}})").others.size(), 1U);
+  EXPECT_TRUE(rules(R"({"post_processor": {"type": "ByteLevel"}})").others.empty());
+  EXPECT_EQ(rules(R"({"added_tokens": [{"id": 1, "content": "<m>", "rstrip": true}]})").others.size(), 1U);
+  EXPECT_EQ(rules(R"({"added_tokens": [{"id": 1, "content": "<m>", "single_word": true}]})").others.size(), 1U);
+  EXPECT_TRUE(rules(R"({"added_tokens": [{"id": 1, "content": "<m>", "rstrip": false}]})").others.empty());
+  EXPECT_EQ(rules(R"({"model": {"type": "BPE", "end_of_word_suffix": "</w>"}})").others.size(), 1U);
+  EXPECT_TRUE(rules(R"({"model": {"type": "WordPiece", "continuing_subword_prefix": "##"}})").others.empty());
+  const auto split = [&](std::string_view how) {
+    return rules(fmt::format(R"({{"pre_tokenizer": {{"type": "Split", "pattern": {{"Regex": "a"}}, {}}}}})", how))
+        .cuts.at(0);
+  };
+  EXPECT_EQ(split(R"("behavior": "Isolated", "invert": false)"), "split a");
+  EXPECT_EQ(split(R"("behavior": "Removed", "invert": true)"), "split a");
+  EXPECT_EQ(split(R"("behavior": "Removed", "invert": false)"), "split a (Removed)");
+  EXPECT_EQ(split(R"("behavior": "MergedWithPrevious", "invert": false)"), "split a (MergedWithPrevious)");
 }
 
 TEST(TokenizerJson, AUnigramKnowsItsUnknownPiece) {

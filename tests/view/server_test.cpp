@@ -5,12 +5,14 @@
 #include <arpa/inet.h>
 #include <fmt/format.h>
 #include <gtest/gtest.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
 #include <charconv>
 #include <condition_variable>
 #include <cstring>
+#include <fstream>
 #include <list>
 #include <thread>
 
@@ -106,6 +108,10 @@ class Caller {
   // A part of a request.
   void say(std::string_view text) const {
     EXPECT_EQ(::send(descriptor_, text.data(), text.size(), MSG_NOSIGNAL), static_cast<ssize_t>(text.size()));
+  }
+  // The same to a server that may hang up before it has heard all.
+  void try_to_say(std::string_view text) const {
+    static_cast<void>(::send(descriptor_, text.data(), text.size(), MSG_NOSIGNAL));
   }
   // Waits for an answer; its status, and its body in `body`.
   int hear() {
@@ -204,6 +210,60 @@ TEST(ViewServer, StrangersDoNotKeepTheOwnerOut) {
   EXPECT_EQ(known.call("overview"), 200) << "whoever has shown the secret keeps the connection";
 }
 
+// Nor do clients with the secret: the one that has been idle for the longest time gives way.
+TEST(ViewServer, IdleOwnersDoNotKeepTheNextOneOut) {
+  const Setting setting;
+  const Service service(std::vector<ExhibitPtr>{setting.model()});
+  const Page page = live_page("x");
+  const auto server = served(service, page, {.short_patience = std::chrono::hours(10)});
+  if (server == nullptr) GTEST_SKIP() << "libmicrohttpd is not installed";
+  const Opened opened{*setting.gate};
+  std::list<Caller> owners;
+  for (int i = 0; i < 300; ++i) {
+    Caller& owner = owners.emplace_back(server->urls()[0]);
+    // Which may come too soon after the others: then it waits for its turn.
+    int status = 0;
+    while ((status = owner.call("overview")) == 429) std::this_thread::sleep_for(std::chrono::milliseconds(20));
+    ASSERT_EQ(status, 200) << i;
+  }
+  EXPECT_EQ(owners.front().hear(), 0) << "the first was sent away";
+}
+
+// What a stranger asks for is forgotten with the connection, however the library ends the request.
+TEST(ViewServer, NothingIsKeptOfRequestsThatAreRefused) {
+  const Setting setting;
+  const Service service(std::vector<ExhibitPtr>{setting.model()});
+  const Page page = live_page("x");
+  const auto server = served(service, page);
+  if (server == nullptr) GTEST_SKIP() << "libmicrohttpd is not installed";
+  const Opened opened{*setting.gate};
+  const std::string path = "/" + std::string(15'000, 'b');
+  std::string parameters, few;
+  for (int i = 0; i < 3000; ++i) parameters += fmt::format("a={}&", i);
+  for (int i = 0; i < 300; ++i) few += "a&";
+  const std::string requests[] = {
+      fmt::format("GET /?{} HTTP/1.1\r\nHost: evil.example\r\n\r\n", parameters),
+      fmt::format("GET {}?{} HTTP/1.1\r\nHost: evil.example\r\n\r\n", path, few),
+      fmt::format("GET {} HTTP/1.1\r\nHost: x\r\nX: {}\r\n\r\n", path, std::string(40'000, 'y')),
+      fmt::format("GET {} HTTP/1.1\r\nHost x\r\n\r\n", path),
+      fmt::format("GET {} HTTP/7\r\n\r\n", path),
+      fmt::format("GET {} HTTP/1.1\r\nHost: x", path),
+      fmt::format("POST {} HTTP/1.1\r\nHost: x\r\nContent-Length: 100\r\n\r\nabc", path),
+  };
+  for (int round = 0; round < 20; ++round)
+    for (const std::string& request : requests) {
+      Caller stranger(server->urls()[0]);
+      stranger.try_to_say(request);
+    }
+  Caller owner(server->urls()[0]);
+  EXPECT_EQ(owner.call("overview"), 200);
+  owner.leave();
+  // The library does not notice of every connection that its client has gone; such a one is sent away when its time is up.
+  for (int i = 0; i < 12000 && server->load().requests > 0; ++i)
+    std::this_thread::sleep_for(std::chrono::milliseconds(5));
+  EXPECT_EQ(server->load().requests, 0U);
+}
+
 TEST(ViewServer, LongWorkHoldsUpNeither) {
   const Setting a, b;
   const Service service({a.model(), b.model()});
@@ -286,7 +346,48 @@ TEST(ViewServer, EndsWhileDataIsRead) {
   for (Caller& caller : waiting) EXPECT_TRUE(caller.hear() != 200 || !caller.body.empty());
 }
 
+// While it lives, there is no address space for another stack.
+class NoThreads {
+ public:
+  NoThreads() {
+    unsigned long pages = 0;
+    std::ifstream("/proc/self/statm") >> pages;
+    ::getrlimit(RLIMIT_AS, &before_);
+    struct rlimit small = before_;
+    small.rlim_cur = pages * static_cast<unsigned long>(::sysconf(_SC_PAGESIZE)) + (4U << 20);
+    EXPECT_EQ(::setrlimit(RLIMIT_AS, &small), 0);
+  }
+  ~NoThreads() { ::setrlimit(RLIMIT_AS, &before_); }
+  NoThreads(const NoThreads&) = delete;
+  NoThreads& operator=(const NoThreads&) = delete;
+
+ private:
+  struct rlimit before_ {};
+};
+
 // The queue of long work, without a server.
+TEST(ViewJobs, WithoutThreadsTheCallerWorks) {
+  Jobs jobs;
+  JobPtr first, second;
+  {
+    const NoThreads none;
+    first = jobs.start("first", [](Job&) { return "1"; });
+    second = jobs.start("second", [](Job&) -> std::string { throw Error(ErrorKind::io, "a.rule", "a problem"); });
+  }
+  EXPECT_TRUE(first->done);
+  EXPECT_EQ(first->result, "1");
+  EXPECT_TRUE(second->done);
+  ASSERT_NE(second->error, nullptr);
+  EXPECT_EQ(second->error->rule(), "a.rule");
+  // Later there are threads again.
+  const JobPtr third = jobs.start("third", [](Job&) { return "3"; });
+  for (;;) {
+    const std::scoped_lock lock(third->mutex);
+    if (third->done) break;
+  }
+  EXPECT_EQ(third->result, "3");
+}
+
 class Held {
  public:
   std::string operator()() {

@@ -1,5 +1,5 @@
-// What an MCF file is made of, for programs that depend on particular sections. No section is required by the format:
-// a consumer says which ones it needs and learns the missing one by name.
+// The sections of an MCF file, for programs that depend on particular ones. The format requires no section: a program
+// lists the sections it needs, and the error names the first missing one.
 //
 //   const SourcePtr file = open_file("model.mcf");
 //   mcf::require(*file, {mcf::SectionType::tensor_index, mcf::SectionType::tokenizer});
@@ -31,7 +31,7 @@ enum class SectionType : std::uint32_t {
   merges = 0x0105,
 };
 
-// "TensorIndex", "config.json"; for types the format does not define their number, "0x00000200".
+// "TensorIndex", "config.json"; for types that the format does not define, the number: "0x00000200".
 [[nodiscard]] TARE_API std::string name_of(SectionType type);
 
 // An entry of the section directory.
@@ -41,10 +41,10 @@ struct Section {
   std::uint64_t offset = 0, size = 0;  // bytes, in the file
 };
 
-// The directory of a file, by type. Reads the header and the directory only. Throws what `open` would.
+// The section directory of a file, sorted by type. Reads only the header and the directory. Throws what `open` would.
 [[nodiscard]] TARE_API std::vector<Section> sections(const Source& source);
 
-// Throws Error not_found `mcf.require` that names the first of `types` the file has no section of.
+// Throws Error not_found `mcf.require`, which names the first of `types` that the file has no section of.
 TARE_API void require(const Source& source, std::span<const SectionType> types);
 inline void require(const Source& source, std::initializer_list<SectionType> types) {
   require(source, std::span(types.begin(), types.size()));

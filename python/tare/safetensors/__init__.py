@@ -13,6 +13,7 @@ import numpy as np
 
 from .. import _errors
 from .._model import open as _open
+from .._paths import is_content
 
 SafetensorError = _errors.Error
 
@@ -48,6 +49,8 @@ class safe_open:  # noqa: N801: the package's name
     def _begin(self, framework, device, backend):
         if framework not in _TORCH + _NUMPY + _JAX:
             raise _errors.UsageError(f"framework {framework!r} is invalid; the choices are 'pt', 'np' and 'flax'")
+        if device is None:
+            device = "cpu"
         if framework in _TORCH:
             check_device(device)
         elif device != "cpu":
@@ -117,7 +120,9 @@ class Slice:
             array = np.asarray(self._tensor[_checked(self._tensor.shape, key)])
         except IndexError as error:
             raise _errors.OutsideError(str(error), item=self._tensor.name) from None
-        return _jax(array) if self._framework in _JAX else array
+        if self._framework in _JAX:
+            return _jax(array)
+        return array if array.flags.writeable else array.copy()
 
 
 class _safe_open_handle(safe_open):  # noqa: N801: the package's name
@@ -127,7 +132,7 @@ class _safe_open_handle(safe_open):  # noqa: N801: the package's name
         self._begin(framework, device, backend)
         f = getattr(f, "buffer", f)  # of one that was opened as text
         f.seek(0)
-        self._model = _open(bytes(f.read()), arrays=True)
+        self._model = _open(content_of(f.read()), arrays=True)
 
 
 def is_mapped(backend):
@@ -170,8 +175,15 @@ def _checked(shape, key):
 
 
 def path_of(filename):
-    """A path, which may be bytes; never None, and never the bytes of a file."""
-    return os.fsdecode(os.fspath(filename))
+    """A path, which may be bytes: the package takes files by functions of their own."""
+    return os.fsdecode(filename)
+
+
+def content_of(data):
+    """The bytes of a file, which nobody else changes; not a number, of which bytes() would make zeros."""
+    if not is_content(data):
+        raise _errors.WrongTypeError(f"expected the bytes of a file, found {type(data).__name__}")
+    return bytes(data)
 
 
 def texts(metadata):
@@ -273,9 +285,7 @@ def serialize_file(tensor_dict, filename, metadata=None):
 
 def deserialize(bytes):  # noqa: A002: the package's name
     """The tensors of the bytes of a file: pairs of a name and a dict with shape, dtype and data."""
-    if not isinstance(bytes, (type(b""), bytearray, memoryview)):
-        raise _errors.WrongTypeError(f"expected bytes, found {type(bytes).__name__}")
-    with _open(bytes if isinstance(bytes, type(b"")) else type(b"")(bytes), arrays=True) as model:
+    with _open(content_of(bytes), arrays=True) as model:
         return [
             (tensor.name, {"shape": list(tensor.shape), "dtype": DTYPES.get(tensor.type, tensor.type), "data": bytearray(tensor.bytes())})
             for tensor in model.tensors()

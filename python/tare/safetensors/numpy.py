@@ -1,7 +1,7 @@
 """safetensors.numpy for every container."""
 
 from .._model import open as _open
-from . import IN_MEMORY, is_mapped, path_of, save_dict
+from . import IN_MEMORY, content_of, is_mapped, path_of, save_dict
 
 
 def load_file(filename, *, backend="mmap"):
@@ -12,7 +12,7 @@ def load_file(filename, *, backend="mmap"):
 
 def load(data):
     """All tensors of the bytes of a file."""
-    with _open(bytes(data), arrays=True) as model:
+    with _open(content_of(data), arrays=True) as model:
         return model.load(writable=True)
 
 

@@ -6,7 +6,7 @@ from .. import _errors
 from .. import torch as _torch
 from .._model import open as _open
 from .._tensor import Tensor
-from . import IN_MEMORY, check_device, is_mapped, path_of, save_dict
+from . import IN_MEMORY, check_device, content_of, is_mapped, path_of, save_dict
 
 
 def load_file(filename, device="cpu", *, backend="mmap"):
@@ -18,7 +18,7 @@ def load_file(filename, device="cpu", *, backend="mmap"):
 
 def load(data):
     """All tensors of the bytes of a file."""
-    with _open(bytes(data), arrays=True) as model:
+    with _open(content_of(data), arrays=True) as model:
         return _torch._stored_tensors(model, "cpu")
 
 

@@ -4,7 +4,8 @@
 
 namespace tare::cli {
 
-// Whether every field that was written came back. A container of fixed fields also gives those nobody set.
+// Returns whether every field that was written was read back. A container with fixed fields may also return fields that
+// were not set.
 inline bool came_back(const Config& written, const Config& read) {
   const Map found = read.to_map();
   for (const auto& [key, value] : written.to_map())

@@ -17,14 +17,14 @@
 namespace tare::cli {
 namespace {
 
-// Its tensors are no architecture's.
+// The model's tensors belong to no architecture, so names are not converted.
 const AdaptOptions kKeepNames = [] {
   AdaptOptions options;
   options.keep_names = true;
   return options;
 }();
 
-// What the format's row says it has no room for.
+// Returns the parts of the model that the format cannot hold, by its row.
 std::vector<ModelPart> without_room(const Model& model, const Capabilities& holds) {
   std::vector<ModelPart> drop;
   const auto fits = [&](const Map::Entry& entry) {
@@ -41,7 +41,8 @@ std::vector<ModelPart> without_room(const Model& model, const Capabilities& hold
   return drop;
 }
 
-// The model as the format can hold it: whole if possible, else without what it refuses. Says so in `changes`.
+// Returns the model as the format can hold it: complete if possible, else without what the format refuses. `changes`
+// lists the differences.
 Model prepare(const Model& original, const Format& format, std::vector<std::string>& changes) {
   Model model = original;
   AdaptOptions options;
@@ -67,7 +68,7 @@ Model prepare(const Model& original, const Format& format, std::vector<std::stri
     changes = {fmt::format("takes one tensor, without its name: {}", model.tensors[0].name)};
   }
   Adapted adapted = adapt(std::move(model), format, options);
-  // One line for each layout is too much here.
+  // One line for each layout would be too much here, so they are counted.
   std::size_t decoded = 0;
   for (ReportLine& line : weigh(adapted.changes)) {
     if (line.kind == ChangeKind::decoded)
@@ -93,7 +94,7 @@ std::uint64_t write_file(const Model& model, const Format& format, const std::st
   return bytes;
 }
 
-// Whether everything beside the tensors came back too, where the format has room for it.
+// Returns whether everything but the tensors was read back, as far as the format can hold it.
 bool same_rest(const Model& a, const Model& b, const Capabilities& holds) {
   return (holds.metadata != Room::tree || a.metadata == b.metadata) &&
          (!holds.config || came_back(a.config, b.config)) && (!holds.vocabulary || a.vocabulary == b.vocabulary) &&
@@ -113,7 +114,7 @@ Visit visit(const Format& format, const Model& original, const Format& home, con
 
   const std::string written = content_digest(model, threads);
   Model there = open(path, read_options(arguments));
-  // A container of one tensor has no name for it: the file's name is taken.
+  // A container of one tensor has no name for it, and uses the file's name.
   if (!format.holds.many_tensors) there.tensors.at(0).name = model.tensors.at(0).name;
   result.kept = written == content_digest(original, threads);
   result.read = content_digest(there, threads) == written && same_rest(model, there, format.holds);
@@ -132,14 +133,14 @@ Visit visit(const Format& format, const Model& original, const Format& home, con
   return result;
 }
 
-// The container the model is at home in: the first that holds it unchanged.
+// Returns the first container that holds the model unchanged.
 const Format& home_of(const Model& model) {
   for (const Format& format : formats()) {
     if (format.write == nullptr) continue;
     try {
       if (adapt(model, format, kKeepNames).changes.empty()) return format;
     } catch (const Error&) {
-      continue;  // not this one
+      continue;  // it refuses the model
     }
   }
   throw Error(ErrorKind::unsupported, "cli.demo", "no container holds the whole model");

@@ -1,5 +1,5 @@
-// A language model as one downloads it: Mistral's tensors and files, small. 64 wide, 2 layers, 4 heads that share 2 pairs
-// of keys and values, 96 tokens.
+// A small version of a downloaded language model: Mistral's tensors and files, with a width of 64, 2 layers, 4 heads
+// that share 2 pairs of keys and values, and 96 tokens.
 #include <fmt/format.h>
 
 #include "cli/demo/model.hpp"

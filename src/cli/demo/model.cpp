@@ -12,7 +12,7 @@
 namespace tare::cli {
 namespace {
 
-// splitmix64: the same numbers everywhere, unlike the distributions of <random>.
+// splitmix64, which gives the same numbers on every machine, unlike the distributions of <random>.
 class Numbers {
  public:
   explicit Numbers(std::uint64_t seed) : state_(seed) {}
@@ -38,7 +38,7 @@ void put(Bytes& bytes, T value) {
   store_le(bytes.data() + at, value);
 }
 
-// One element of a storage type; integers are weights scaled to a byte.
+// Appends one element of a storage type; integers are weights scaled to a byte.
 void put_element(Bytes& bytes, DType type, Numbers& numbers) {
   const double weight = numbers.weight();
   const auto whole = static_cast<std::int64_t>(weight * 1000);
@@ -67,8 +67,8 @@ Bytes elements(DType type, std::uint64_t count, std::uint64_t seed) {
   return bytes;
 }
 
-// A tensor of a logical type. A type one byte wide is an 8-bit float: bit patterns in the middle of its range, where
-// none of them has a NaN.
+// Makes a tensor of a logical type. A type that is one byte wide is an 8-bit float: its bit patterns are from the
+// middle of its range, where none is NaN.
 Tensor filled(std::string name, Shape shape, const LogicalType& type, std::uint64_t seed) {
   const std::uint64_t count = shape.elements().value_or(0) * type.per_element;
   Bytes bytes;
@@ -119,7 +119,7 @@ Tensor sparse_points() {
   return tensor;
 }
 
-// One matrix for every method that takes rows of any length.
+// Adds one matrix for every method that accepts rows of any length.
 void add_quantized(Model& model) {
   std::uint64_t seed = 50;
   for (const Codec& codec : codecs()) {
@@ -193,7 +193,7 @@ Model demo_model(std::string_view architecture) {
   const tiny_llama::TinyLlamaModel llama(
       {.model_dim = 16, .num_layers = 2, .num_heads = 2, .ffn_hidden_dim = 32, .max_seq_length = 24, .vocab_size = 40});
   Model model = llama.to_model();
-  for (Tensor& tensor : model.tensors)  // that borrow from `llama`
+  for (Tensor& tensor : model.tensors)  // copies tensors that borrow from `llama`
     tensor.components[0].blob = Blob::memory(tensor.components[0].blob.bytes());
   return model;
 }

@@ -1,4 +1,4 @@
-// The small models that `tare demo` takes around, the same on every machine and on every call.
+// The small models of `tare demo`, the same on every machine and on every call.
 #pragma once
 
 #include "tare/model.hpp"
@@ -9,10 +9,10 @@ namespace tare::cli {
 Model demo_model();
 // A model for a container that holds one architecture only (Capabilities::architecture).
 Model demo_model(std::string_view architecture);
-// A language model as it is downloaded, with its files.
+// A language model like a downloaded one, with its files.
 Model mistral_model();
 
-// Bell-shaped numbers around 0, or integers of the same shape.
+// Bell-shaped numbers around 0, or integers with that distribution.
 Tensor demo_tensor(std::string name, Shape shape, DType type, std::uint64_t seed);
 
 }  // namespace tare::cli

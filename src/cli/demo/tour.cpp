@@ -24,11 +24,11 @@ struct Step {
   std::optional<DType> dtype = {};
   std::string_view method = {};
 };
-// ALT has no bf16 and widens it; the way back asks for it again.
+// ALT has no bf16 and widens it; the conversion back asks for bf16 again.
 constexpr std::string_view kStart = "mistral/";
 constexpr Step kSteps[] = {
     {"mistral.alt"}, {"back/", DType::bf16}, {"mistral.mcf"}, {"mistral.zt"}, {"k4.mcf", {}, "k4"}};
-constexpr std::uint64_t kShardBytes = 96 << 10;  // two shards
+constexpr std::uint64_t kShardBytes = 96 << 10;  // gives two shards
 
 std::uint64_t bytes_at(const std::filesystem::path& path) {
   if (!std::filesystem::is_directory(path)) return std::filesystem::file_size(path);
@@ -53,7 +53,7 @@ Kept compare(const Vocabulary& now, const Vocabulary& start) {
   return now.tokens == start.tokens ? Kept::part : Kept::changed;
 }
 
-// Whether every number is the same, whatever its type is now.
+// Returns whether all numbers are equal, whatever their types.
 bool same_values(const Model& a, const Model& b, unsigned threads) {
   Model x, y;
   x.tensors = a.tensors, y.tensors = b.tensors;
@@ -62,7 +62,7 @@ bool same_values(const Model& a, const Model& b, unsigned threads) {
       found.tensors, [](const TensorDifference& t) { return t.values_differ || !t.compared || t.only_in.has_value(); });
 }
 
-// The root mean square of the errors in percent of that of the weights.
+// Returns the root mean square of the errors in percent of that of the weights.
 double relative_error(const std::vector<TensorOutcome>& outcomes) {
   double squared_error = 0, squared_sum = 0;
   for (const TensorOutcome& outcome : outcomes) {
@@ -130,7 +130,7 @@ class Traveller {
     verify_options.read = read_options(arguments_);
     verify_options.threads = arguments_.threads();
     stop.verified = verify(path_of(step.file), verify_options).ok(false);
-    // What needs a reason is a change since the stop before.
+    // Only a change since the previous stop needs an explanation.
     const bool as_before =
         digest == digest_before_ && model.config == before_.config && model.vocabulary == before_.vocabulary;
     stop.good = stop.verified && (as_before || !done.changes.empty());

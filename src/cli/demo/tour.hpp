@@ -1,4 +1,4 @@
-// A downloaded model on its way from container to container, and finally into few bits per weight.
+// Converts a downloaded model from container to container, and finally quantizes it.
 #pragma once
 
 #include <cstdint>
@@ -10,19 +10,19 @@
 
 namespace tare::cli {
 
-// What there is of something of the model, compared with the start.
+// How much of a part of the model is left, compared with the start.
 enum class Kept : std::uint8_t { same, part, changed };
 
 struct Stop {
-  std::string file;     // made from the file of the stop before
+  std::string file;     // made from the file of the previous stop
   std::string made_by;  // "convert, bf16"
   std::uint64_t bytes = 0;
   std::string weights;        // "same, as f32"
-  bool weights_same = false;  // every number is what it was
+  bool weights_same = false;  // all numbers are equal to the original's
   Kept config = Kept::same, tokens = Kept::same;
-  std::vector<ReportLine> changes;  // on the way to it
+  std::vector<ReportLine> changes;  // on the way to this stop
   bool verified = false;
-  bool good = false;  // nothing was lost without a word
+  bool good = false;  // nothing was lost without a report
 };
 
 struct Tour {
@@ -30,7 +30,7 @@ struct Tour {
   std::vector<Stop> stops;
 };
 
-// Leaves its files under `directory`.
+// Leaves the files under `directory`.
 Tour demo_tour(const std::string& directory, const Arguments& arguments);
 
 }  // namespace tare::cli

@@ -1,4 +1,4 @@
-// append: more tensors for an existing file, in place.
+// append: adds tensors to an existing file, in place.
 #include "tare/append.hpp"
 
 #include <fmt/format.h>
@@ -17,7 +17,7 @@
 namespace tare::cli::append_verb {
 namespace {
 
-// The tensors of all inputs as one model: they are added together or not at all.
+// Returns the tensors of all inputs as one model: they are added together or not at all.
 Model gather(const Arguments& arguments) {
   Model extra;
   std::set<std::string> names;

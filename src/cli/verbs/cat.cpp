@@ -1,4 +1,4 @@
-// cat: a tensor's bytes.
+// cat: prints a tensor's bytes.
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -8,7 +8,7 @@
 #include "cli/options.hpp"
 #include "cli/packed_remarks.hpp"
 #include "cli/verbs.hpp"
-#include "convert/packed_guard.hpp"
+#include "convert/steps/packed_guard.hpp"
 #include "model/copy_blob.hpp"
 #include "tare/codec.hpp"
 #include "tare/convert.hpp"
@@ -18,7 +18,7 @@
 namespace tare::cli::cat_verb {
 namespace {
 
-// raw, f32, and every container of exactly one tensor that can be written to a pipe.
+// Returns raw, f32, and every container of exactly one tensor that can be written to a pipe.
 Words as_words() {
   Words words{"raw", "f32"};
   for (const Format& format : formats())
@@ -42,14 +42,14 @@ const Component& pick_component(const Tensor& tensor, const Arguments& arguments
       .about(quote(tensor.name));
 }
 
-// What is asked for, as one dense tensor.
+// Returns the requested part as one dense tensor.
 Tensor dense_part(const Tensor& tensor, const Arguments& arguments) {
   Tensor part = to_dense(tensor);
   if (arguments.has("slice")) part = slice(part, parse_slice(arguments.get("slice")));
   return part;
 }
 
-// Integers that stand for weights are not written as if they were numbers.
+// Refuses to write the codes of packed weights as if they were numbers.
 void refuse_codes(const Model& model, const Tensor& tensor, const std::string& file, const std::string& as) {
   const std::string why = why_codes(model, tensor);
   if (why.empty()) return;

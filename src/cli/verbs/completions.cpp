@@ -15,7 +15,7 @@ std::vector<const Verb*> shown_verbs() {
   return shown;
 }
 
-// 'text' for any of the three shells; a quote inside is closed, escaped, opened again.
+// Quotes text for any of the three shells: a quote inside is closed, escaped, and opened again.
 std::string in_quotes(std::string_view text) {
   std::string out = "'";
   for (const char c : text) {
@@ -95,7 +95,7 @@ _tare() {{
 
 // ---- zsh
 
-// Text inside a spec of _arguments: brackets and colons mean something there.
+// Escapes text for a spec of _arguments, in which brackets and colons have a meaning.
 std::string zsh_text(std::string_view text) {
   std::string out;
   for (const char c : text) {

@@ -1,4 +1,4 @@
-// convert: a model from one container into another.
+// convert: converts a model from one container to another.
 #include "tare/convert.hpp"
 
 #include <fmt/format.h>
@@ -40,7 +40,7 @@ Words dialect_words() {
   return words;
 }
 
-// Every method by its short name where that is unique, and by its full one; and the mixes.
+// Returns every method by its short name if that is unique, and by its full name; and the mixes.
 Words quant_words() {
   Words words;
   for (const Codec& codec : codecs())
@@ -62,7 +62,7 @@ std::vector<std::string_view> written_suffixes() {
   return all;
 }
 
-// The format OUT will have. An option it does not honour is refused here: an option that does nothing misleads.
+// Returns the format of OUT. Refuses an option that this format ignores: an option without effect misleads.
 const Format& target_format(const Arguments& arguments) {
   const std::string& output = arguments.operand(1);
   const std::string to = arguments.get("to");
@@ -73,7 +73,7 @@ const Format& target_format(const Arguments& arguments) {
                       : fmt::format("'{}' does not end in the suffix of a known format ({}); name the format with --to",
                                     output, fmt::join(written_suffixes(), " ")));
   if (!is_writable(*format)) {
-    // Its row ends with what to write instead.
+    // The row's `versions` ends with the format to write instead.
     const std::size_t clause = format->versions.rfind("; ");
     throw UsageError(fmt::format("{} ({}) can be read but not written{}, or name another format with --to",
                                  format->name, format->title,

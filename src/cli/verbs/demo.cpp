@@ -1,4 +1,4 @@
-// demo: a small model through the main verbs on one screen, and every container checked.
+// demo: takes a small model through the main verbs on one screen, and checks every container.
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -17,12 +17,13 @@
 #include "cli/table.hpp"
 #include "cli/text.hpp"
 #include "cli/verbs.hpp"
+#include "io/place.hpp"
 #include "io/workshop.hpp"
 
 namespace tare::cli::demo_verb {
 namespace {
 
-// A directory that goes away with everything in it, however we end; one that a kill left goes with the next.
+// A directory that is removed with its content, also after an error; one that a kill left is removed by the next run.
 class Scratch {
  public:
   Scratch() {
@@ -44,7 +45,7 @@ Cell verdict(bool good, std::string_view yes, std::string_view no) {
   return good ? Cell(yes, Style::green) : Cell(no, Style::red);
 }
 
-// `good`: whether it was told what is not the same.
+// `good`: whether the difference was reported.
 Cell kept_cell(Kept kept, bool good) {
   constexpr std::string_view kWords[] = {"same", "part", "changed"};
   const Style style = kept == Kept::same ? Style::green : good ? Style::yellow : Style::red;
@@ -89,10 +90,10 @@ void print_tour(const Tour& tour, Session& session) {
   }
 }
 
-// By the number of tensors that fit, most first: "42: zt mcf npz".
+// Groups containers by the number of tensors that fit, most first: "42: zt mcf npz".
 void print_containers(const std::vector<Visit>& visits, Session& session) {
   std::map<std::size_t, std::vector<const Visit*>, std::greater<>> fitting;
-  std::vector<const Visit*> own;  // those that take a model of one architecture only
+  std::vector<const Visit*> own;  // containers for one architecture only
   for (const Visit& visit : visits)
     (visit.format->holds.architecture.empty() ? fitting[visit.tensors] : own).push_back(&visit);
   std::string line;
@@ -148,7 +149,7 @@ void print_details(const Tour& tour, const std::vector<Visit>& visits, Session& 
       session.line(printable(fmt::format("{}: {}", visit.format->name, change)));
 }
 
-// `kept`: where the files are; empty when they go away.
+// `kept`: the directory of the files; empty if they are removed.
 void print_next(const std::string& kept, Session& session) {
   const std::string model = kept.empty() ? "MODEL" : fmt::format("{}/mistral", kept);
   session.line(kept.empty() ? "Next, with a model of your own (a Hugging Face directory, or a file):"
@@ -163,7 +164,7 @@ void print_next(const std::string& kept, Session& session) {
   std::size_t widest = 0;
   for (const auto& [command, meaning] : commands) widest = std::max(widest, display_width(command));
   for (const auto& [command, meaning] : commands) {
-    // A command is there to be typed: it is never cut, what it does is omitted where there is no room.
+    // A command is meant to be typed, so it is never shortened; its meaning is omitted if it does not fit.
     const bool fits = 2 + widest + 2 + meaning.size() <= columns_of(session);
     const std::string gap = fits ? std::string(widest + 2 - display_width(command), ' ') : std::string();
     session.line(fmt::format("  {}{}{}", session.paint(Style::bold, printable(command)), gap, fits ? meaning : ""));
@@ -197,6 +198,10 @@ int run(const Arguments& arguments, Session& session) {
     throw Error(ErrorKind::io, "cli.demo",
                 fmt::format("cannot make the directory: {}", std::generic_category().message(errno)))
         .in(directory);
+  // Made or found: what somebody else planted under that name leads anywhere.
+  std::string plain = directory;
+  while (plain.size() > 1 && plain.ends_with('/')) plain.pop_back();
+  static_cast<void>(io::find_place(plain, "cli.demo", "cannot open the directory"));
   return tour(directory, true, arguments, session);
 }
 

@@ -1,4 +1,4 @@
-// diff: what two files disagree about.
+// diff: compares two files.
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -15,6 +15,7 @@
 #include "cli/table.hpp"
 #include "cli/text.hpp"
 #include "cli/verbs.hpp"
+#include "convert/directory_form.hpp"
 #include "tare/codec.hpp"
 #include "tare/format.hpp"
 #include "tare/inspect.hpp"
@@ -22,7 +23,7 @@
 namespace tare::cli::diff_verb {
 namespace {
 
-// "2x3 -> 3x2"; empty when they agree.
+// Returns for example "shape 2x3 -> 3x2"; empty if both are empty.
 std::string change(std::string_view what, const std::string& a, const std::string& b) {
   return a.empty() && b.empty() ? std::string() : fmt::format("{} {} -> {}", what, a, b);
 }
@@ -99,7 +100,7 @@ void print_json(const Difference& difference, Session& session) {
   session.line(text);
 }
 
-// One tensor: the error of B as a distribution.
+// Compares one tensor: shows the error of B as a distribution.
 int run_on_tensor(const Arguments& arguments, Session& session, Model a, Model b) {
   const std::string& name = arguments.operand(2);
   const Tensor x = find_tensor(a, arguments.operand(0), name), y = find_tensor(b, arguments.operand(1), name);
@@ -112,7 +113,7 @@ int run_on_tensor(const Arguments& arguments, Session& session, Model a, Model b
   const auto bins = static_cast<std::size_t>(arguments.number("bins", 16, 1, 1000));
   const Statistics errors = statistics(difference(x, y), bins, 8, arguments.threads());
   const Statistics before = statistics(x, 1, 0, arguments.threads());
-  // Of the finite values; the root mean square of A is what the error is measured by.
+  // For finite values only; the error is relative to the root mean square of A.
   const double size = std::sqrt(before.std * before.std + before.mean * before.mean);
   const double rms = std::sqrt(errors.std * errors.std + errors.mean * errors.mean);
   if (arguments.has("json")) {
@@ -138,7 +139,7 @@ int run_on_tensor(const Arguments& arguments, Session& session, Model a, Model b
   return kFailed;
 }
 
-// A pattern that selects nothing would make any two files the same.
+// Throws for a pattern that selects nothing, because then any two files would be equal.
 void expect_matches(const Arguments& arguments, const Model& a, const Model& b) {
   for (const std::string_view option : {"match", "skip"})
     for (const std::string& glob : arguments.all(option)) {
@@ -154,6 +155,8 @@ void expect_matches(const Arguments& arguments, const Model& a, const Model& b) 
 int run(const Arguments& arguments, Session& session) {
   const ReadOptions read = read_options(arguments);
   Model a = open(arguments.operand(0), read), b = open(arguments.operand(1), read);
+  if (pair_names(a, b))
+    session.remark("A and B have no tensor name in common: compared under the names and row order of Hugging Face");
   if (arguments.size() == 3) return run_on_tensor(arguments, session, std::move(a), std::move(b));
   if (arguments.has("bins")) throw UsageError("--bins is for the histogram of one tensor; name it after B");
   expect_matches(arguments, a, b);
@@ -209,7 +212,9 @@ constexpr Verb kVerb{
     .description =
         "Compares the tensors (names, shapes, types, layouts, values) and the metadata of two files, which may "
         "be of different formats. For values it prints the largest absolute difference, the root mean square "
-        "of the difference and the cosine of the two. Quantized and sparse tensors are compared decoded. With a "
+        "of the difference and the cosine of the two. Quantized and sparse tensors are compared decoded. Two "
+        "files that have no name in common, such as a file for a runtime and the directory it was made from, are "
+        "compared under the names and row order of Hugging Face, which --match, --skip and TENSOR mean then. With a "
         "TENSOR, the differences of its elements are shown as a distribution. Exit code 1 when they differ.",
     .operands = kOperands,
     .options = kOptions,

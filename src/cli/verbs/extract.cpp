@@ -1,4 +1,4 @@
-// extract: the files a model carries along.
+// extract: writes the files that a model carries.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -30,7 +30,7 @@ void list(const Model& model, bool as_json, Session& session) {
   table.print(session);
 }
 
-// Whether the beginning looks like something that nobody wants to see on a terminal, even made harmless.
+// Returns whether the beginning looks binary, which is useless on a terminal even with control characters removed.
 bool looks_binary(const Blob& blob) {
   Bytes head(static_cast<std::size_t>(std::min<std::uint64_t>(4096, blob.size())));
   blob.read(0, head);

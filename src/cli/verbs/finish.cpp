@@ -1,4 +1,4 @@
-// finish: the output of a plan, from the parts that its tasks made.
+// finish: writes the output of a plan, from the parts that its tasks made.
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 

@@ -1,4 +1,4 @@
-// formats: the tables of containers and layouts, for people, for documents and for programs.
+// formats: prints the tables of containers and layouts, for people, for documents and for programs.
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -15,13 +15,13 @@ namespace {
 
 using Names = std::span<const std::string_view>;
 
-// What a capability that is yes or no is about.
+// Whether a flag concerns a container's content or its options.
 enum class About : std::uint8_t { content, options };
 
 struct Flag {
   About about;
   std::string_view key;    // JSON, Markdown
-  std::string_view title;  // table; of an option as it is typed
+  std::string_view title;  // in the table; for an option, as it is typed
   bool (*has)(const Format& format);
 };
 
@@ -57,7 +57,7 @@ bool any(Names names) { return names.size() == 1 && names[0] == "*"; }
 
 std::string joined(Names names) { return any(names) ? "any" : fmt::format("{}", fmt::join(names, " ")); }
 
-// What metadata it takes: none, texts or any values under any key, or certain keys only.
+// Returns which metadata the format holds: none, texts or any values under any key, or certain keys only.
 std::string metadata_text(const Format& format) {
   const bool certain = format.holds.metadata != Room::none && !any(format.holds.metadata_keys);
   return certain ? fmt::format("{} keys", format.holds.metadata_keys.size())
@@ -78,13 +78,13 @@ std::string types_text(const Format& format) {
   return fmt::format("{} + {}", dtypes_text(format), any(logical) ? "any logical" : joined(logical));
 }
 
-// What tensors it takes: their layouts, and whether they must be those of one architecture.
+// Returns which tensors the format holds: their layouts, and the architecture if only one is allowed.
 std::string tensors_text(const Format& format) {
   const std::string layouts = joined(format.holds.layouts);
   return format.holds.architecture.empty() ? layouts : fmt::format("{}, {} only", layouts, format.holds.architecture);
 }
 
-// As to_dense does: what is dense already needs no decoder.
+// As in to_dense, a dense tensor needs no decoder.
 bool decodes(const Codec& codec) { return codec.decode != nullptr || codec.layout == Tensor().layout; }
 
 std::string dash_if_empty(std::string text) { return text.empty() ? "-" : text; }
@@ -157,7 +157,7 @@ void print_table(Session& session) {
   print_layouts(session);
 }
 
-// "config, vocabulary"
+// Returns for example "config, vocabulary".
 std::string keys_text(About about, const Format& format) {
   std::vector<std::string> keys;
   for (const Flag& flag : kFlags)

@@ -1,4 +1,4 @@
-// hash: the content digest, ours or that of a container's document.
+// hash: prints the content digest, Tare's or that of a container's document.
 #include <fmt/format.h>
 
 #include "cli/json.hpp"
@@ -13,7 +13,7 @@
 namespace tare::cli::hash_verb {
 namespace {
 
-// The digest that the container whose option was given defines; ours without one.
+// Returns the digest that a container defines, if its option was given; Tare's otherwise.
 std::string digest_of_model(Model model, const Arguments& arguments, Progress* progress) {
   for (const Format& format : formats())
     if (format.content_digest != nullptr && arguments.has(format.name)) {
@@ -55,7 +55,7 @@ int run(const Arguments& arguments, Session& session) {
   return kDone;
 }
 
-// An option for each container whose document defines a digest, called after it.
+// Returns an option for each container whose document defines a digest, with the container's name.
 std::vector<Option> digest_options() {
   static const std::vector<std::string> helps = [] {
     std::vector<std::string> texts;

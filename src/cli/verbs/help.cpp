@@ -1,4 +1,4 @@
-// help: everything about one verb, or the list of them.
+// help: prints the help of one verb, or the list of verbs.
 #include "cli/help.hpp"
 
 #include <fmt/format.h>

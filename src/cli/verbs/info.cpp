@@ -1,4 +1,4 @@
-// info: one screen about a file.
+// info: prints one screen about a file.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -24,13 +24,13 @@
 namespace tare::cli::info_verb {
 namespace {
 
-// What keeps it to one screen.
+// Limits that keep the output to one screen.
 constexpr std::size_t kLargest = 5, kTypes = 8, kMetadataKeys = 12, kValueColumns = 60, kBarColumns = 24, kBroken = 8;
 
 struct TypeSum {
   std::string type;
   std::uint64_t tensors = 0, bytes = 0, stored = 0;
-  std::optional<std::uint64_t> parameters = 0;  // nothing: more than 64 bits count, as a sparse tensor may claim
+  std::optional<std::uint64_t> parameters = 0;  // nothing: more than 64 bits can count, as a sparse tensor may state
 
   void add_parameters(std::optional<std::uint64_t> more) {
     parameters = parameters && more ? checked_add(*parameters, *more) : std::nullopt;
@@ -39,7 +39,7 @@ struct TypeSum {
 
 struct Summary {
   std::vector<TypeSum> types;          // most bytes first
-  std::vector<const Tensor*> largest;  // likewise
+  std::vector<const Tensor*> largest;  // most bytes first
   TypeSum all;
 };
 
@@ -61,7 +61,7 @@ Summary sum_up(const Model& model) {
   std::stable_sort(summary.types.begin(), summary.types.end(),
                    [](const TypeSum& a, const TypeSum& b) { return a.bytes > b.bytes; });
   const auto shown = static_cast<std::ptrdiff_t>(std::min(kLargest, summary.largest.size()));
-  // File order among equals, so that the same file always shows the same.
+  // Equal tensors stay in file order, so that the output is always the same.
   std::partial_sort(
       summary.largest.begin(), summary.largest.begin() + shown, summary.largest.end(),
       [](const Tensor* a, const Tensor* b) { return a->bytes() != b->bytes() ? a->bytes() > b->bytes() : a < b; });
@@ -69,7 +69,7 @@ Summary sum_up(const Model& model) {
   return summary;
 }
 
-// "1.24 billion" says more than nine digits do.
+// Rounds large numbers: "1.24 billion" is easier to read than all digits.
 std::string parameters_text(std::optional<std::uint64_t> counted_parameters) {
   if (!counted_parameters) return "more than 2^64 parameters";
   const std::uint64_t number = *counted_parameters;
@@ -141,10 +141,10 @@ void print_vocabulary(const Vocabulary& vocabulary, Session& session) {
   session.line("  " + printable(summary_of(vocabulary)));
 }
 
-// How a model is packed that another program quantized.
+// The packing of a model that another program quantized.
 struct PackedFacts {
   std::optional<resources::Packed> found;
-  bool decoded = false;  // all of it is tensors of their true shapes
+  bool decoded = false;  // all packed weights are tensors of their true shapes
   double bits_per_weight = 0;
 
   explicit PackedFacts(const Model& model) {
@@ -167,7 +167,7 @@ struct PackedFacts {
   }
 };
 
-// What an adapter is, or why nobody knows; empty for a model that is none.
+// Returns what the adapter is, or why that is unknown; empty for a model that is not an adapter.
 std::string adapter_text(const Model& model) {
   try {
     const auto adapter = resources::find_adapter(model);
@@ -224,7 +224,7 @@ void write_count(JsonWriter& json, std::optional<std::uint64_t> count) {
     json.null();
 }
 
-// How a model that is quantized already is packed; null for any other.
+// Writes the packing of a quantized model; null for any other.
 void write_packed(JsonWriter& json, const std::optional<resources::Packed>& packed) {
   json.key("packed");
   if (!packed) {
@@ -282,12 +282,12 @@ void print_json(const Model& model, const std::string& file, Session& session) {
   session.line(text);
 }
 
-// A part of a pipeline, counted.
+// A part of a pipeline with its sums.
 struct CountedPart {
   PipelinePart part;
   TypeSum all = {};
   std::uint64_t file_bytes = 0;
-  std::string type = {};  // of most of its bytes
+  std::string type = {};  // the type of most of its bytes
 };
 
 CountedPart counted_part(const std::string& directory, const PipelinePart& part, const ReadOptions& options) {
@@ -347,7 +347,7 @@ void print_pipeline_json(const Pipeline& pipeline, const std::vector<CountedPart
   session.line(text);
 }
 
-// The whole of it: every part that is a model is opened. One that cannot be is complained about, and not counted.
+// Shows a pipeline: opens every part that is a model. A part that cannot be opened is reported and not counted.
 void show_pipeline(const Pipeline& pipeline, const std::string& file, const Arguments& arguments, Session& session) {
   std::vector<CountedPart> parts;
   std::vector<Error> failed;

@@ -1,4 +1,4 @@
-// load: tensors into the memory of a GPU, measured.
+// load: loads tensors into the memory of a GPU, and measures it.
 #include <fmt/format.h>
 
 #include <chrono>
@@ -116,7 +116,7 @@ int run(const Arguments& arguments, Session& session) {
   const device::Plan plan = plan_of(model, arguments);
   run.tensors = plan.size();
   std::vector<device::Report> reports;
-  std::optional<device::Loading> first;  // whose memory the others fill again
+  std::optional<device::Loading> first;  // the repetitions reuse its memory
   for (long i = 0; i < repeat; ++i) {
     ProgressBar bar(session, fmt::format("loading {}", printable(run.file)), std::nullopt);
     options.progress = bar.progress();
@@ -141,7 +141,7 @@ int run(const Arguments& arguments, Session& session) {
 
 constexpr Operand kOperands[] = {kFile};
 constexpr Option kOptions[] = {
-    {.name = "device", .value = "NAME", .help = "where to: cuda:0 by default, cuda:1, hip:0, ..."},
+    {.name = "device", .value = "NAME", .help = "where to: cuda:0 by default, cuda:1, ..."},
     {.name = "verify", .help = "compare digests and count NaN and infinities while the bytes pass"},
     {.name = "dtype",
      .value = "TYPE",

@@ -1,4 +1,4 @@
-// ls: the tensors of a file, for people or as the JSON that scripts depend on.
+// ls: lists the tensors of a file, for people or as the JSON that scripts depend on.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -27,7 +27,7 @@ std::uint64_t first_offset(const Tensor& tensor) {
   return first;
 }
 
-// Sorts by a key that is computed once a tensor; ties stay in file order.
+// Sorts by a key that is computed once per tensor; ties stay in file order.
 template <typename Key, typename Less = std::less<>>
 void sort_by(Listed& tensors, const Key& key, const Less& less = {}) {
   using Keyed = std::pair<decltype(key(*tensors[0])), const Tensor*>;
@@ -71,7 +71,7 @@ Listed list(const Model& model, const Arguments& arguments) {
   return tensors;
 }
 
-// Those that cannot be in any order but the file's: last.
+// Returns the broken tensors, which are listed last in file order because they cannot be sorted.
 Broken list_broken(const Model& model, const Arguments& arguments) {
   Broken broken;
   for (const BrokenTensor& tensor : model.broken)
@@ -106,7 +106,7 @@ void print_json(const Model& model, const Listed& tensors, const Broken& broken,
   session.line(text);
 }
 
-// What a tensor is to a model that is quantized already ("gptq codes"), for the column of layouts.
+// The roles of tensors in a model with packed weights ("gptq codes"), for the column of layouts.
 class PackedWords {
  public:
   explicit PackedWords(const Model& model) : first_(model.tensors.data()), packed_(resources::find_packed(model)) {}

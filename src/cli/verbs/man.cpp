@@ -1,4 +1,4 @@
-// man: the manual page in mdoc, made from the tables.
+// man: prints the manual page in mdoc, made from the tables.
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -14,12 +14,12 @@
 namespace tare::cli::man_verb {
 namespace {
 
-// The day the text around the tables was last changed; a build must not depend on the day it is made.
+// The date of the last change to the text around the tables; the build date would make builds differ.
 constexpr std::string_view kDate = "November 15, 2026";
 
 constexpr std::size_t kColumns = 72;
 
-// Text for a line of its own: no escapes, no request by accident.
+// Escapes text for a line of its own, so that it contains no escapes or requests by accident.
 std::string roff(std::string_view text) {
   std::string out;
   if (text.starts_with('.') || text.starts_with('\'')) out += "\\&";
@@ -37,7 +37,7 @@ std::string roff(std::string_view text) {
   return out;
 }
 
-// An argument of a macro: quoted, so that no word of it is taken for a macro.
+// Quotes an argument of a macro, so that no word of it is taken for a macro.
 std::string argument(std::string_view text) {
   std::string out = "\"";
   for (const char c : roff(text)) {
@@ -49,7 +49,7 @@ std::string argument(std::string_view text) {
   return out + "\"";
 }
 
-// One sentence per line, as mdoc wants it.
+// Puts each sentence on a line of its own, as mdoc requires.
 std::string sentences(std::string_view text) {
   std::string out;
   while (!text.empty()) {
@@ -78,7 +78,7 @@ std::string paragraphs(std::string_view text) {
   return out;
 }
 
-// "Fl o , Fl -output Ar PATH"
+// Returns for example "Fl o , Fl -output Ar PATH".
 std::string option_macros(const Option& option) {
   std::string out;
   if (option.letter != 0) out += fmt::format("Fl {} , ", option.letter);

@@ -1,4 +1,4 @@
-// meta: the metadata of a file, key by key, and changing it.
+// meta: prints and changes the metadata of a file.
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -17,12 +17,12 @@
 namespace tare::cli::meta_verb {
 namespace {
 
-constexpr std::size_t kValueColumns = 60;                         // of a value on a terminal, as in `info`
-constexpr std::uint64_t kMaxFileBytes = std::uint64_t{64} << 20;  // of --set-file
+constexpr std::size_t kValueColumns = 60;                         // for a value on a terminal, as in `info`
+constexpr std::uint64_t kMaxFileBytes = std::uint64_t{64} << 20;  // limit of --set-file
 
 std::string spelled(const Value& value) { return value.text() != nullptr ? *value.text() : to_json(value); }
 
-// In a table: whole in a pipe.
+// Table cells are shortened on a terminal and complete in a pipe.
 std::string shown(const Value& value, const Session& session) {
   const std::string text = printable(spelled(value));
   return session.screen().terminal ? elide_end(text, kValueColumns, session.ellipsis()) : text;
@@ -65,7 +65,7 @@ const MetadataEntry& find_entry(const std::vector<MetadataEntry>& entries, const
       .in(file);
 }
 
-// A text as it is, so that it can become a file; anything else as JSON on a line.
+// Prints a text unchanged, so that it can become a file; anything else as JSON on one line.
 void get(const Model& model, const std::string& key, const Arguments& arguments, Session& session) {
   const std::vector<MetadataEntry> entries = metadata_entries(model);
   const MetadataEntry& entry = find_entry(entries, arguments.operand(0), key);
@@ -88,7 +88,7 @@ void get(const Model& model, const std::string& key, const Arguments& arguments,
 
 // ---- changes ----
 
-// "KEY=REST" of one of the options.
+// Splits "KEY=REST" of one of the options.
 std::pair<std::string, std::string> pair_of(std::string_view option, std::string_view form, const std::string& text) {
   const std::size_t equals = text.find('=');
   if (equals == std::string::npos || equals == 0 || (equals + 1 == text.size() && option != "set"))
@@ -109,7 +109,7 @@ std::string text_in(const std::string& path) {
   return text;
 }
 
-// In the order that the help promises: a key that was renamed has its new name for the others.
+// Returns the edits in the order that the help documents: a renamed key has its new name for the other edits.
 std::vector<MetadataEdit> edits_of(const Arguments& arguments) {
   std::vector<MetadataEdit> edits;
   for (const std::string& text : arguments.all("rename")) {
@@ -129,7 +129,7 @@ std::vector<MetadataEdit> edits_of(const Arguments& arguments) {
   return edits;
 }
 
-// What was and what is, as one text where both are the same.
+// Returns both texts with an arrow, or one if they are equal or the other is empty.
 std::string both(const std::string& before, const std::string& after) {
   return before == after || before.empty() ? after : after.empty() ? before : fmt::format("{} -> {}", before, after);
 }

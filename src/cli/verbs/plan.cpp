@@ -1,4 +1,4 @@
-// plan: a conversion divided into tasks for a cluster.
+// plan: divides a conversion into tasks for a cluster.
 #include "tare/plan.hpp"
 
 #include <fmt/format.h>

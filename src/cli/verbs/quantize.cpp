@@ -1,4 +1,4 @@
-// quantize: convert with a recipe, and a table of what it cost.
+// quantize: converts with a recipe, and prints a table of the errors.
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -22,7 +22,7 @@
 namespace tare::cli::quantize_verb {
 namespace {
 
-// Tensors that became the same thing, summed up.
+// Tensors with the same new type, summed up.
 struct Group {
   std::string type;
   bool encoded = false, measured = false;
@@ -57,7 +57,7 @@ void Group::add(const TensorOutcome& outcome) {
   worst = outcome.name;
 }
 
-// By type, the encoded ones first, each kind in the order of first appearance; the sum of all last.
+// Groups outcomes by type: encoded ones first, each kind in the order of first appearance; the sum of all last.
 std::vector<Group> grouped(const std::vector<TensorOutcome>& outcomes) {
   std::vector<Group> groups;
   Group all;
@@ -105,7 +105,7 @@ void write_numbers(JsonWriter& json, std::uint64_t elements, std::uint64_t bytes
   json.key("weights").number(elements).key("bytes").number(bytes).key("bits_per_weight").real(bits);
 }
 
-// Only of methods whose scales are f16.
+// Written only for methods with f16 scales.
 void write_scales(JsonWriter& json, std::uint64_t scales, std::uint64_t subnormal) {
   if (scales > 0) json.key("scales").number(scales).key("subnormal_scales").number(subnormal);
 }
@@ -115,7 +115,8 @@ void write_errors(JsonWriter& json, const Group& group) {
   write_scales(json, group.scales, group.subnormal_scales);
 }
 
-// What the table tells is measured against what was decoded. One line, whatever types they were of and have become.
+// Warns if tensors were already quantized, because their errors are measured against the decoded weights. One line for
+// all tensors, whatever their types.
 std::vector<ReportLine> requantized_warning(const std::vector<Change>& changes) {
   std::size_t tensors = 0;
   std::vector<std::string_view> types;
@@ -170,7 +171,7 @@ void print_json(const Conversion& done, const std::vector<Group>& groups, const 
   session.line(text);
 }
 
-// An error about a pattern says which option it was given with.
+// Adds the option of the pattern to an error about a pattern.
 Error with_option(const Error& error, const Arguments& arguments) {
   const auto is_meant = [&](std::string_view glob) { return error.item() == "pattern " + quote(glob); };
   const auto reworded = [&](std::string_view option) {

@@ -1,4 +1,4 @@
-// report: what `view` shows, as one page to keep or to attach.
+// report: writes what `view` shows as one page, to keep or to attach.
 #include "view/report.hpp"
 
 #include <filesystem>

@@ -53,7 +53,7 @@ tiny_llama::Sampling sampling(const Arguments& arguments) {
   return result;
 }
 
-// An option that does nothing misleads.
+// Refuses options that have no effect with --logits: an option without effect misleads.
 void refuse_idle_options(const Arguments& arguments) {
   if (!arguments.has("logits")) return;
   for (const std::string_view option : {"count", "stop", "temperature", "top-k", "top-p", "seed"})
@@ -67,7 +67,7 @@ void check_stops(const Tokens& stops, std::int32_t vocab_size) {
       throw UsageError(fmt::format("--stop {}: the model's tokens are 0 to {}", token, vocab_size - 1));
 }
 
-// The two come from different files as often as not.
+// Warns if the vocabularies differ, because they often come from different files.
 void compare_vocabularies(const BytePairTokenizer& tokenizer, const TinyLlamaModel& model, Session& session) {
   const auto known = static_cast<std::size_t>(model.config().vocab_size);
   if (tokenizer.size() != known)
@@ -92,7 +92,7 @@ BytePairTokenizer tokenizer_of_files(const Arguments& arguments, Session& sessio
   return tokenizer;
 }
 
-// How tokens are spelled: by the files named, else by the vocabulary in the model's own file, else not at all.
+// Returns the tokenizer: from the files given, else from the vocabulary in the model's file, else none.
 std::optional<BytePairTokenizer> tokenizer_for(const Arguments& arguments, const Model& model, Session& session) {
   if (arguments.has("vocab") != arguments.has("merges")) throw UsageError("--vocab and --merges need each other");
   if (arguments.has("tokenizer") && !arguments.has("vocab"))
@@ -103,7 +103,7 @@ std::optional<BytePairTokenizer> tokenizer_for(const Arguments& arguments, const
   return std::nullopt;
 }
 
-// Prints as it comes. A terminal gets whole characters, and nothing that could steer it.
+// Prints text as it is generated. A terminal gets whole characters, and no control sequences.
 class Stream {
  public:
   Stream(Session& session, const std::optional<BytePairTokenizer>& tokenizer)
@@ -113,7 +113,7 @@ class Stream {
     if (!tokenizer_) {
       session_.line(fmt::to_string(token));
     } else {
-      // A model may have more tokens than anybody has named.
+      // A model may have more tokens than the vocabulary names.
       const bool named = static_cast<std::size_t>(token) < tokenizer_->size();
       waiting_ += named ? tokenizer_->text_of(token) : fmt::format("<{}>", token);
       print(whole_characters());
@@ -128,7 +128,7 @@ class Stream {
   }
 
  private:
-  // Bytes of `waiting_` without a character at its end that is still to be completed.
+  // Returns the bytes of `waiting_` without an incomplete character at its end.
   std::size_t whole_characters() const {
     const std::size_t size = waiting_.size();
     for (std::size_t back = 1; back <= std::min<std::size_t>(3, size); ++back) {

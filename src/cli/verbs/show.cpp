@@ -1,4 +1,4 @@
-// show: one tensor, with numbers and a picture.
+// show: prints one tensor, with statistics and a histogram.
 #include <fmt/format.h>
 
 #include "base/text.hpp"
@@ -10,7 +10,7 @@
 #include "cli/table.hpp"
 #include "cli/text.hpp"
 #include "cli/verbs.hpp"
-#include "convert/packed_guard.hpp"
+#include "convert/steps/packed_guard.hpp"
 #include "tare/codec.hpp"
 #include "tare/format.hpp"
 #include "tare/inspect.hpp"
@@ -85,7 +85,7 @@ int run(const Arguments& arguments, Session& session) {
   try {
     stats = statistics(tensor, bins, kFirst, arguments.threads());
   } catch (const Error& error) {
-    // A layout or type without numbers is shown without them; bad bytes are an error.
+    // A layout or type without numbers is shown without statistics; damaged bytes are an error.
     if (error.kind() != ErrorKind::unsupported && error.kind() != ErrorKind::usage) throw;
     session.remark(fmt::format("no statistics: {}", error.sentence()));
   }

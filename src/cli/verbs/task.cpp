@@ -1,4 +1,4 @@
-// task: one task of a plan.
+// task: runs one task of a plan.
 #include <fmt/format.h>
 
 #include <charconv>

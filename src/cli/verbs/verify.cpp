@@ -1,4 +1,4 @@
-// verify: everything that can be checked, as findings.
+// verify: checks everything that can be checked, and prints findings.
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -28,7 +28,7 @@ Style style_of(Severity severity) {
   return Style::plain;
 }
 
-// The bytes verify will go through, for the progress bar; nothing when the file does not open.
+// Returns the bytes that verify will read, for the progress bar; nothing if the file cannot be opened.
 std::optional<std::uint64_t> total_bytes(const std::string& file, const Arguments& arguments, const Session& session) {
   if (!ProgressBar::wanted(session)) return std::nullopt;
   try {
@@ -36,7 +36,7 @@ std::optional<std::uint64_t> total_bytes(const std::string& file, const Argument
     for (const Tensor& tensor : open(file, read_options(arguments)).tensors) bytes += tensor.bytes();
     return bytes;
   } catch (const Error&) {
-    return std::nullopt;  // verify will say why
+    return std::nullopt;  // verify reports the reason
   }
 }
 
@@ -50,7 +50,7 @@ void print_finding(const Finding& finding, const std::string& file, Session& ses
       fmt::format("{}: {}", session.paint(style_of(finding.severity), name_of(finding.severity)), printable(text)));
 }
 
-// A file that there was no memory to look at may be perfectly good.
+// A file that could not be checked for lack of memory may be good.
 std::string_view verdict(const Verification& result, bool ok) {
   if (ok) return "ok";
   const bool seen = std::any_of(result.findings.begin(), result.findings.end(), [](const Finding& finding) {
@@ -62,7 +62,7 @@ std::string_view verdict(const Verification& result, bool ok) {
 void print_text(const std::string& file, const Verification& result, bool ok, Session& session) {
   for (const Finding& finding : result.findings) {
     if (session.quiet() && finding.severity == Severity::note) continue;
-    // What keeps a file from being looked at at all is not a finding about its content but an error, as elsewhere.
+    // A file that cannot be opened is an error, as in other verbs, not a finding about its content.
     if (result.format.empty() && (finding.kind == ErrorKind::io || finding.kind == ErrorKind::not_found))
       session.complain(Error(finding.kind, finding.rule, finding.sentence), file);
     else
@@ -104,7 +104,7 @@ void print_json(const std::string& file, const Verification& result, bool ok, Se
   session.line(text);
 }
 
-// A pipeline is several models; each of them is checked.
+// Returns the models to check; a pipeline has several.
 std::vector<std::string> models_at(const std::string& path) {
   std::vector<std::string> models;
   try {
@@ -112,7 +112,7 @@ std::vector<std::string> models_at(const std::string& path) {
       for (const PipelinePart& part : pipeline->parts)
         if (part.is_model) models.push_back(fmt::format("{}{}{}", path, path.ends_with('/') ? "" : "/", part.name));
   } catch (const Error&) {
-    models.clear();  // what is wrong with it is a finding
+    models.clear();  // its error becomes a finding
   }
   return models.empty() ? std::vector{path} : models;
 }
@@ -133,7 +133,7 @@ void verify_one(const std::string& file, const Arguments& arguments, Session& se
   else
     print_text(file, result, ok, session);
   if (!ok) session.fail();
-  session.flush();  // a file's verdict is seen before the next one's work begins
+  session.flush();  // shows a file's verdict before the next file is read
 }
 
 int run(const Arguments& arguments, Session& session) {

@@ -1,4 +1,4 @@
-// view: look at a model in a browser.
+// view: shows a model in a browser.
 #include <unistd.h>
 
 #include <chrono>
@@ -16,7 +16,7 @@
 namespace tare::cli::view_verb {
 namespace {
 
-// How long a browser may take until it shows the page: 60 seconds.
+// The time for a browser to show the page, in pauses: 60 seconds.
 constexpr int kPatience = 600;
 constexpr std::chrono::milliseconds kPause{100};
 
@@ -64,7 +64,7 @@ int run(const Arguments& arguments, Session& session) {
       if (open_browser(page_for_browser.link()))
         for (int i = 0; i < kPatience && !server.was_shown(); ++i) std::this_thread::sleep_for(kPause);
     } catch (const Error& error) {
-      session.remark(error.what());  // the link is on the screen
+      session.remark(error.what());  // the link was already printed
     }
   }
   for (;;) ::pause();  // interrupts.cpp ends the process

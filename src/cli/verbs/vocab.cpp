@@ -1,4 +1,4 @@
-// vocab: the tokens of a model, and what one is.
+// vocab: lists the tokens of a model, or describes one.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -26,7 +26,7 @@ Error nothing(const std::string& sentence, const std::string& file) {
   return Error(ErrorKind::not_found, "cli.token", sentence).in(file);
 }
 
-// As it is, or as the table spells it.
+// Finds tokens with this text, or with this text as the table spells it.
 std::vector<std::size_t> with_text(const Vocabulary& vocabulary, const std::string& text) {
   std::vector<std::size_t> ids = find_tokens(vocabulary, {.text = text});
   if (!ids.empty() || text.find('\\') == text.npos) return ids;
@@ -43,7 +43,7 @@ std::optional<std::size_t> with_id(const Vocabulary& vocabulary, const std::stri
   return id < vocabulary.tokens.size() ? std::optional(id) : std::nullopt;
 }
 
-// The ids that are asked for; what is not there is complained about.
+// Returns the requested ids; reports those that do not exist.
 std::vector<std::size_t> select(const Vocabulary& vocabulary, const Arguments& arguments, Session& session) {
   const std::string& file = arguments.operand(0);
   TokenQuery query;
@@ -77,7 +77,7 @@ void write_head(JsonWriter& json, const Model& model, const std::string& file) {
   write_vocabulary(json, model.vocabulary);
 }
 
-// A text, or its bytes in hexadecimal if it is none.
+// Writes a text, or its bytes in hexadecimal if it is not UTF-8.
 void write_text(JsonWriter& json, const std::string& text) {
   json.key("text");
   if (is_valid_utf8(text))
@@ -105,7 +105,7 @@ void print_json(const Model& model, const std::string& file, const std::vector<s
   session.line(text);
 }
 
-// In quotes: spaces at the ends of a token are part of it.
+// In quotes, because spaces at the ends of a token are part of it.
 std::string quoted_token(const std::string& text) { return fmt::format("\"{}\"", escape_name(text)); }
 
 void print_table(const Vocabulary& vocabulary, const std::vector<std::size_t>& ids, Session& session) {

@@ -1,13 +1,13 @@
-// "alt.qint8" and "alt.qint4": one scale for a whole tensor of any shape, as ALT files keep it.
+// "alt.qint8" and "alt.qint4": one scale for a whole tensor of any shape, as ALT files store it.
 //
-//   payload      u8: a code an element, in row-major order; qint4 with `packed`: two a byte, element 2i in the high
-//                nibble, 2i + 1 in the low one, the last low nibble 0 when their number is odd
+//   payload      u8: one code per element, in row-major order; qint4 with `packed`: two per byte, element 2i in the
+//                high nibble, 2i + 1 in the low one; if the number of elements is odd, the last low nibble is 0
 //   attributes   delta, min, max (f32), packed (bool; false for qint8)
 //
 //   symmetric    min = max = 0: w = delta * q, q signed, -127 to 127 or -7 to 7
-//   range        max > min:     w = min + delta * u, u unsigned, 0 to 255 or 0 to 15; two operations, each rounded to f32
+//   range        max > min:     w = min + delta * u, u unsigned, 0 to 255 or 0 to 15; both operations round to f32
 //
-// The most negative signed code is never written; it is decoded as what it is, and `verify` tells of it.
+// The encoder never writes the most negative signed code. It is decoded like any other; `verify` reports it.
 #include "codecs/alt/quant.hpp"
 
 #include <fmt/format.h>
@@ -67,7 +67,7 @@ std::optional<Problem> check(const Tensor& tensor) {
   return read_plan(tensor, plan);
 }
 
-// Where a byte of the payload stands: in the file, if it stands there as it is.
+// The position of a payload byte: in the file if the payload is stored there as is.
 std::string place_of(const Blob& payload, std::uint64_t byte) {
   return payload.is_plain() ? fmt::format("byte {}", payload.offset() + byte)
                             : fmt::format("byte {} of the codes", byte);
@@ -155,7 +155,7 @@ constinit const Codec kQint8 =
 constinit const Codec kQint4 =
     row("alt.qint4", "4 bits with one scale for the whole tensor", kMethods4, coded_bytes<4>);
 
-// There are no blocks: the scale is that of the whole tensor, and an attribute.
+// This layout has no blocks: the scale is an attribute of the whole tensor.
 std::optional<FirstBlock> explain(const Tensor& tensor) {
   Plan plan;
   if (read_plan(tensor, plan)) return std::nullopt;

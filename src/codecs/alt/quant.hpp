@@ -1,4 +1,4 @@
-// Shared by the two halves of the ALT codecs: what a tensor's attributes say about its codes.
+// Shared by the ALT encoder and decoder: the parameters in a tensor's attributes.
 #pragma once
 
 #include <array>
@@ -12,14 +12,14 @@ namespace tare::codec::alt {
 
 struct Plan {
   unsigned bits = 8;    // 8 or 4
-  bool ranged = false;  // w = min + delta * u with unsigned codes; else w = delta * q with signed ones
-  bool packed = false;  // two codes a byte, the first in the high nibble
+  bool ranged = false;  // w = min + delta * u with unsigned codes; else w = delta * q with signed codes
+  bool packed = false;  // two codes per byte, the first in the high nibble
   float delta = 0, min = 0, max = 0;
   std::uint64_t elements = 0;
 
   int lowest() const { return ranged ? 0 : -highest(); }
   int highest() const { return ranged ? (1 << bits) - 1 : (1 << (bits - 1)) - 1; }
-  // The code that is stored as this byte, or nibble when packed.
+  // The code that is stored as this byte, or as this nibble if packed.
   int code_of(unsigned stored) const {
     const int forms = packed ? 16 : 256, code = static_cast<int>(stored);
     return ranged || code < forms / 2 ? code : code - forms;
@@ -27,15 +27,15 @@ struct Plan {
   std::uint64_t payload_bytes() const { return packed ? elements / 2 + elements % 2 : elements; }
 };
 
-// What is wrong with the attributes, the shape or the payload's size; else nothing, and `plan` is filled.
+// Fills `plan`, or returns what is wrong with the attributes, the shape or the payload's size.
 std::optional<Problem> read_plan(const Tensor& tensor, Plan& plan);
 
-// What each code stands for; the code's bits are the index.
+// The decoded value of each code, indexed by the code's bits.
 using Table = std::array<float, 256>;
 Table table_of(const Plan& plan);
 
-// Sets `ranged`, `delta`, `min` and `max` of a plan whose other fields are set. What the codes are made for: the user's
-// clip, or else what a search finds, or else all weights. Reads the weights. Throws qint.nonfinite, qint.overflow.
+// Sets `ranged`, `delta`, `min` and `max` of a plan whose other fields are set. The codes cover the user's clip, or the
+// range that a search finds, or (`fast`) all weights. Reads the weights. Throws qint.nonfinite, qint.overflow.
 void choose_scale(const Tensor& tensor, const EncodeOptions& options, Plan& plan);
 
 Tensor decode(const Tensor& tensor);

@@ -1,4 +1,4 @@
-// Decoding ALT codes: a look-up in a table of at most 256 floats.
+// Decodes ALT codes with a table of at most 256 floats.
 #include "codecs/alt/quant.hpp"
 #include "codecs/block_codec.hpp"
 #include "codecs/rows.hpp"
@@ -7,7 +7,7 @@
 namespace tare::codec::alt {
 namespace {
 
-// The codes run on over the ends of rows.
+// The codes continue across the ends of rows, so they are one row of all elements.
 Planes planes_of(const Blob& payload, const Plan& plan) {
   Planes planes;
   if (plan.elements == 0) return planes;
@@ -56,7 +56,7 @@ Table table_of(const Plan& plan) {
   Table table{};
   const unsigned codes = plan.packed ? 16 : 256;
   for (unsigned bits = 0; bits < codes; ++bits) {
-    // Through memory, so that no compiler makes one operation with one rounding of the two.
+    // `volatile` keeps compilers from fusing the multiplication and the addition, which would round only once.
     volatile float product = plan.delta * static_cast<float>(plan.code_of(bits));
     table[bits] = plan.ranged ? plan.min + product : product;
   }

@@ -1,5 +1,5 @@
-// Encoding to ALT codes. The weights are read before anything can be promised, for the scale (quant_scale.cpp), and then
-// for the codes.
+// Encodes to ALT codes. The weights are read twice: first for the scale (quant_scale.cpp), which the attributes need,
+// then for the codes.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -17,10 +17,10 @@
 namespace tare::codec::alt {
 namespace {
 
-// Half away from zero, as std::round, without its call.
+// Rounds half away from zero, like std::round but without a function call.
 double rounded(double value) { return std::trunc(value + std::copysign(0.5, value)); }
 
-constexpr std::uint64_t kChunk = 8192;  // elements at a time, a whole number of bytes
+constexpr std::uint64_t kChunk = 8192;  // elements at a time; an even number, so packed chunks are whole bytes
 
 class Writer final : public BlockReader {
  public:
@@ -38,7 +38,7 @@ class Writer final : public BlockReader {
     const unsigned mask = plan_.packed ? 15 : 255;
     for (std::size_t i = 0; i < count; ++i) {
       const double code = rounded((values_[i] - offset) / divisor);
-      // NaN too becomes a code: the weights that the first pass found finite may be others by now.
+      // The comparisons map NaN to a code, too: the file may have changed since the first pass.
       const int whole = static_cast<int>(code > low ? code < high ? code : high : low);
       codes_[i] = static_cast<std::uint8_t>(static_cast<unsigned>(whole) & mask);
     }
@@ -76,7 +76,7 @@ class Encoder final : public BlobProducer {
       losses_ = std::make_unique<LossReport>(std::move(report), plan.elements, ceil_div(plan.elements, kChunk));
   }
 
-  // Begins with a whole block, so that each is counted once.
+  // Starts at the beginning of a chunk, so that each chunk is measured as a whole.
   std::unique_ptr<BlobReader> open(std::uint64_t offset) const override {
     const std::uint64_t per_byte = plan_.packed ? 2 : 1, block = kChunk / per_byte;
     auto reader = std::make_unique<Writer>(data_, plan_, losses_.get(), offset / block * block * per_byte);

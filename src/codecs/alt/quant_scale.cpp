@@ -1,5 +1,5 @@
-// The scale of ALT codes. The weights are read once for the largest magnitude or the range, and unless `fast` once more for
-// the range that loses least (scale_search.hpp).
+// Chooses the scale of ALT codes. Reads the weights once for the range, and unless `fast` once more to search for the
+// range that loses least (scale_search.hpp).
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -26,7 +26,7 @@ struct Extent {
   }
 };
 
-// The weights in parts that threads can read by themselves; one part where they can be read front to back only.
+// The weights in parts that threads can read independently; one part if they can only be read from front to back.
 class Parts {
  public:
   Parts(const Component& data, std::uint64_t elements) : data_(data), elements_(elements) {
@@ -36,7 +36,7 @@ class Parts {
 
   std::size_t count() const { return static_cast<std::size_t>(ceil_div(elements_, size_)); }
 
-  // Calls visit(values, number of the first).
+  // Calls visit(values, number of the first element).
   template <typename Visit>
   void read(std::size_t part, const Visit& visit) const {
     const std::uint64_t begin = part * size_, end = std::min(elements_, begin + size_);
@@ -57,7 +57,7 @@ class Parts {
 };
 
 Extent extent_of(std::span<const double> weights, std::uint64_t first, const Tensor& tensor) {
-  // A NaN or an infinity makes the sum of x * 0 not zero, and costs no branch for each element.
+  // A NaN or an infinity makes the sum of x * 0 NaN, which is not zero. This needs no branch per element.
   Extent extent;
   double low = extent.low, high = extent.high, finite = 0;
   for (const double w : weights) {
@@ -76,7 +76,7 @@ Extent extent_of(std::span<const double> weights, std::uint64_t first, const Ten
   return {low, high};
 }
 
-// As floats, which is what the search works on; what is beyond them is refused later.
+// Converts weights to floats for the search. Values outside f32 are clamped here and refused later.
 std::span<const float> floats(std::span<const double> weights, std::array<float, 4096>& buffer) {
   constexpr double kMost = std::numeric_limits<float>::max();
   for (std::size_t i = 0; i < weights.size(); ++i)
@@ -107,16 +107,16 @@ Extent extent_of(const Tensor& tensor, const Parts& parts, unsigned threads, Val
   return extent;
 }
 
-// A positive number of f32, at least its smallest: a scale that became 0 would make every code 0.
+// Returns a positive f32, at least the smallest: a scale of 0 would make every code 0.
 float scale_of(double span, double steps) {
   const auto scale = static_cast<float>(span / steps);
   if (span > 0 && scale == 0) return std::numeric_limits<float>::denorm_min();
-  // Rounded up, the scale of the largest floats would decode to infinity.
+  // A scale that was rounded up may decode the largest floats to infinity.
   const bool beyond = !std::isfinite(scale * static_cast<float>(steps));
   return beyond ? std::nextafter(scale, 0.0F) : scale;
 }
 
-// The scale of a range; symmetric ones are around 0.
+// Sets the plan's scale for a range; a symmetric one is centred on 0.
 void set_scale(const CodeRange& range, Plan& plan) {
   plan.min = plan.max = 0;
   if (!plan.ranged) {
@@ -126,12 +126,12 @@ void set_scale(const CodeRange& range, Plan& plan) {
   plan.min = range.low;
   plan.max = range.high;
   plan.delta = scale_of(static_cast<double>(plan.max) - static_cast<double>(plan.min), plan.highest());
-  // Rounded up, the highest code of a range that ends at the largest floats would decode to infinity.
+  // A delta that was rounded up may decode the highest code to infinity.
   while (!std::isfinite(table_of(plan)[static_cast<std::size_t>(plan.highest())]))
     plan.delta = std::nextafter(plan.delta, 0.0F);
 }
 
-// The range that holds all weights; decides whether the codes are of a range.
+// Returns the range of all weights, and sets `plan.ranged`.
 CodeRange whole_range(const Tensor& tensor, const Extent& extent, bool ranged, Plan& plan) {
   if (extent.low > extent.high) return {};  // no elements
   const double largest = std::max(std::fabs(extent.low), std::fabs(extent.high));
@@ -140,7 +140,7 @@ CodeRange whole_range(const Tensor& tensor, const Extent& extent, bool ranged, P
         .about(tensor.name)
         .blame(Subject::input);
   if (!ranged || largest == 0) return {static_cast<float>(-largest), static_cast<float>(largest)};
-  // A constant has no range of its own; with 0 it has one.
+  // All weights are equal: extend the range to 0, because an empty range has no scale.
   const bool constant = static_cast<float>(extent.low) == static_cast<float>(extent.high);
   const CodeRange range{static_cast<float>(constant ? std::min(extent.low, 0.0) : extent.low),
                         static_cast<float>(constant ? std::max(extent.high, 0.0) : extent.high)};
@@ -156,7 +156,7 @@ CodeRange whole_range(const Tensor& tensor, const Extent& extent, bool ranged, P
 }
 
 CodeGrid grid_of(Plan plan, const CodeRange& range) {
-  // A range of nothing has no codes of its own: min and max that are equal say something else.
+  // Equal min and max mean symmetric codes, so an empty range cannot be encoded.
   if (plan.ranged && !(range.high > range.low)) return {};
   set_scale(range, plan);
   return {static_cast<double>(plan.min), static_cast<double>(plan.delta), static_cast<double>(plan.lowest()),
@@ -188,7 +188,7 @@ void choose_scale(const Tensor& tensor, const EncodeOptions& options, Plan& plan
   ValueHistograms histograms;
   Extent extent = extent_of(tensor, parts, options.threads, search ? &histograms : nullptr);
   if (options.clip && extent.low <= extent.high) {
-    // The codes clamp by themselves.
+    // The range is enough: encoding clamps codes to it.
     extent.low = std::clamp<double>(extent.low, options.clip->first, options.clip->second);
     extent.high = std::clamp<double>(extent.high, options.clip->first, options.clip->second);
   }

@@ -1,4 +1,4 @@
-// The functions of blocks.hpp by type.
+// The reference decoders of blocks.hpp, by type.
 #include "codecs/ggml/blocks.hpp"
 
 #include <array>

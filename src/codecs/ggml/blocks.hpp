@@ -1,7 +1,7 @@
-// How ggml's blocks become floats, one weight at a time: the reference for kernels.hpp. Each function takes `count` whole
-// blocks, one behind the other.
+// Reference decoders of ggml's blocks, one weight at a time; kernels.hpp must agree with them. Each function takes
+// `count` whole blocks, one after the other.
 //
-// The values are those of ggml's own C code, bit for bit: products and sums in f32, in its order, without fused
+// The values are those of ggml's own C code, bit for bit: products and sums in f32, in the same order, without fused
 // multiply-adds.
 #pragma once
 
@@ -11,7 +11,7 @@
 
 namespace tare::codec::ggml {
 
-// 32 weights in a block, a scale (and a minimum) for them.
+// Blocks of 32 weights with a scale (and a minimum).
 void decode_q4_0(const std::byte* block, std::size_t count, float* out);
 void decode_q4_1(const std::byte* block, std::size_t count, float* out);
 void decode_q5_0(const std::byte* block, std::size_t count, float* out);
@@ -24,7 +24,7 @@ void decode_nvfp4(const std::byte* block, std::size_t count, float* out);
 void decode_q1_0(const std::byte* block, std::size_t count, float* out);
 void decode_q2_0(const std::byte* block, std::size_t count, float* out);
 
-// 256 weights in a block, scales for parts of it.
+// Blocks of 256 weights with a scale for each part.
 void decode_q2_k(const std::byte* block, std::size_t count, float* out);
 void decode_q3_k(const std::byte* block, std::size_t count, float* out);
 void decode_q4_k(const std::byte* block, std::size_t count, float* out);
@@ -35,7 +35,7 @@ void decode_iq4_xs(const std::byte* block, std::size_t count, float* out);
 void decode_tq1_0(const std::byte* block, std::size_t count, float* out);
 void decode_tq2_0(const std::byte* block, std::size_t count, float* out);
 
-// 256 weights in a block, codewords for four or eight of them.
+// Blocks of 256 weights with codewords for four or eight weights.
 void decode_iq2_xxs(const std::byte* block, std::size_t count, float* out);
 void decode_iq2_xs(const std::byte* block, std::size_t count, float* out);
 void decode_iq2_s(const std::byte* block, std::size_t count, float* out);
@@ -48,7 +48,7 @@ struct BlockShape {
   std::size_t weights, bytes;
 };
 BlockShape shape_of(Type type);
-// By the function of the type.
+// Calls the decoder of the type.
 void reference_decode(Type type, const std::byte* blocks, std::size_t count, float* out);
 
 }  // namespace tare::codec::ggml

@@ -1,4 +1,4 @@
-// Types with blocks of 256 weights, whose scales are small integers for 16 or 32 of them each, times one or two halves.
+// Types with blocks of 256 weights. Scales are small integers for 16 or 32 weights each, multiplied by one or two f16.
 #include "codecs/ggml/blocks.hpp"
 #include "codecs/ggml/parts.hpp"
 
@@ -12,13 +12,13 @@ void for_supers(const std::byte* block, std::size_t count, float* out, const Dec
   for (; count > 0; --count, block += kBytes, out += kWeights) decode(block, out);
 }
 
-// Weight i of 128 shares a byte with those 32, 64 and 96 further on: two bits each.
+// The 2-bit code of weight i; it shares a byte with the weights 32, 64 and 96 further on.
 unsigned crumb(const std::byte* codes, std::size_t i) {
   return byte_at(codes, 32 * (i / 128) + i % 32) >> (2 * (i % 128 / 32)) & 3;
 }
 
-// What Q4_K and Q5_K share: a scale and a minimum for each part of 32 weights, whose low four bits lie in the low or the
-// high halves of 32 bytes. `high` gives the bits above them.
+// Shared by Q4_K and Q5_K: a scale and a minimum for each part of 32 weights. The low four bits of the codes are in the
+// low or the high halves of 32 bytes; `high` returns the bits above them.
 template <typename High>
 void decode_halves(const std::byte* block, const std::byte* codes, float* weights, const High& high) {
   const float d = half_at(block), dmin = half_at(block + 2);
@@ -52,7 +52,7 @@ void decode_q3_k(const std::byte* blocks, std::size_t count, float* out) {
     for (std::size_t part = 0; part < 16; ++part) {
       const float scale = d * static_cast<float>(q3_scale(block + 96, part));
       for (std::size_t i = 16 * part; i < 16 * part + 16; ++i) {
-        // The third bit: set for the codes from 0 up.
+        // The third bit is set for codes >= 0.
         const bool high = (byte_at(block, i % 32) >> (i / 32) & 1) != 0;
         weights[i] = scale * static_cast<float>(static_cast<int>(crumb(block + 32, i)) - (high ? 0 : 4));
       }
@@ -88,7 +88,7 @@ void decode_q6_k(const std::byte* blocks, std::size_t count, float* out) {
   });
 }
 
-// Sums of 16 codes each follow, for products.
+// The block ends with sums of 16 codes each, which only products use.
 void decode_q8_k(const std::byte* blocks, std::size_t count, float* out) {
   for_supers<292>(blocks, count, out, [](const std::byte* block, float* weights) {
     const auto d = load_le<float>(block);
@@ -112,8 +112,8 @@ void decode_iq4_xs(const std::byte* blocks, std::size_t count, float* out) {
   });
 }
 
-// Five codes -1, 0, 1 in a byte, as digits to the base of 3 of a fraction of 256: times 3 the next one is what overflows.
-// 48 bytes hold 240 of them, in runs of 32 and of 16 bytes; the last 4 bytes four each.
+// A byte holds five codes (-1, 0, 1) as base-3 digits of a fraction of 256: multiplied by 3, the next digit is what
+// overflows 8 bits. 48 bytes hold 240 codes, in a run of 32 bytes and one of 16; the last 4 bytes hold four codes each.
 void decode_tq1_0(const std::byte* blocks, std::size_t count, float* out) {
   for_supers<54>(blocks, count, out, [](const std::byte* block, float* weights) {
     const float d = half_at(block + 52);

@@ -1,4 +1,4 @@
-// Types with blocks of 32 weights (and NVFP4, Q1_0, Q2_0 with 64 and 128): weight i in the low half of byte i, weight
+// Types with blocks of 32 weights (64 and 128 for NVFP4, Q2_0 and Q1_0): weight i is in the low half of byte i, weight
 // i + 16 in the high half.
 #include "codecs/ggml/blocks.hpp"
 #include "codecs/ggml/parts.hpp"
@@ -13,7 +13,7 @@ void for_halves(const std::byte* codes, const Put& put) {
   for (std::size_t i = 0; i < 16; ++i) put(i + 16, byte_at(codes, i) >> 4);
 }
 
-// Likewise with a fifth bit from `high`.
+// As above, with a fifth bit from `high`.
 template <typename Put>
 void for_halves(const std::byte* codes, std::uint32_t high, const Put& put) {
   for_halves(codes, [&](std::size_t i, unsigned code) { put(i, code | (high >> i & 1) << 4); });
@@ -64,7 +64,7 @@ void decode_q8_0(const std::byte* blocks, std::size_t count, float* out) {
   });
 }
 
-// The second half is d times the sum of the codes, for products.
+// The second f16 is d times the sum of the codes; only products use it.
 void decode_q8_1(const std::byte* blocks, std::size_t count, float* out) {
   for_blocks<32, 36>(blocks, count, out, [](const std::byte* block, float* weights) {
     const float d = half_at(block);
@@ -86,7 +86,8 @@ void decode_mxfp4(const std::byte* blocks, std::size_t count, float* out) {
   });
 }
 
-// Four groups of 16, each with its own scale; weight i of a group in the low half of byte i, weight i + 8 in the high.
+// Four groups of 16 weights, each with its own scale: weight i of a group in the low half of byte i, weight i + 8 in
+// the high half.
 void decode_nvfp4(const std::byte* blocks, std::size_t count, float* out) {
   for_blocks<64, 36>(blocks, count, out, [](const std::byte* block, float* weights) {
     for (std::size_t group = 0; group < 4; ++group) {
@@ -107,7 +108,7 @@ void decode_q1_0(const std::byte* blocks, std::size_t count, float* out) {
   });
 }
 
-// Codes -1, 0, 1, 2.
+// The codes mean -1, 0, 1 and 2.
 void decode_q2_0(const std::byte* blocks, std::size_t count, float* out) {
   for_blocks<64, 18>(blocks, count, out, [](const std::byte* block, float* weights) {
     const float d = half_at(block);

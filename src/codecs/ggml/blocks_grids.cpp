@@ -13,7 +13,7 @@ void for_eighths(const std::byte* block, std::size_t count, float* out, const De
     for (std::size_t eighth = 0; eighth < 8; ++eighth, out += 32) decode(block, eighth, out);
 }
 
-// A codeword's values, those whose bit of `signs` is set below zero.
+// Decodes a codeword; a set bit of `signs` makes the value negative.
 template <typename Word>
 void put_signed(Word codeword, unsigned signs, float scale, float* weights) {
   for (std::size_t j = 0; j < sizeof(Word); ++j)

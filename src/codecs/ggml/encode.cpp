@@ -1,4 +1,4 @@
-// What each type tries, and how its codes and scales are laid out in a block.
+// The candidates that each type tries, and how its codes and scales are arranged in a block.
 #include "codecs/ggml/encode.hpp"
 
 #include <algorithm>
@@ -9,7 +9,7 @@
 namespace tare::codec::ggml {
 namespace {
 
-// `count` multiples of `code` from first on: 1 maps the extreme weight to that code, more than 1 cuts it.
+// `count` multiples of `code`, from `first` on. 1 maps the extreme weight to that code; more than 1 clips it.
 template <std::size_t kCount>
 constexpr std::array<float, kCount> multiples(float code, float first, float step) {
   std::array<float, kCount> steps{};
@@ -49,8 +49,9 @@ constexpr std::array<Trim, kCount * kCount> trims(float first, float step) {
   return all;
 }
 
-// Chosen on Gaussian, Laplace and Student-t weights; where the multiples end, hardly anything more was gained.
-constexpr auto kQ4_0Steps = std::array<float, 4>{-8 * 0.92F, -8, -8 * 1.1F, 7 * 1.05F};  // 16 would save 1 % more
+// Chosen by experiments with Gaussian, Laplace and Student-t weights: more candidates gained hardly anything.
+// 16 candidates would save 1 % more
+constexpr auto kQ4_0Steps = std::array<float, 4>{-8 * 0.92F, -8, -8 * 1.1F, 7 * 1.05F};
 constexpr auto kQ5_0Steps = joined(multiples<6>(-16, 0.88F, 0.04F), multiples<2>(15, 0.95F, 0.07F));
 constexpr auto kQ8_0Steps = multiples<8>(127, 0.93F, 0.01F);
 constexpr auto kQ6KSteps = multiples<16>(-32, 0.84F, 0.0125F);
@@ -113,7 +114,7 @@ constexpr Spec kIq4XsSpec = {.grid = Grid::table,
                              .sub_highest = 31,
                              .divisors = signed_divisors(-32, 31, 0.9F)};
 
-// Codes of one block, and its number among those coded together.
+// The codes of one block, and its number among the blocks coded together.
 struct Block {
   const CodedParts& parts;
   std::size_t number;
@@ -133,7 +134,7 @@ std::size_t encode_all(const Spec& spec, const BlockWeights& in, std::size_t byt
                    .fast = in.fast};
     std::array<float, kParts * kMostPart> weights, importance;
     if (blocks != at_once) {
-      // Zeros in the place of blocks that are not there.
+      // Missing blocks are filled with zeros.
       std::fill(std::copy_n(parts.weights, blocks * size, weights.begin()), weights.end(), 0.0F);
       parts.weights = weights.data();
       if (parts.importance != nullptr) {
@@ -150,9 +151,9 @@ std::size_t encode_all(const Spec& spec, const BlockWeights& in, std::size_t byt
 
 void put_half(std::uint16_t bits, std::byte* to) { store_le<std::uint16_t>(to, bits); }
 
-// What follows makes bytes in an array of its own, which nothing else can point to: compilers make vectors of it.
+// The functions below build bytes in a local array: nothing else can point to it, so compilers vectorize the loops.
 
-// Two codes of 4 bits in a byte: that of weight i and that kApart further on.
+// Puts two 4-bit codes into a byte: those of weights i and i + kApart.
 template <std::size_t kApart>
 void put_halves(const std::uint8_t* codes, std::byte* to) {
   std::array<std::uint8_t, kApart> bytes;
@@ -161,7 +162,7 @@ void put_halves(const std::uint8_t* codes, std::byte* to) {
   std::memcpy(to, bytes.data(), kApart);
 }
 
-// The two bits from `shift` on of every weight in 64 bytes.
+// Puts two bits of every code, from `shift` on, into 64 bytes.
 void put_crumbs(const std::uint8_t* codes, unsigned shift, std::byte* to) {
   std::array<std::uint8_t, 64> bytes;
   for (std::size_t half = 0; half < 2; ++half, codes += 128)
@@ -172,7 +173,7 @@ void put_crumbs(const std::uint8_t* codes, unsigned shift, std::byte* to) {
   std::memcpy(to, bytes.data(), bytes.size());
 }
 
-// The bits from `shift` on of weights i, i + 32, ... in byte i: one of each.
+// Puts the bits from `shift` on of weights i, i + 32, ... into byte i, one bit each.
 void put_high_bits(const std::uint8_t* codes, unsigned shift, std::byte* to) {
   std::array<std::uint8_t, 32> bytes{};
   for (unsigned k = 0; k < 8; ++k)
@@ -181,7 +182,7 @@ void put_high_bits(const std::uint8_t* codes, unsigned shift, std::byte* to) {
   std::memcpy(to, bytes.data(), bytes.size());
 }
 
-// The fifth bits of 32 codes as one number, eight at a time: the product adds up bit 0 of byte i at bit 56 + i.
+// The fifth bits of 32 codes as one number, eight at a time: the product moves bit 0 of byte i to bit 56 + i.
 std::uint32_t fifth_bits(const std::uint8_t* codes) {
   std::uint32_t bits = 0;
   for (unsigned i = 0; i < 32; i += 8) {

@@ -1,4 +1,4 @@
-// 16 parts at a time for every SIMD target: scales first, then codes against them.
+// Encodes 16 parts at a time for every SIMD target: chooses the scales, then the codes for them.
 #include "base/simd_targets.hpp"
 #include "codecs/ggml/encode.hpp"
 #undef HWY_TARGET_INCLUDE
@@ -17,7 +17,7 @@ void put_codes(const Spec& spec, const float* weights, const Chosen& chosen, std
   const hn::RebindToUnsigned<FloatTag> d32;
   const hn::Rebind<std::uint8_t, FloatTag> d8;
   const V lowest = hn::Set(kFloat, spec.lowest), highest = hn::Set(kFloat, spec.highest);
-  // Added to a whole number, its bits are the lowest ones. Codes are stored without a sign, but for Q8_0's.
+  // Adding this to an integer puts it into the lowest bits of the float. Codes are stored unsigned, except Q8_0's.
   const V magic = hn::Set(kFloat, 0x1.8p23f + (spec.magnitude ? 0 : -spec.lowest));
   alignas(64) float inverses[kParts];
   for (std::size_t l = 0; l < kParts; l += kLanes)
@@ -67,7 +67,7 @@ void code_any(const Spec& spec, const Tile& tile, const Parts& in, CodedParts& o
   }
 }
 
-// Blocks of 32 without a minimum, whose scales follow from the largest magnitudes.
+// Fast path for blocks of 32 without a minimum, whose scales follow from the largest magnitudes.
 template <Grid kGrid>
 void code_fast(const Spec& spec, const Tile& none, const Parts& in, CodedParts& out) {
   Fits fits;
@@ -87,7 +87,7 @@ HWY_INLINE hn::Vec<Eight> largest_magnitudes(const float* weights) {
   return most;
 }
 
-// The largest lane of each of eight, in one: neighbours are put beside each other and compared, thrice.
+// The largest lane of each of eight vectors, in one vector: three rounds of interleaving neighbours and comparing them.
 HWY_INLINE hn::Vec<Eight> largest_lanes(const hn::Vec<Eight>* v) {
   const Eight d;
   const hn::Repartition<double, Eight> wide;
@@ -107,7 +107,7 @@ HWY_INLINE hn::Vec<Eight> largest_lanes(const hn::Vec<Eight>* v) {
 using Whole = hn::Rebind<std::int32_t, FloatTag>;
 using CodeBytes = hn::Repartition<std::int8_t, FloatTag>;
 
-// To the nearest number; Highway's own conversion also takes care of numbers beyond 32 bits.
+// Rounds to the nearest integer. Highway's own conversion also handles numbers beyond 32 bits, which do not occur here.
 HWY_INLINE hn::Vec<Whole> to_whole(V v) {
 #if HWY_TARGET <= HWY_AVX3
   return hn::Vec<Whole>{_mm512_cvtps_epi32(v.raw)};
@@ -116,7 +116,8 @@ HWY_INLINE hn::Vec<Whole> to_whole(V v) {
 #endif
 }
 
-// Four vectors of codes in one, in their order: narrowing puts the first 128 bits of all four in front.
+// Narrows four vectors of codes to one, in order. The instructions put the first 128 bits of all four first, which the
+// permutation undoes.
 HWY_INLINE hn::Vec<CodeBytes> narrow(const hn::Vec<Whole> (&q)[4]) {
   constexpr Whole whole;
   const hn::Repartition<std::int16_t, Whole> words;
@@ -137,15 +138,15 @@ HWY_INLINE hn::Vec<CodeBytes> narrow(const hn::Vec<Whole> (&q)[4]) {
 }
 #endif
 
-// Straight into the blocks, eight at a time. The same operations as above; clamping is not needed, as f16 rounds a normal
-// scale by less than what would take 127 to 127.5.
+// Writes the blocks directly, eight at a time, with the same operations as above. Codes need no clamping: rounding a
+// normal scale to f16 changes it by too little to turn 127 into 127.5.
 std::size_t fast_bytes([[maybe_unused]] const float* weights, [[maybe_unused]] std::size_t count,
                        [[maybe_unused]] std::byte* blocks) {
   std::size_t made = 0;
 #if HWY_TARGET <= HWY_AVX2 && HWY_ARCH_X86
   const Eight eight;
   const hn::Rebind<hwy::float16_t, decltype(eight)> half;
-  constexpr std::size_t kBlocks = 4 * kLanes / 32;  // whose codes are made at once
+  constexpr std::size_t kBlocks = 4 * kLanes / 32;  // blocks whose codes are made at once
   for (; made + 8 <= count; made += 8, weights += 8 * 32) {
     alignas(32) float inverses[8];
     alignas(16) hwy::float16_t scales[8];

@@ -1,4 +1,4 @@
-// The search for scales and minimums, as encode.hpp describes it. Included once for every SIMD target.
+// The search for scales and minimums that encode.hpp describes. Included once per SIMD target.
 #if defined(TARE_GGML_ENCODE_SIMD_AFFINE_HPP) == defined(HWY_TARGET_TOGGLE)
 #ifdef TARE_GGML_ENCODE_SIMD_AFFINE_HPP
 #undef TARE_GGML_ENCODE_SIMD_AFFINE_HPP
@@ -13,7 +13,7 @@ HWY_BEFORE_NAMESPACE();
 namespace tare::codec::ggml::HWY_NAMESPACE {
 namespace {
 
-// Of each part: the range, the fit (d, m), and the sums of its codes c: of p, p y, p c, p c c, p y c.
+// Per part: the range, the fit (d, m), and the sums over its codes c of p, p y, p c, p c c, p y c.
 struct Lines {
   alignas(64) float low[kParts];
   alignas(64) float range[kParts];
@@ -27,10 +27,10 @@ struct Lines {
   alignas(64) float yc[kParts];
 };
 
-// The same of some lanes.
+// The same for a vector of parts.
 struct LineSums {
   V mid, half, p, y, c, cc, yc;
-  bool below_zero;  // m may not be above 0
+  bool below_zero;  // m must not be positive
 };
 
 struct Line {
@@ -39,7 +39,7 @@ struct Line {
 
 HWY_INLINE V offset_of_zero(const LineSums& sums, V scale) { return hn::Sub(hn::Mul(scale, sums.half), sums.mid); }
 
-// The minimum that goes best with a scale.
+// The best minimum for a scale.
 HWY_INLINE Line best_line(const LineSums& sums, V scale) {
   const V offset = hn::Mul(hn::Sub(sums.y, hn::Mul(scale, sums.c)), inverse(sums.p));
   const V minimum = hn::Sub(hn::Add(offset, sums.mid), hn::Mul(scale, sums.half));
@@ -48,20 +48,20 @@ HWY_INLINE Line best_line(const LineSums& sums, V scale) {
   return {scale, hn::IfThenElse(above, offset_of_zero(sums, scale), offset), hn::IfThenZeroElse(above, minimum)};
 }
 
-// What d and n save, against d = n = 0.
+// How much d and n save compared to d = n = 0.
 HWY_INLINE V saved_by(const LineSums& sums, V scale, V offset) {
   const V by_scale = hn::Mul(scale, hn::Sub(hn::Add(sums.yc, sums.yc), hn::Mul(scale, sums.cc)));
   const V by_offset = hn::Mul(offset, hn::Sub(hn::Add(sums.y, sums.y), hn::Mul(offset, sums.p)));
   return hn::Sub(hn::Add(by_scale, by_offset), hn::Mul(hn::Add(scale, scale), hn::Mul(offset, sums.c)));
 }
 
-// Both by least squares.
+// Fits scale and minimum by least squares.
 HWY_INLINE Line fit_line(const LineSums& sums) {
   const V det = hn::Sub(hn::Mul(sums.p, sums.cc), hn::Mul(sums.c, sums.c));
   const V scale = hn::Div(hn::Sub(hn::Mul(sums.p, sums.yc), hn::Mul(sums.y, sums.c)), det);
   Line line = best_line(sums, scale);
   if (!sums.below_zero) return line;
-  // m = 0: the sums of p x q and p q q.
+  // With m = 0: the sums of p x q and p q q.
   const V xq = hn::Add(hn::Add(sums.yc, hn::Mul(sums.half, sums.y)),
                        hn::Mul(sums.mid, hn::Add(sums.c, hn::Mul(sums.half, sums.p))));
   const V qq = hn::Add(sums.cc, hn::Mul(sums.half, hn::Add(hn::Add(sums.c, sums.c), hn::Mul(sums.half, sums.p))));
@@ -72,7 +72,7 @@ HWY_INLINE Line fit_line(const LineSums& sums) {
   return line;
 }
 
-// Ranges, and the scales and minimums of `fast`.
+// Finds the ranges, and the scales and minimums of `fast`.
 void find_ranges(const Spec& spec, const Tile& tile, Lines& lines) {
   for (std::size_t l = 0; l < kParts; l += kLanes) {
     V low = hn::Load(kFloat, tile.values(l)), high = low;
@@ -98,7 +98,7 @@ HWY_INLINE LineSums line_sums(const Spec& spec, const Lines& lines, std::size_t 
           hn::Load(kFloat, lines.yc + l),  spec.super != 0};
 }
 
-// One part for all lanes.
+// The sums of one part in all lanes.
 HWY_INLINE LineSums one_line(const Spec& spec, const Lines& lines, std::size_t l) {
   return {hn::Set(kFloat, lines.mid[l]), hn::Set(kFloat, spec.highest / 2),
           hn::Set(kFloat, lines.p[l]),   hn::Set(kFloat, lines.y[l]),
@@ -145,7 +145,7 @@ void fit_lines(const Spec& spec, const Tile& tile, Lines& lines) {
         const LineSums sums = {mid, half, best.p, best.y, c[k], cc[k], yc[k], spec.super != 0};
         const Line line = fit_line(sums);
         const V saved = saved_by(sums, line.scale, line.offset);
-        // Nothing that is no number passes.
+        // Comparisons with NaN are false, so a NaN never wins.
         const auto sound = hn::And(hn::Gt(line.scale, zero), hn::Le(line.scale, range));
         const auto better = hn::And(sound, hn::Gt(saved, most));
         most = hn::IfThenElse(better, saved, most);
@@ -155,7 +155,7 @@ void fit_lines(const Spec& spec, const Tile& tile, Lines& lines) {
         best.yc = hn::IfThenElse(better, yc[k], best.yc);
       }
     }
-    // Without a fit the sums are those of nothing, which leave the minimum where `fast` has it.
+    // Without a fit, all sums are 0, from which best_line returns the minimum of `fast`.
     const auto none = hn::Eq(most, zero);
     hn::Store(hn::IfThenZeroElse(none, best.p), kFloat, lines.p + l);
     hn::Store(hn::IfThenZeroElse(none, best.y), kFloat, lines.y + l);
@@ -166,7 +166,7 @@ void fit_lines(const Spec& spec, const Tile& tile, Lines& lines) {
   }
 }
 
-// What parts [l, l + kLanes) lose by each of kCount scales and minimums.
+// The loss of parts [l, l + kLanes) for each of kCount pairs of scale and minimum.
 template <bool kWeighted, std::size_t kCount>
 HWY_INLINE void line_losses(const Spec& spec, const Tile& tile, std::size_t l, const V (&scale)[kCount],
                             const V (&minimum)[kCount], V (&sum)[kCount]) {
@@ -226,12 +226,12 @@ void choose_lines(const Spec& spec, const Tile& tile, bool fast, Lines& lines, C
 
 // --- blocks of several parts
 
-// D or M of each part, and its bits for each block.
+// The D or M of each part's block.
 struct Supers {
   alignas(64) float value[kParts];
 };
 
-// The 16 that are tried for a block whose largest scale (or minimum) this is.
+// The 16 candidates for D (or M) of a block with this largest scale (or minimum).
 struct Tries {
   alignas(64) float value[kDivisors];
   std::array<std::uint16_t, kDivisors> bits;
@@ -243,7 +243,7 @@ struct Tries {
   }
 };
 
-// The D by which the parts from `first` on save most, each with the minimum that goes best with it.
+// The index of the D that saves most for the parts from `first` on, each with its best minimum.
 HWY_INLINE std::size_t best_scale_try(const Spec& spec, const Lines& lines, std::size_t first, const Tries& tries) {
   alignas(64) float saved[kDivisors];
   for (std::size_t j = 0; j < kDivisors; j += kLanes) {
@@ -259,7 +259,7 @@ HWY_INLINE std::size_t best_scale_try(const Spec& spec, const Lines& lines, std:
   return index_of_most(saved);
 }
 
-// The M by which they save most with the scales that they have now, and minimums near to what they want.
+// The index of the M that saves most for the scales in `lines`, with minimums close to those in `lines`.
 HWY_INLINE std::size_t best_minimum_try(const Spec& spec, const Lines& lines, std::size_t first, const Tries& tries) {
   alignas(64) float saved[kDivisors];
   for (std::size_t j = 0; j < kDivisors; j += kLanes) {
@@ -277,14 +277,14 @@ HWY_INLINE std::size_t best_minimum_try(const Spec& spec, const Lines& lines, st
   return index_of_most(saved);
 }
 
-// The D and M of `fast`. False: they are beyond f16.
+// Finds the D and M of `fast`. Returns false if they do not fit f16.
 HWY_INLINE bool fast_supers(const Spec& spec, const Lines& lines, Supers& scales, Supers& minimums, CodedParts& out) {
   alignas(64) float both[16] = {};
   std::array<std::uint16_t, 16> bits;
   for (std::size_t first = 0; first < kParts; first += spec.super) {
     both[0] = *std::max_element(lines.scale + first, lines.scale + first + spec.super) / spec.divisors[0];
     both[1] = -*std::min_element(lines.minimum + first, lines.minimum + first + spec.super) / spec.divisors[0];
-    both[1] += 0.0f;  // not -0
+    both[1] += 0.0f;  // turns -0 into 0
     to_halves(both, Rounding::up, both, bits.data());
     if (is_infinite(bits[0]) || is_infinite(bits[1])) {
       out.fitting = first;

@@ -1,4 +1,4 @@
-// The search for scales of types without a minimum, as encode.hpp describes it. Included once for every SIMD target.
+// The search for scales of types without a minimum that encode.hpp describes. Included once per SIMD target.
 #if defined(TARE_GGML_ENCODE_SIMD_SEARCH_HPP) == defined(HWY_TARGET_TOGGLE)
 #ifdef TARE_GGML_ENCODE_SIMD_SEARCH_HPP
 #undef TARE_GGML_ENCODE_SIMD_SEARCH_HPP
@@ -31,12 +31,12 @@ void find_extremes(const Spec& spec, const Tile& tile, Fits& fits) {
     }
     if (spec.magnitude) extreme = hn::Abs(extreme);
     hn::Store(extreme, kFloat, fits.extreme + l);
-    // Plus 0, so that zeros have a scale of 0, not of -0.
+    // Adding 0 turns -0 into 0, so that a part of zeros has the scale 0.
     hn::Store(hn::Add(hn::Div(extreme, hn::Set(kFloat, spec.fast)), hn::Zero(kFloat)), kFloat, fits.scale + l);
   }
 }
 
-// The same without turning the weights: nothing else needs them turned.
+// The same without a transposed tile, which the fast path does not need otherwise.
 void find_extremes_at(const Spec& spec, const float* weights, Fits& fits) {
   for (std::size_t l = 0; l < kParts; ++l, weights += spec.part) {
     V most = hn::Zero(kFloat);
@@ -55,11 +55,11 @@ void find_extremes_at(const Spec& spec, const float* weights, Fits& fits) {
   }
   for (std::size_t l = 0; l < kParts; l += kLanes) {
     const V scale = hn::Div(hn::Load(kFloat, fits.extreme + l), hn::Set(kFloat, spec.fast));
-    hn::Store(hn::Add(scale, hn::Zero(kFloat)), kFloat, fits.scale + l);  // as above
+    hn::Store(hn::Add(scale, hn::Zero(kFloat)), kFloat, fits.scale + l);  // turns -0 into 0
   }
 }
 
-// Scales that are better than those of `fast`, which are there. Without kCut no step maps a weight beyond the codes.
+// Replaces the scales of `fast` by better ones. Without kCut, no step maps a weight beyond the codes.
 template <bool kWeighted, Grid kGrid, bool kCut>
 void fit_scales(const Spec& spec, const Tile& tile, Fits& fits) {
   const V lowest = hn::Set(kFloat, spec.lowest), highest = hn::Set(kFloat, spec.highest), zero = hn::Zero(kFloat);
@@ -87,7 +87,7 @@ void fit_scales(const Spec& spec, const Tile& tile, Fits& fits) {
         }
       }
       for (unsigned k = 0; k < kAtOnce; ++k) {
-        // NaN, which saves nothing, when all codes are 0.
+        // NaN if all codes are 0; it compares as not better.
         const V fitted = hn::Div(sum_a[k], sum_b[k]);
         const V saved = hn::Mul(sum_a[k], fitted);
         const auto better = hn::Gt(saved, most);
@@ -103,7 +103,7 @@ void fit_scales(const Spec& spec, const Tile& tile, Fits& fits) {
   }
 }
 
-// What parts [l, l + kLanes) lose by each of kCount scales.
+// The loss of parts [l, l + kLanes) for each of kCount scales.
 template <bool kWeighted, Grid kGrid, std::size_t kCount>
 HWY_INLINE void losses(const Spec& spec, const Tile& tile, std::size_t l, const V (&scale)[kCount], V (&sum)[kCount]) {
   const V lowest = hn::Set(kFloat, spec.lowest), highest = hn::Set(kFloat, spec.highest);
@@ -122,7 +122,7 @@ HWY_INLINE void losses(const Spec& spec, const Tile& tile, std::size_t l, const 
   }
 }
 
-// The first of kCount choices that loses least.
+// The choice with the least loss, the first of equals.
 template <std::size_t kCount>
 HWY_INLINE V least_of(const V (&choices)[kCount], const V (&sums)[kCount]) {
   V best = choices[0], least = sums[0];
@@ -165,7 +165,7 @@ void choose_scales(const Spec& spec, const Tile& tile, bool fast, Fits& fits, Ch
     if (chosen.scale[l] == fitted[l]) out.scale[l] = bits[l];
 }
 
-// MXFP4: a power of two.
+// MXFP4: the scale is a power of two.
 template <bool kWeighted>
 void choose_exponents(const Spec& spec, const Tile& tile, bool fast, const Fits& fits, Chosen& chosen,
                       CodedParts& out) {
@@ -203,12 +203,12 @@ HWY_INLINE V sub_scale(const Spec& spec, V scale, V per_step) {
                                hn::Set(kFloat, spec.sub_highest));
 }
 
-// The scale of the largest magnitude among the parts of a block.
+// The scale with the largest magnitude among the parts of a block.
 HWY_INLINE float largest_scale(const Spec& spec, const float* scales) {
   return *std::max_element(scales, scales + spec.super, [](float a, float b) { return std::fabs(a) < std::fabs(b); });
 }
 
-// The number of the D by which the parts from `first` on save most. Lanes are the D.
+// The index of the D that saves most for the parts from `first` on. Each lane tries one D.
 HWY_INLINE std::size_t best_divisor(const Spec& spec, const Fits& fits, std::size_t first, const float* tries) {
   alignas(64) float saved[kDivisors];
   for (std::size_t j = 0; j < kDivisors; j += kLanes) {
@@ -230,7 +230,7 @@ void choose_super_scales(const Spec& spec, const Tile& tile, bool fast, Fits& fi
   alignas(64) float supers[kParts];
   std::array<std::uint16_t, kDivisors> bits;
   for (std::size_t first = 0; first < kParts; first += spec.super) {
-    // Plus 0, as above.
+    // Adding 0 turns -0 into 0.
     std::fill_n(tries, kDivisors, largest_scale(spec, fits.scale + first) / spec.divisors[0] + 0.0f);
     to_halves(tries, Rounding::up, tries, bits.data());
     if (is_infinite(bits[0])) {

@@ -1,5 +1,4 @@
-// What the search with and without minimums shares: 16 parts turned by 90 degrees, grids of codes, f16 scales. Included once
-// for every SIMD target.
+// Shared by both searches: 16 transposed parts, grids of codes, f16 scales. Included once per SIMD target.
 #if defined(TARE_GGML_ENCODE_SIMD_TILE_HPP) == defined(HWY_TARGET_TOGGLE)
 #ifdef TARE_GGML_ENCODE_SIMD_TILE_HPP
 #undef TARE_GGML_ENCODE_SIMD_TILE_HPP
@@ -30,14 +29,14 @@ using FloatTag = hn::CappedTag<float, kParts>;
 using V = hn::Vec<FloatTag>;
 constexpr FloatTag kFloat;
 constexpr std::size_t kLanes = hn::MaxLanes(FloatTag());
-// Candidates that are tried in one walk over the weights: as many as there are registers for.
+// Candidates tried in one pass over the weights: as many as the registers hold.
 constexpr unsigned kAtOnce = kLanes == 16 ? 4 : 2;
 constexpr std::size_t kTileWeights = kParts * kMostPart;
-// Smaller weights have no scale but the least; their inverses must not overflow.
+// Parts with smaller weights get no fit, because the inverse could overflow; they keep the scale of `fast`.
 constexpr float kLeastExtreme = 0x1p-60f;
 constexpr float kMostScale = 65504;
 
-// Weight i of part l at [(l / kLanes * part + i) * kLanes + l % kLanes].
+// Weight i of part l is at [(l / kLanes * part + i) * kLanes + l % kLanes].
 struct Tile {
   std::size_t part = 0;
   alignas(64) float x[kTileWeights];
@@ -53,7 +52,7 @@ void turn(const float* from, std::size_t part, float* to) { std::copy_n(from, kP
 
 #else
 
-// Four floats at `from`, four at `stride` behind that, and so on.
+// Loads four floats at `from`, the next four at `from` + `stride`, and so on.
 template <class D>
 HWY_INLINE hn::Vec<D> load_fours(D d, const float* from, std::size_t stride) {
   if constexpr (hn::MaxLanes(D()) <= 4) {
@@ -65,7 +64,7 @@ HWY_INLINE hn::Vec<D> load_fours(D d, const float* from, std::size_t stride) {
   }
 }
 
-// Squares of 4 x 4 are turned within every 128 bits.
+// Transposes 4 x 4 squares within every 128 bits.
 void turn(const float* from, std::size_t part, float* to) {
   for (std::size_t l = 0; l < kParts; l += kLanes, from += kLanes * part)
     for (std::size_t i = 0; i < part; i += 4, to += 4 * kLanes) {
@@ -82,7 +81,7 @@ void turn(const float* from, std::size_t part, float* to) {
 
 #endif
 
-// rint of numbers below 2^22, ties to even.
+// Rounds numbers below 2^22 to integers, ties to even.
 HWY_INLINE V round(V v) {
   const V magic = hn::Set(kFloat, 0x1.8p23f);
   return hn::Sub(hn::Add(v, magic), magic);
@@ -90,7 +89,7 @@ HWY_INLINE V round(V v) {
 
 HWY_INLINE V clamp(V v, V lowest, V highest) { return hn::Min(hn::Max(v, lowest), highest); }
 
-// 1 / v, 0 for 0.
+// 1 / v, but 0 for 0.
 HWY_INLINE V inverse(V v) {
   const V quotient = hn::Div(hn::Set(kFloat, 1), v);
   return hn::IfThenZeroElse(hn::Eq(v, hn::Zero(kFloat)), quotient);
@@ -108,7 +107,7 @@ constexpr auto kE2m1Middles = [] {
   return middles;
 }();
 
-// The code nearest to y; kIndex: its place in the table.
+// The code nearest to y; with kIndex, its index in the table.
 template <Grid kGrid, bool kIndex = false>
 HWY_INLINE V nearest(V y, V lowest, V highest) {
   if constexpr (kGrid == Grid::table) {
@@ -124,7 +123,7 @@ HWY_INLINE V nearest(V y, V lowest, V highest) {
       q = hn::IfThenElse(hn::Gt(size, hn::Set(kFloat, kE2m1Middles[i])),
                          hn::Set(kFloat, kIndex ? static_cast<float>(i + 1) : kE2m1[i + 1]), q);
     if constexpr (!kIndex) return hn::CopySign(q, y);
-    // There are two zeros; the positive one is used.
+    // The table has two zeros; use the positive one.
     const auto negative = hn::And(hn::Lt(y, hn::Zero(kFloat)), hn::Gt(q, hn::Zero(kFloat)));
     return hn::IfThenElse(negative, hn::Add(q, hn::Set(kFloat, 8)), q);
   } else {
@@ -134,7 +133,8 @@ HWY_INLINE V nearest(V y, V lowest, V highest) {
 
 enum class Rounding : std::uint8_t { nearest, up };
 
-// 16 scales as f16. `up`: away from 0 below the normal numbers. None but 0 becomes 0. Those beyond f16 are infinite.
+// Rounds 16 scales to f16: bits and values. `up` rounds away from 0 below the normal numbers. A nonzero scale never
+// becomes 0; one beyond f16 becomes infinite.
 HWY_INLINE void to_halves(const float* scales, Rounding rounding, float* values, std::uint16_t* bits) {
   const std::uint32_t up = rounding == Rounding::up ? 1 : 0;
   for (std::size_t i = 0; i < 16; ++i) {
@@ -149,12 +149,12 @@ HWY_INLINE void to_halves(const float* scales, Rounding rounding, float* values,
 
 HWY_INLINE bool is_infinite(std::uint16_t bits) { return (bits & 0x7FFF) >= 0x7C00; }
 
-// Scales of f16 in range, to_halves'.
+// Clamps 16 scales to the finite range of f16.
 HWY_INLINE void clamp_scales(float* scales) {
   for (std::size_t i = 0; i < 16; ++i) scales[i] = std::min(std::max(scales[i], -kMostScale), kMostScale);
 }
 
-// The number of the largest, the first of equals.
+// The index of the largest of 16 values, the first of equals.
 HWY_INLINE std::size_t index_of_most(const float* values) {
   std::size_t best = 0;
   for (std::size_t j = 1; j < 16; ++j)
@@ -162,7 +162,7 @@ HWY_INLINE std::size_t index_of_most(const float* values) {
   return best;
 }
 
-// What was chosen for each part, as numbers: weights become scale * q + minimum.
+// The chosen numbers of each part: a weight becomes scale * q + minimum.
 struct Chosen {
   alignas(64) float scale[kParts];
   alignas(64) float minimum[kParts];

@@ -1,4 +1,4 @@
-// What the bytes of ggml's blocks are, for people; blocks32.cpp, blocks256.cpp and blocks_grids.cpp read them.
+// Describes the fields of ggml's blocks for the viewer; blocks32.cpp, blocks256.cpp and blocks_grids.cpp decode them.
 #include <algorithm>
 #include <initializer_list>
 
@@ -32,7 +32,7 @@ using Kind = FieldKind;
 
 using Terms = std::vector<BlockTerm>;
 
-// A name with a number for each weight.
+// A term with one value per weight.
 template <typename Of>
 BlockTerm each(std::string_view name, std::size_t weights, const Of& of) {
   BlockTerm term{name, std::vector<double>(weights)};
@@ -41,11 +41,11 @@ BlockTerm each(std::string_view name, std::size_t weights, const Of& of) {
 }
 BlockTerm one(std::string_view name, double value) { return {name, {value}}; }
 
-// Bits of a byte.
+// `count` bits of the byte at `at`, from `shift` on.
 unsigned bits_at(const std::byte* bytes, std::size_t at, std::size_t shift, unsigned count) {
   return byte_at(bytes, at) >> shift & ((1U << count) - 1);
 }
-// Weight i of 32 in halves, of 256 in crumbs.
+// The code of weight i: 4 bits, in blocks of 32; and 2 bits, in blocks of 256.
 unsigned half_of(const std::byte* codes, std::size_t i) { return bits_at(codes, i % 16, i < 16 ? 0 : 4, 4); }
 unsigned crumb_of(const std::byte* codes, std::size_t i) {
   return bits_at(codes, 32 * (i / 128) + i % 32, 2 * (i % 128 / 32), 2);
@@ -80,7 +80,7 @@ Terms terms_q2_k(const std::byte* block) {
           each("minimum", 256, [&](std::size_t i) { return bits_at(block, i / 16, 4, 4); }),
           each("q", 256, [&](std::size_t i) { return crumb_of(block + 16, i); })};
 }
-// The table says 32 less than is stored.
+// The formula uses the stored scale; q3_scale subtracts 32.
 Terms terms_q3_k(const std::byte* block) {
   return {
       one("d", half_at(block + 108)),
@@ -124,7 +124,7 @@ Terms terms_iq4_xs(const std::byte* block) {
                }),
           each("q", 256, code), each("x", 256, [&](std::size_t i) { return kIq4[code(i)]; })};
 }
-// Digit by digit: the first of all bytes of a run, then the second.
+// The digits are in order: the first digits of all bytes of a run, then their second digits, and so on.
 Terms terms_tq1_0(const std::byte* block) {
   return {one("d", half_at(block + 52)), each("q", 256, [&](std::size_t i) {
             const std::size_t first = i < 160 ? 0 : i < 240 ? 32 : 48, run = i < 160 ? 32 : i < 240 ? 16 : 4;
@@ -155,7 +155,7 @@ Terms terms_q2_0(const std::byte* block) {
           each("q", 64, [&](std::size_t i) { return bits_at(block, 2 + i / 4, 2 * (i % 4), 2); })};
 }
 
-// Codewords for 8 or 4 weights: `word(group)`, `signs(group)` and `scale(group)` of each.
+// Codewords for 8 or 4 weights. word(group), signs(group) and scale(group) return the parts of each.
 template <typename Word, typename Signs, typename Scale>
 Terms terms_signed(double d, std::size_t together, const Word& word, const Signs& signs, const Scale& scale) {
   return {one("d", d), each("scale", 256, [&](std::size_t i) { return scale(i / together); }),
@@ -196,7 +196,7 @@ Terms terms_iq3_s(const std::byte* block) {
       [&](std::size_t g) { return bits_at(block, 74 + g / 2, 4 * (g % 2), 4); },
       [&](std::size_t g) { return bits_at(block, 106 + g / 16, 4 * (g / 8 % 2), 4); });
 }
-// Codewords of small numbers, shifted: `high(group)` has three more bits of the codeword's number, then the sign of the shift.
+// Shifted codewords: `high(group)` returns three more bits of the codeword's number, then the sign of the shift.
 template <typename High, typename Scale>
 Terms terms_shifted(double d, const std::byte* words, const High& high, const Scale& scale) {
   return {one("d", d), each("scale", 256, [&](std::size_t i) { return scale(i / 8); }),

@@ -1,7 +1,7 @@
-// ggml's block types, the ones that GGUF files hold: a row of the table for each.
+// ggml's block types, which GGUF files contain: one table row per type.
 //
-// A type is the bytes of a block and the formula of blocks32.cpp, blocks256.cpp or blocks_grids.cpp; encode.hpp says how
-// weights become blocks, for the types that have a method. Blocks never cross a row.
+// blocks32.cpp, blocks256.cpp and blocks_grids.cpp have the formulas; encode.hpp describes how the types that have a
+// method are encoded. Blocks never cross the end of a row.
 //
 //   type     weights bytes   in a block (f16 unless another type is given)
 //   q4_0         32    18    d, 16 x 2 codes
@@ -30,7 +30,7 @@
 //   iq3_xxs     256    98    d, 64 codewords, 8 u32: 4 x 7 signs, scale of 4 bits
 //   iq3_s       256   110    d, 64 codewords, 8 x 8 ninth bits, 32 x 8 signs, 4 x 2 scales
 //   iq1_s       256    50    d, 32 codewords, 8 u16: 4 x 3 high bits, scale of 3 bits, sign of the shift
-//   iq1_m       256    56    32 codewords, 16 x 2 (3 high bits, sign of the shift), 4 u16: 4 x 3 bits of scale, 4 bits of d
+//   iq1_m       256    56    32 codewords, 16 x 2 (3 high bits, sign of the shift), 4 u16: 4 x 3-bit scale, 4 bits of d
 #include <cmath>
 
 #include "codecs/block_codec.hpp"
@@ -49,7 +49,7 @@ namespace {
 const char* fault_of_iq1_m(const std::byte* block) {
   return std::isfinite(iq1_m_half(block)) ? nullptr : "its scale is not a finite number";
 }
-// Halves that must be finite, by their places.
+// Checks that the f16 at these offsets are finite.
 template <std::size_t... kAt>
 const char* fault_of_halves(const std::byte* block) {
   return (std::isfinite(half_at(block + kAt)) && ...) ? nullptr : "a scale or minimum is not a finite number";
@@ -83,14 +83,14 @@ constexpr BlockCodec type(std::string_view layout, std::string_view title, std::
       .fault = fault};
 }
 
-// With an encoder. `scales`: where a block has scales of f16.
+// Adds an encoder. `scales`: the offsets of the f16 scales in a block.
 constexpr BlockCodec coded(BlockCodec type, std::string_view method, Encode encode,
                            std::span<const std::uint8_t> scales, std::string_view fallback = {}) {
   type.method = {method};
   type.fallback = fallback;
   type.encode = encode;
   type.weighted = true;
-  type.budget_if_named = true;  // a container that takes any layout has better ones
+  type.budget_if_named = true;  // containers that accept any layout have better ones
   type.scales = scales;
   return type;
 }

@@ -1,4 +1,4 @@
-// What the blocks of several types are made of.
+// Fields that the blocks of several types have.
 #pragma once
 
 #include <array>
@@ -16,19 +16,19 @@ inline float half_at(const std::byte* bytes) { return f16_to_f32(load_le<std::ui
 inline unsigned byte_at(const std::byte* bytes, std::size_t i) { return std::to_integer<unsigned>(bytes[i]); }
 inline int signed_at(const std::byte* bytes, std::size_t i) { return std::to_integer<std::int8_t>(bytes[i]); }
 
-// The 16 values of the IQ4 types: closer to each other where weights are more frequent.
+// The 16 values of the IQ4 types: denser where weights are more frequent.
 inline constexpr std::array<float, 16> kIq4 = {-127, -104, -83, -65, -49, -35, -22, -10,
                                                1,    13,   25,  38,  53,  69,  89,  113};
 // 4-bit floats: a sign, two bits of exponent, one of mantissa. ggml has no -0.
 inline constexpr std::array<float, 16> kE2m1 = {0.0F, 0.5F,  1.0F,  1.5F,  2.0F,  3.0F,  4.0F,  6.0F,
                                                 0.0F, -0.5F, -1.0F, -1.5F, -2.0F, -3.0F, -4.0F, -6.0F};
 
-// Half of a power of two whose exponent has 8 bits, 0 being 2^-127. Halved, the largest is a number, too.
+// Half of 2^(code - 127). It is halved so that the largest one fits f32.
 inline float half_e8m0(unsigned code) {
   return std::bit_cast<float>(code < 2 ? 0x00200000U << code : (code - 1) << 23);
 }
 
-// A float of 7 bits without a sign: 4 of exponent, 3 of mantissa. The largest code means nothing, and is read as 0.
+// A 7-bit float without a sign: 4 bits of exponent, 3 of mantissa. The largest code has no meaning and is read as 0.
 inline float ue4m3(unsigned code) {
   const unsigned exponent = code >> 3 & 15, mantissa = code & 7;
   if (code == 0 || code == 0x7F) return 0;
@@ -36,8 +36,9 @@ inline float ue4m3(unsigned code) {
   return std::ldexp(1 + static_cast<float>(mantissa) / 8, static_cast<int>(exponent) - 7);
 }
 
-// The 12 bytes in front of Q4_K and Q5_K: a scale and a minimum of 6 bits for each of 8 parts. The first four have a byte
-// each; the low halves of the others share bytes, their high bits are on top of the first.
+// The scales of Q4_K and Q5_K, 12 bytes: a 6-bit scale and a 6-bit minimum for each of 8 parts. Those of the first four
+// parts have a byte each. For the other parts, the low 4 bits of both share a byte, and the high 2 bits are at the top
+// of the first eight bytes.
 struct ScaleAndMinimum {
   unsigned scale, minimum;
 };
@@ -47,15 +48,15 @@ inline ScaleAndMinimum k_scale(const std::byte* packed, std::size_t part) {
   return {(low & 15) | (byte_at(packed, part - 4) >> 6) << 4, low >> 4 | (byte_at(packed, part) >> 6) << 4};
 }
 
-// The same 12 bytes of Q3_K: 16 scales of 6 bits, 32 too large. Low halves first, two in a byte, then the high bits, four in
-// a byte.
+// The scales of Q3_K, 12 bytes: 16 scales of 6 bits, stored plus 32. First the low 4 bits, two per byte, then the high
+// 2 bits, four per byte.
 inline int q3_scale(const std::byte* packed, std::size_t part) {
   const unsigned low = part < 8 ? byte_at(packed, part) & 15 : byte_at(packed, part - 8) >> 4;
   const unsigned high = byte_at(packed, 8 + part % 4) >> (2 * (part / 4)) & 3;
   return static_cast<int>(low | high << 4) - 32;
 }
 
-// The half of an IQ1_M block: four bits in each of the four numbers that hold its scales.
+// The f16 scale of an IQ1_M block: four bits in each of the four numbers that hold its scales.
 inline float iq1_m_half(const std::byte* block) {
   unsigned bits = 0;
   for (std::size_t i = 0; i < 4; ++i)

@@ -1,9 +1,9 @@
 // Products of rows with vectors of 8-bit codes, for every SIMD target, 256 weights at a time.
 //
-// The products of a part (16 or 32 weights that share a scale) are summed as integers, four neighbours to a lane, then
-// multiplied by the scales of both sides and added in f32. The types that runtimes use most are read where they lie; all
-// others are brought to bytes first. x86 multiplies unsigned by signed bytes: codes are used as code + n, and what that adds
-// is taken back by starting at -n times the sum of the vector's codes, which the vector brings along for n = 128.
+// The products of a part (16 or 32 weights that share a scale) are summed as integers, four neighbours per lane, then
+// multiplied by the scales of both sides and added in f32. The codes of the most common types are used directly; those
+// of all others are first expanded to bytes. x86 multiplies unsigned by signed bytes, so codes are used as code + n,
+// and the sums start at -n times the sum of the vector's codes; the vector holds these for n = 128.
 #include <array>
 #include <vector>
 
@@ -15,7 +15,7 @@
 #include <hwy/foreach_target.h>
 
 #include "codecs/simd_quads.hpp"
-// After what it says about targets.
+// This header comes after the definitions of targets.
 #include "codecs/ggml/simd_expand.hpp"
 
 HWY_BEFORE_NAMESPACE();
@@ -34,7 +34,7 @@ using Sums = quad::QuadSums;
 using Floats = hn::Rebind<float, Sums>;
 inline constexpr std::size_t kBytes = hn::MaxLanes(Codes()), kQuads = kBytes / 4;
 
-// Codes from 0 to 127, each 128 >> kShift too large; `start`: of the vector, -128 times the sums of its codes.
+// Multiplies codes from 0 to 127, each stored plus (128 >> kShift). `start`: -128 times the sums of the vector's codes.
 template <unsigned kShift>
 HWY_INLINE hn::Vec<Sums> multiply_small(hn::Vec<Codes> q, const std::int8_t* x, const std::int32_t* start) {
   const auto codes = hn::Load(Signed(), x);
@@ -55,7 +55,8 @@ HWY_INLINE hn::Vec<Sums> multiply_signed(hn::Vec<Signed> q, const std::int8_t* x
   const auto shifted = hn::Xor(hn::BitCast(Codes(), q), hn::Set(Codes(), std::uint8_t{0x80}));
   return hn::Vec<Sums>{_mm512_dpbusd_epi32(hn::Load(Sums(), start).raw, shifted.raw, codes.raw)};
 #elif TARE_HAS_MADDUBS
-  // The magnitude times x with the other's sign: sums of two stay within 16 bits. That of -128 is 128 as an unsigned byte.
+  // Multiplies the magnitude of q by x with q's sign, so that sums of two fit 16 bits. The magnitude of -128 is 128 as
+  // an unsigned byte.
   (void)start;
   const auto zero = hn::Zero(Signed());
   const auto negative = hn::Lt(q, zero);
@@ -76,7 +77,7 @@ HWY_INLINE hn::Vec<Floats> scales_at(const float* scales, std::size_t i) {
   if constexpr (kLanes >= kQuads) {
     return hn::Set(d, scales[i / kPart]);
   } else {
-    // For every place of a chunk, in the vector of scales that is loaded for it.
+    // For each quad of a chunk, the index of its scale in the vector of scales that is loaded.
     alignas(64) static constexpr auto kIndex = [] {
       std::array<std::int32_t, kChunk / 4> index{};
       for (std::size_t quad = 0; quad < index.size(); ++quad)
@@ -88,14 +89,14 @@ HWY_INLINE hn::Vec<Floats> scales_at(const float* scales, std::size_t i) {
   }
 }
 
-// The low (kShift 0) or high halves of bytes.
+// The low (kShift 0) or high (kShift 4) halves of bytes.
 template <unsigned kShift, class D>
 HWY_INLINE hn::Vec<D> nibbles(D d, const std::byte* at) {
   return field<kShift, 4>(d, hn::LoadU(d, bytes_at(at)));
 }
 
 #if HWY_TARGET == HWY_AVX3 || HWY_TARGET == HWY_AVX3_DL
-// 32 bytes twice, each half shifted to the right by its own number of bits, or to the left.
+// Loads 32 bytes into both halves of a register; bits_of_halves are the numbers of bits to shift each half by.
 HWY_INLINE __m512i twice(const std::byte* at) {
   return _mm512_broadcast_i64x4(_mm256_loadu_si256(reinterpret_cast<const __m256i*>(at)));
 }
@@ -105,7 +106,7 @@ HWY_INLINE __m512i bits_of_halves() {
 }
 #endif
 
-// Of a vector that is wider than what lies together, each half apart.
+// The codes from weight i on. If a vector is wider than the contiguous codes, its halves are loaded separately.
 template <class Where, class D>
 HWY_INLINE hn::Vec<D> codes_at(D d, const std::byte* block, std::size_t i) {
 #if HWY_TARGET == HWY_AVX3 || HWY_TARGET == HWY_AVX3_DL
@@ -119,7 +120,7 @@ HWY_INLINE hn::Vec<D> codes_at(D d, const std::byte* block, std::size_t i) {
   }
 }
 
-// ---- where the codes of a chunk are: scales of all its parts, and codes from weight i on, each so much too large
+// ---- per type: the scales of a chunk, its codes from weight i on, and a product that subtracts the codes' offset
 
 struct Q8_0 {
   static constexpr std::size_t kPart = 32, kTogether = 32;
@@ -158,7 +159,7 @@ struct Q4_0 {
     return i % 32 < 16 ? nibbles<0>(d, at) : nibbles<4>(d, at);
   }
   static HWY_INLINE hn::Vec<Sums> multiply(hn::Vec<Codes> q, const std::int8_t* x, const std::int32_t* start) {
-    return multiply_small<4>(q, x, start);  // by 8
+    return multiply_small<4>(q, x, start);  // stored plus 8
   }
 };
 
@@ -179,7 +180,7 @@ struct Q4K {
     return i % 64 < 32 ? nibbles<0>(d, at) : nibbles<4>(d, at);
   }
   static HWY_INLINE hn::Vec<Sums> multiply(hn::Vec<Codes> q, const std::int8_t* x, const std::int32_t* start) {
-    return multiply_small<8>(q, x, start);  // by nothing
+    return multiply_small<8>(q, x, start);  // stored as they are
   }
 };
 
@@ -206,7 +207,7 @@ struct Q6K {
     const std::size_t quarter = i % 128 / 32;
     const std::byte* const low = block + 64 * (i / 128) + 32 * (quarter % 2) + i % 32;
     const auto bits = hn::BitCast(wide, hn::LoadU(d, bytes_at(block + 128 + 32 * (i / 128) + i % 32)));
-    // Bits 4 and 5.
+    // Moves the two bits to bits 4 and 5.
     const auto high = quarter == 0   ? hn::ShiftLeft<4>(bits)
                       : quarter == 1 ? hn::ShiftLeft<2>(bits)
                       : quarter == 2 ? bits
@@ -222,12 +223,13 @@ struct Q6K {
 // ---- rows
 
 #if HWY_TARGET == HWY_AVX3 || HWY_TARGET == HWY_AVX3_DL
-// One block with all its scales and minimums in one register: the eight scales below, the eight minimums above. Returns the
-// latter times the vector's sums in the upper lanes.
+// Adds one block, with all its scales and minimums in one register: the eight scales in the lower lanes, the eight
+// minimums in the upper ones. The upper lanes of `minimums` get the minimums times the vector's sums.
 HWY_INLINE void add_q4_k(const std::byte* block, const Vector& vector, std::size_t first, hn::Vec<Floats>& even,
                          hn::Vec<Floats>& odd, __m512& minimums) {
-  // d and dmin as f16, then k_scale's three words a, b, c: scales a & 63 and c & 15 | a >> 6 << 4, minimums b & 63 and
-  // c >> 4 | b >> 6 << 4, of every byte.
+  // d and dmin as f16, then the three words a, b, c of k_scale. For every byte:
+  //   scales    a & 63 and (c & 15 | a >> 6 << 4)
+  //   minimums  b & 63 and (c >> 4 | b >> 6 << 4)
   const __m128i head = _mm_loadu_si128(reinterpret_cast<const __m128i*>(block));
   const __m128i low = _mm_srlv_epi32(_mm_shuffle_epi32(head, _MM_SHUFFLE(3, 2, 3, 1)), _mm_setr_epi32(0, 0, 0, 4));
   const __m128i high = _mm_srli_epi32(_mm_shuffle_epi32(head, _MM_SHUFFLE(2, 2, 1, 1)), 2);
@@ -263,8 +265,8 @@ struct Totals {
 };
 HWY_INLINE Totals nothing() { return {hn::Zero(Floats()), hn::Zero(Floats()), hn::Zero(Minimums())}; }
 
-// Both sides' scales of the parts from weight `first` on, and what minimums add. Vectors of the size in which they were
-// stored, and in which they are read again: others would have to wait for the memory.
+// Multiplies the scales of both sides for the parts from weight `first` on, and adds the minimums' share. Stores and
+// later loads of the scales use the same vector size, because others would prevent store forwarding.
 template <std::size_t kPart, bool kMinimum>
 HWY_INLINE void meet_scales(Expanded& chunk, const Vector& vector, std::size_t first, Totals& totals) {
   constexpr std::size_t kParts = kChunk / kPart;
@@ -296,7 +298,7 @@ HWY_INLINE void add_chunk(const Expanded& chunk, Totals& totals, const Multiply&
   }
 }
 
-// Brought to bytes.
+// Adds blocks that are expanded to bytes first.
 template <std::size_t kPart, bool kMinimum>
 HWY_INLINE void add_expanded(const Shapes& shapes, const std::byte* blocks, std::size_t count, const Vector& vector,
                              std::size_t first, Totals& totals) {

@@ -1,7 +1,7 @@
-// Blocks to codes of a byte each and f32 scales, 256 weights at a time: what decoding and products begin with. Included once
-// for every SIMD target that has vectors.
+// Expands blocks to one byte per code and f32 scales, 256 weights at a time; decoding and products start with this.
+// Included once for every SIMD target that has vectors.
 //
-// A weight is scale * code + minimum. A part, the weights that share these, has 16 or 32.
+// A weight is scale * code + minimum. A part, the weights that share these two, has 16 or 32 weights.
 #if defined(TARE_GGML_SIMD_EXPAND_HPP) == defined(HWY_TARGET_TOGGLE)
 #ifdef TARE_GGML_SIMD_EXPAND_HPP
 #undef TARE_GGML_SIMD_EXPAND_HPP
@@ -19,7 +19,7 @@
 #include "codecs/ggml/kernels.hpp"
 #include "codecs/ggml/parts.hpp"
 
-// Without vectors, or where bytes do not lie in lanes as they lie in memory, the scalar functions do the work.
+// Without vectors, or on big-endian machines (the bytes of lanes are in another order), the scalar functions are used.
 #undef TARE_GGML_HAS_SIMD
 #if HWY_TARGET != HWY_SCALAR && __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
 #define TARE_GGML_HAS_SIMD 1
@@ -55,7 +55,7 @@ HWY_INLINE void store(D d, hn::Vec<D> codes, std::int8_t* to) {
   hn::StoreU(codes, d, reinterpret_cast<std::uint8_t*>(to));
 }
 
-// kBits bits of each byte from kShift on.
+// kBits bits of each byte, from kShift on.
 template <unsigned kShift, unsigned kBits, class D>
 HWY_INLINE hn::Vec<D> field(D d, hn::Vec<D> bytes) {
   const auto mask = hn::Set(d, static_cast<std::uint8_t>((1U << kBits) - 1));
@@ -73,7 +73,7 @@ HWY_INLINE hn::Vec<D> bit_or_0(D d, hn::Vec<D> bytes, unsigned bit, unsigned val
                             hn::Set(d, static_cast<std::uint8_t>(value)));
 }
 
-// Bits `first` to `first` + 15 of a number, each to the byte `value` or 0.
+// Expands bits `first` to `first` + 15 of a number: each set bit to a byte `value`, the others to 0.
 HWY_INLINE hn::Vec<Half> spread_bits(std::uint32_t bits, std::size_t first, unsigned value) {
   const Half d;
   alignas(16) static constexpr std::uint8_t kPlaces[16] = {0, 0, 0, 0, 0, 0, 0, 0, 1, 1, 1, 1, 1, 1, 1, 1};
@@ -84,7 +84,7 @@ HWY_INLINE hn::Vec<Half> spread_bits(std::uint32_t bits, std::size_t first, unsi
   return hn::IfThenElseZero(hn::TestBit(spread, hn::Load(d, kBits)), hn::Set(d, static_cast<std::uint8_t>(value)));
 }
 
-// As half_at, by an instruction where there is one. Where there is none, Highway 1.0 takes infinities and NaN for numbers.
+// Like half_at, with an instruction if the target has one. Without it, Highway 1.0 converts infinities and NaN wrongly.
 #if (HWY_ARCH_X86 && HWY_TARGET <= HWY_AVX2) || HWY_ARCH_ARM
 HWY_INLINE float half_of(const std::byte* at) {
   const hn::CappedTag<float, 4> d;
@@ -93,7 +93,7 @@ HWY_INLINE float half_of(const std::byte* at) {
   return hn::GetLane(hn::PromoteTo(d, hn::BitCast(half, hn::Set(bits, load_le<std::uint16_t>(at)))));
 }
 
-// The halves at the beginning of up to eight blocks.
+// Loads the f16 at the beginning of up to eight blocks.
 HWY_INLINE void halves(const std::byte* block, std::size_t bytes, std::size_t count, float* out) {
   const hn::CappedTag<float, 8> d;
   const hn::Rebind<hwy::float16_t, decltype(d)> half;
@@ -110,7 +110,7 @@ HWY_INLINE void halves(const std::byte* block, std::size_t bytes, std::size_t co
 }
 #endif
 
-// Eight small numbers times a factor.
+// Multiplies eight bytes by a factor.
 HWY_INLINE void scale_bytes(std::uint32_t low, std::uint32_t high, float factor, float* out) {
   const hn::CappedTag<float, 4> d;
   const hn::Rebind<std::int32_t, decltype(d)> whole;
@@ -164,7 +164,7 @@ void expand_bytes(const std::byte* block, std::size_t count, Expanded& out) {
   for (std::size_t b = 0; b < count; ++b) std::memcpy(out.codes + 32 * b, block + b * kBytes + kCodes, 32);
 }
 
-// Two times the values of 4-bit floats, whose scales are halved for it: exact, as both are far from f32's ends.
+// The values of 4-bit floats times 2, as integers. Their scales are halved; both are exact, far from the limits of f32.
 alignas(16) inline constexpr std::int8_t kE2m1Twice[16] = {0, 1, 2, 3, 4, 6, 8, 12, 0, -1, -2, -3, -4, -6, -8, -12};
 alignas(16) inline constexpr std::int8_t kIq4Bytes[16] = {-127, -104, -83, -65, -49, -35, -22, -10,
                                                           1,    13,   25,  38,  53,  69,  89,  113};
@@ -235,7 +235,7 @@ void expand_q2_0(const std::byte* block, std::size_t count, Expanded& out) {
 
 // --- blocks of 256
 
-// Four codes of two bits in each of 64 bytes: calls put(d, code, weight) with vectors of them.
+// Calls put(d, codes, number of the first weight) with vectors of 2-bit codes, four of which share each of 64 bytes.
 template <unsigned kQuarter, class Put>
 HWY_INLINE void for_crumbs(const std::byte* crumbs, const Put& put) {
   const Whole d;
@@ -273,7 +273,7 @@ void expand_q3_k(const std::byte* block, std::size_t, Expanded& out) {
 
 HWY_INLINE void expand_k_scales(const std::byte* block, Expanded& out) {
   const float d = half_of(block), dmin = half_of(block + 2);
-  // The scales and then the minimums, all of them at once: four bytes in one number.
+  // All scales, then all minimums: four bytes per number.
   const auto a = load_le<std::uint32_t>(block + 4), b = load_le<std::uint32_t>(block + 8);
   const auto c = load_le<std::uint32_t>(block + 12);
   const std::uint32_t words[4] = {a & 0x3F3F3F3Fu, (c & 0x0F0F0F0Fu) | (a >> 2 & 0x30303030u), b & 0x3F3F3F3Fu,
@@ -351,7 +351,7 @@ void expand_iq4_xs(const std::byte* block, std::size_t, Expanded& out) {
   }
 }
 
-// kDigits digits to the base of 3 of each of kRun bytes.
+// kDigits base-3 digits of each of kRun bytes.
 template <std::size_t kRun, std::size_t kDigits>
 HWY_INLINE void expand_digits(const std::byte* from, std::int8_t* to) {
   const hn::CappedTag<std::uint16_t, kRun> wide;
@@ -391,12 +391,12 @@ HWY_BEFORE_NAMESPACE();
 namespace tare::codec::ggml::HWY_NAMESPACE {
 namespace {
 
-// What one kernel for all types has to know.
+// Everything that the kernels need to know of a type.
 struct Shapes {
   std::size_t weights, bytes;  // of a block
   std::size_t part;
   bool minimum;
-  // Up to 256 weights: `count` blocks.
+  // Expands `count` blocks, up to 256 weights.
   void (*expand)(const std::byte* blocks, std::size_t count, Expanded& out);
 };
 
@@ -433,7 +433,7 @@ HWY_INLINE const Shapes& shapes_of(Type type) {
   return kShapes[static_cast<std::size_t>(type)];
 }
 
-// Calls work(expanded, first weight, weights) for up to 256 weights at a time.
+// Calls work(expanded, first weight, number of weights) for up to 256 weights at a time.
 template <class Work>
 HWY_INLINE void for_chunks(const Shapes& shapes, const std::byte* blocks, std::size_t count, const Work& work) {
   const std::size_t most = kChunk / shapes.weights;

@@ -1,4 +1,4 @@
-// The same for the types whose codes are codewords: eight values at a time in a register of 64 bits. Included by
+// simd_expand.hpp for the types whose codes are codewords: eight values at a time in a 64-bit register. Included by
 // simd_expand.hpp, once for every SIMD target that has vectors and little-endian bytes.
 #if defined(TARE_GGML_SIMD_EXPAND_GRIDS_HPP) == defined(HWY_TARGET_TOGGLE)
 #ifdef TARE_GGML_SIMD_EXPAND_GRIDS_HPP
@@ -14,7 +14,7 @@ HWY_BEFORE_NAMESPACE();
 namespace tare::codec::ggml::HWY_NAMESPACE {
 namespace {
 
-// A byte of ones for each sign that is set.
+// A byte of ones for each set sign.
 struct SignBytes {
   std::uint64_t bytes[256];
   constexpr SignBytes() : bytes{} {
@@ -28,13 +28,13 @@ inline constexpr std::uint64_t kOnes = 0x0101010101010101, kTops = 0x80808080808
 
 HWY_INLINE void put_word(std::uint64_t word, std::int8_t* to) { std::memcpy(to, &word, sizeof word); }
 
-// No value is 0: the sum of the complement and 1 stays inside its byte.
+// Negates the values with a set sign: complement plus 1. No value is 0, so the sum stays inside its byte.
 HWY_INLINE void put_signed_word(std::uint64_t word, unsigned signs, std::int8_t* to) {
   const std::uint64_t minus = kSignBytes.bytes[signs];
   put_word((word ^ minus) + (minus & kOnes), to);
 }
 
-// Eight times -1, 0 or 1, and one more or one less. Which is as good as random: no branch.
+// Adds or subtracts 1; the values are 8 times -1, 0 or 1. It has no branch, because the direction is unpredictable.
 HWY_INLINE void put_shifted_word(std::uint64_t word, bool less, std::int8_t* to) {
   const std::uint64_t below = ((word | kTops) - kOnes) ^ (~word & kTops), mask = std::uint64_t{0} - std::uint64_t{less};
   put_word((below & mask) | ((word | kOnes) & ~mask), to);
@@ -105,7 +105,7 @@ void expand_iq3_s(const std::byte* block, std::size_t, Expanded& out) {
   }
 }
 
-// An eighth of the scale, for codes that are eight times too large: both are exact.
+// An eighth of the scale, because the codes are multiplied by 8; both are exact.
 HWY_INLINE float odd_eighth(float d, unsigned scale) { return d * static_cast<float>(2 * scale + 1) * 0.125F; }
 
 void expand_iq1_s(const std::byte* block, std::size_t, Expanded& out) {

@@ -1,5 +1,5 @@
-// Decoding and products with floats of kernels.hpp, for every SIMD target: blocks are expanded to bytes, 256 weights at a time, which
-// stay in the L1 cache; from there one kernel serves all types.
+// Decoding and products with floats (kernels.hpp) for every SIMD target. Blocks are expanded to bytes, 256 weights at a
+// time, which stay in the L1 cache; from there one kernel serves all types.
 #include <vector>
 
 #include "base/simd_targets.hpp"
@@ -53,7 +53,7 @@ float dot_row(const Shapes& shapes, const std::byte* blocks, std::size_t count, 
       HWY_UNROLL(8)
       for (std::size_t i = k * kPart; i < (k + 1) * kPart; i += kLanes) {
         const V x = hn::LoadU(kFloat, vector + first + i);
-        // With a minimum each weight is made: scales and minimums apart would nearly cancel out.
+        // With a minimum, each weight is computed first: separate sums of scales and minimums would nearly cancel out.
         const V code = load_codes(from.codes + i);
         sum = hn::MulAdd(kMinimum ? hn::MulAdd(scale, code, minimum) : code, x, sum);
       }
@@ -64,7 +64,7 @@ float dot_row(const Shapes& shapes, const std::byte* blocks, std::size_t count, 
   return hn::GetLane(hn::SumOfLanes(kFloat, hn::Add(even, odd)));
 }
 
-// Codes that are bytes already are read where they lie.
+// Codes that are bytes already are read in place.
 void decode_q8(const std::byte* blocks, std::size_t count, float* out) {
   for (std::size_t b = 0; b < count; ++b, blocks += 34, out += 32) {
     const V scale = hn::Set(kFloat, half_of(blocks));

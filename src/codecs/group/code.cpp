@@ -1,10 +1,10 @@
-// The data path of zt.group: codes to floats and floats to codes, a few thousand columns at a time.
+// Decoding and encoding of zt.group, a few thousand columns at a time.
 //
-// Encoding. Each group's range is widened to hold 0 and cut into 2^bits - 1 steps: scale = (max - min) /
-// (2^bits - 1), stored as f16; zero = the code of 0, an integer; code = round(w / scale) + zero with the
-// scale as it is stored. A scale below f16's normal numbers is rounded up, so that the range never outgrows
-// the codes. A group of zeros has scale 0. Each of the three components reads the weights for itself, so
-// nothing is kept and any part can be made alone; packed_weight, scales and zeros cost one pass each.
+// The encoder extends the range of each group to include 0 and divides it into 2^bits - 1 steps: scale = (max - min) /
+// (2^bits - 1), stored as f16; zero = the code of 0, an integer; code = round(w / scale) + zero, with the scale as
+// stored. A scale below f16's normal numbers is rounded up, so that the codes cover the range. A group of zeros has
+// scale 0. Each of the three components reads the weights again, so nothing is kept in memory and any part can be made
+// alone; packed_weight, scales and zeros cost one pass each.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -72,7 +72,7 @@ class Decoder final : public codec::Decoder {
   }
 
  private:
-  // Not column / group_size alone: a group may be wider than any row, or than 64 bits of columns.
+  // A run may begin inside a group, and a group may be wider than a row.
   std::uint64_t groups_of(const Run& run) const {
     return ceil_div(run.column % plan_.group_size + run.columns, plan_.group_size);
   }
@@ -121,7 +121,7 @@ std::shared_ptr<const Decoder> decoder_of(const Tensor& tensor) {
   return std::make_shared<Decoder>(tensor, *plan);
 }
 
-// How one group is coded.
+// The parameters of one group.
 struct Code {
   std::uint16_t scale_bits = 0;  // f16
   double scale = 0, zero = 0;
@@ -129,7 +129,7 @@ struct Code {
 
 enum class Part : std::uint8_t { packed_weight, scales, zeros };
 
-// Makes one of the components.
+// Makes the bytes of one component.
 class Writer final : public BlockReader {
  public:
   Writer(const Tensor& tensor, const Plan& plan, Part part, std::uint64_t row, std::uint64_t group)
@@ -173,7 +173,7 @@ class Writer final : public BlockReader {
 
   Code choose(std::span<const double> group, std::uint64_t first_column) const {
     double low = 0, high = 0;
-    // A NaN or an infinity makes the sum of x * 0 not zero, and costs no branch for each element.
+    // A NaN or an infinity makes the sum of x * 0 NaN, which is not zero. This needs no branch per element.
     double finite = 0;
     for (const double w : group) {
       low = w < low ? w : low;
@@ -237,7 +237,7 @@ class Encoder final : public BlobProducer {
   Encoder(const Tensor& tensor, const Plan& plan, Part part) : tensor_(tensor), plan_(plan), part_(part) {}
 
   std::unique_ptr<BlobReader> open(std::uint64_t offset) const override {
-    // Bytes of a row and of a whole group; a row's last group may be shorter, so rows are counted first.
+    // Whole rows are skipped first, because the last group of a row may be shorter than the others.
     const std::uint64_t row_bytes = part_ == Part::packed_weight ? plan_.words * 4 : plan_.groups * 2;
     const std::uint64_t group_bytes = part_ == Part::packed_weight ? plan_.group_size / plan_.per_word * 4 : 2;
     const std::uint64_t row = offset / row_bytes, in_row = offset % row_bytes;

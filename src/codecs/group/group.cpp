@@ -1,15 +1,14 @@
-// "quantized_group", the codec zt.group: unsigned codes of 2, 4 or 8 bits in groups along the rows of a
-// matrix.
+// "quantized_group", the codec zt.group: unsigned codes of 2, 4 or 8 bits in groups along the rows of a matrix.
 //
-//   packed_weight  i32[rows][ceil(columns / n)], n = 32 / bits codes in each, the first in the lowest bits;
-//                  the bits left over at a row's end are zero
-//   scales, zeros  f16 (tolerated: any float type) [rows][ceil(columns / group_size)]; a row's last group may be short
+//   packed_weight  i32[rows][ceil(columns / n)], n = 32 / bits codes in each, the first in the lowest bits; unused bits
+//                  at the end of a row are zero
+//   scales, zeros  f16 (accepted: any float type) [rows][ceil(columns / group_size)]; a row's last group may be short
 //   attributes     bits, group_size, packing = "<n>_per_i32"
 //
 //   w = scale * (code - zero), computed exactly and rounded once to f32.
 //
-// Other ranks, packings and parameters are carried as they are: their sizes are not checked and they are not
-// decoded. Neither are tensors whose sizes fit only groups along the first axis, as GPTQ has them.
+// Tensors of other ranks, packings or parameters are carried unchanged: their sizes are not checked and they are not
+// decoded. The same is true of tensors whose sizes only fit groups along the first axis, as in GPTQ.
 #include "codecs/group/group.hpp"
 
 #include <fmt/format.h>
@@ -65,7 +64,7 @@ std::optional<Problem> check_size(const Component& component, std::uint64_t rows
                              component.role, component.blob.size())};
 }
 
-// The sizes that the attributes ask for; nothing when the attributes, the rank or the types are none that we know.
+// The sizes that the attributes imply; nothing if the attributes, the rank or the types are not supported.
 std::optional<Plan> stated_plan(const Tensor& tensor) {
   const auto bits = positive(tensor.attributes, "bits");
   const auto size = positive(tensor.attributes, "group_size");
@@ -96,7 +95,7 @@ std::optional<Problem> check_sizes(const Tensor& tensor, const Plan& plan) {
   return check_size(*tensor.component("zeros"), plan.rows, plan.groups);
 }
 
-// GPTQ packs and groups down the columns: i32[ceil(rows / n)][columns], scales and zeros [ceil(rows / group)][columns].
+// GPTQ packs and groups along columns: i32[ceil(rows / n)][columns], scales and zeros [ceil(rows / group)][columns].
 bool fits_first_axis(const Tensor& tensor, const Plan& plan) {
   Plan turned = plan;
   std::swap(turned.rows, turned.columns);
@@ -128,7 +127,7 @@ std::optional<Problem> doubt(const Tensor& tensor) {
 
 using Report = std::function<void(Problem)>;
 
-// Calls visit(row, group, value) for every scale or zero-point.
+// Calls visit(row, group, value) for every scale or zero point.
 template <typename Visit>
 void for_each_parameter(const Component& component, const Plan& plan, const Visit& visit) {
   ElementStream stream(component, 0);
@@ -143,7 +142,7 @@ void for_each_parameter(const Component& component, const Plan& plan, const Visi
   }
 }
 
-// Tells of the first parameter that `bad` says is bad, and how many there are.
+// Reports the first parameter for which `bad` returns true, and how many there are.
 template <typename Bad>
 void verify_parameters(const Component& component, const Plan& plan, std::string_view rule, std::string_view expected,
                        const Bad& bad, const Report& report) {
@@ -159,7 +158,7 @@ void verify_parameters(const Component& component, const Plan& plan, std::string
         {std::string(rule), fmt::format("{} ({} such groups in all)", first, count), file_offset(component.blob, at)});
 }
 
-// The bits after a row's last code are zero.
+// The bits after a row's last code must be zero.
 void verify_unused_bits(const Component& packed, const Plan& plan, const Report& report) {
   const auto used = static_cast<unsigned>(plan.columns % plan.per_word) * plan.bits;
   if (used == 0) return;

@@ -1,4 +1,4 @@
-// Shared by the two halves of zt.group: the sizes a tensor's attributes imply.
+// Shared by the encoder and the decoder of zt.group: the sizes that a tensor's attributes imply.
 #pragma once
 
 #include <cstdint>
@@ -11,12 +11,12 @@ namespace tare::codec::group {
 
 struct Plan {
   std::uint64_t rows = 0, columns = 0;
-  unsigned bits = 0, per_word = 0;      // codes in an i32
-  std::uint64_t group_size = 0;         // columns
-  std::uint64_t words = 0, groups = 0;  // in a row
+  unsigned bits = 0, per_word = 0;      // per_word: codes per i32
+  std::uint64_t group_size = 0;         // in columns
+  std::uint64_t words = 0, groups = 0;  // per row
 };
 
-// Nothing when the attributes, the rank or the types are none that we know how to decode.
+// Returns nothing if the attributes, the rank, the types or the sizes cannot be decoded.
 std::optional<Plan> plan_of(const Tensor& tensor);
 
 Tensor decode(const Tensor& tensor);

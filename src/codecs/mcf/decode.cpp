@@ -1,4 +1,4 @@
-// What the planes of an MCF payload stand for; the kernels do the work.
+// The planes of an MCF payload, and their decoding with the kernels.
 #include "codecs/mcf/decode.hpp"
 
 #include <array>

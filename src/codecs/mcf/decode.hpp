@@ -1,4 +1,4 @@
-// A payload for the framework of block codecs: its planes, and what a run of them stands for.
+// Connects MCF payloads to the framework for block codecs: the planes, and the decoding of runs.
 #pragma once
 
 #include "base/once.hpp"
@@ -7,9 +7,9 @@
 
 namespace tare::codec::mcf {
 
-// Codes, scales, and the sub-scales of k*. int* are one row of all elements. The payload must have the geometry's size.
+// Planes of codes, scales and (k*) sub-scales. int* are one row of all elements. The payload must fit the geometry.
 Planes planes_of(const Blob& payload, const Geometry& geometry);
-// A run of those; `parameters` are S and Z of int*.
+// The rows of a run of these planes; `parameters` are S and Z of int*.
 RowSpan rows_of(const Geometry& geometry, const Run& run, const ScaleZero& parameters);
 
 class PayloadDecoder final : public Decoder {

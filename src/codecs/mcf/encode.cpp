@@ -18,7 +18,7 @@ namespace {
 
 constexpr std::size_t kChunksInPiece = 16;  // about a million weights
 
-// The regions of a payload in their order, those without bytes omitted.
+// A region of the payload. parts_of returns them in order, without empty ones.
 struct Part {
   enum class Kind : std::uint8_t { scales, zero, sub_scales, codes } kind;
   Region region;
@@ -42,8 +42,8 @@ std::array<std::byte, 4> bytes_of(float value) {
 
 constexpr std::array<std::byte, kAlignment> kZeros{};
 
-// The payload front to back. A region is a pass over the input; of what is made of each chunk, only the bytes of the
-// region at hand are used.
+// Makes the payload from front to back. Each region is a pass over the input: every chunk is encoded completely, but
+// only its bytes of the current region are used.
 class PayloadReader final : public BlockReader {
  public:
   PayloadReader(std::shared_ptr<const Chunks> chunks, std::uint64_t offset)
@@ -91,7 +91,7 @@ class PayloadReader final : public BlockReader {
     }
   }
 
-  // The one that byte `offset` of the region at hand is in.
+  // The chunk that contains byte `offset` of the current region.
   std::size_t chunk_at(std::uint64_t offset) const {
     std::size_t low = 0, high = chunks_->count();
     while (high - low > 1) {
@@ -116,10 +116,10 @@ class PayloadReader final : public BlockReader {
   std::shared_ptr<const Chunks> chunks_;
   std::vector<Part> parts_;
   std::size_t part_ = 0;
-  std::uint64_t at_ = 0;  // the next byte to be made
-  std::size_t next_ = 0;  // the chunk it is in
+  std::uint64_t at_ = 0;  // the next byte to make
+  std::size_t next_ = 0;  // the chunk of that byte
   std::optional<WeightStream> values_;
-  std::size_t follows_ = 0;  // the chunk that values_ stands at
+  std::size_t follows_ = 0;  // the chunk at whose first weight values_ is
   ChunkBytes bytes_;
   std::array<std::byte, 4> number_{};
 };
@@ -128,7 +128,7 @@ class PayloadProducer final : public BlobProducer {
  public:
   explicit PayloadProducer(std::shared_ptr<const Chunks> chunks) : chunks_(std::move(chunks)) {
     const std::uint64_t step = input().seek_granularity();
-    // An input of large frames is entered in the middle of one: pieces of many frames keep that cheap.
+    // A piece of an input with large frames may begin inside a frame; pieces of several frames keep that cheap.
     const std::uint64_t wanted =
         step == 0 || step > (std::uint64_t{1} << 40)
             ? chunks_->count()
@@ -169,7 +169,7 @@ class PayloadProducer final : public BlobProducer {
  private:
   const Blob& input() const { return chunks_->tensor().component("data")->blob; }
 
-  // What belongs to no chunk: the gaps between the regions, and S and Z of int*.
+  // Puts the bytes that belong to no chunk: the gaps between the regions, and S and Z of int*.
   void put_rest(const PutRun& put) const {
     const Geometry& geometry = chunks_->geometry();
     std::uint64_t end = 0;

@@ -12,11 +12,11 @@ namespace tare::codec::mcf {
 namespace {
 
 constexpr std::uint64_t kChunk = 2048;  // blocks
-constexpr std::size_t kRun = 256;       // blocks that are read and coded together: 32 KiB of values
+constexpr std::size_t kRun = 256;       // blocks that are read and encoded together: 32 KiB of values
 
 }  // namespace
 
-// A few blocks on their way.
+// Working memory for one run of blocks.
 struct ChunkBytes::Scratch {
   alignas(64) float values[kRun * kBlock];
   alignas(64) float clipped[kRun * kBlock];
@@ -110,7 +110,7 @@ void Chunks::make_raw(std::uint64_t first, std::size_t blocks, WeightStream& val
   encode_raw(in, to, options_.report == nullptr ? nullptr : &slot.loss, first);
 }
 
-// The values, or a copy of them within the clip.
+// Returns the values, or a copy of them clamped to the clip.
 const float* Chunks::clipped(const float* values, std::size_t count, float* copy) const {
   if (!options_.clip) return values;
   const auto [low, high] = *options_.clip;
@@ -129,7 +129,7 @@ static void for_each_row(std::uint64_t first, std::size_t blocks, std::uint64_t 
   }
 }
 
-// The values of some blocks, zeros behind the ends of rows.
+// Reads the values of some blocks, with zeros after the ends of rows.
 Chunks::Run Chunks::read_run(std::uint64_t first, std::size_t blocks, WeightStream& values,
                              ChunkBytes::Scratch& scratch) const {
   for_each_row(first, blocks, row_blocks_, [&](std::uint64_t in_row, std::size_t at, std::size_t part) {
@@ -167,7 +167,7 @@ void Chunks::make_run(std::uint64_t first, std::size_t blocks, WeightStream& val
                  out.codes.data() + (at.codes - begin.codes)};
   };
   Coded target = target_of(first);
-  // Blocks behind the ends of rows are made, but not stored.
+  // Blocks after the ends of rows are encoded, but not stored.
   const bool some_not_stored = row_blocks_ != geometry_.blocks;
   if (some_not_stored) target = {target.scales, scratch.sub_scales, scratch.codes};
   const Encoded result = encode_blocks(in, target, options_.report == nullptr ? nullptr : &slot.loss, first);
@@ -207,7 +207,7 @@ void Chunks::refuse(const Encoded& why, std::uint64_t first, const float* values
 
 void Chunks::settle(std::size_t chunk, const Slot& slot) const {
   const std::scoped_lock lock(mutex_);
-  if (slots_[chunk].made) return;  // with the same result
+  if (slots_[chunk].made) return;  // made before, with the same result
   slots_[chunk] = slot;
   slots_[chunk].made = true;
   if (++made_ == slots_.size() && options_.report != nullptr) fill_report();

@@ -1,7 +1,8 @@
-// A tensor's payload by chunks of about 64 Ki weights, each made from the input alone, and what was learned on the way.
+// Makes a tensor's payload in chunks of about 64 Ki weights. A chunk depends on its own weights only (int*: and on S
+// and Z). Also collects what encoding learns about the data.
 //
-// Blocks are numbered over all rows. A row of k* counts as whole super-blocks in these numbers, though the blocks behind
-// its end are not stored. int* tensors are one row.
+// Blocks are numbered over all rows. In these numbers, a row of k* counts as whole super-blocks, although the blocks
+// after its end are not stored. int* tensors are one row.
 #pragma once
 
 #include <memory>
@@ -18,7 +19,7 @@ namespace tare::codec::mcf {
 
 inline constexpr std::string_view kNotFinite = "quant.nonfinite";
 
-// The stored bytes of some chunks that follow each other. Used again, it needs no new memory.
+// The stored bytes of consecutive chunks. Reusing an object avoids new allocations.
 struct ChunkBytes {
   std::span<std::byte> scales, sub_scales, codes;
 
@@ -31,7 +32,7 @@ struct ChunkBytes {
   std::unique_ptr<Scratch, Free> scratch_;
   std::unique_ptr<std::byte[]> memory_;
   std::size_t capacity_ = 0;
-  std::size_t first_ = 0;  // chunk
+  std::size_t first_ = 0;  // the first chunk
 };
 
 class Chunks {
@@ -42,24 +43,24 @@ class Chunks {
   const Tensor& tensor() const { return tensor_; }
   const Geometry& geometry() const { return geometry_; }
   std::size_t count() const { return slots_.size(); }
-  // Bytes of the input that a chunk is made from.
+  // Input bytes per chunk.
   std::uint64_t input_bytes() const;
   WeightStream values(std::size_t chunk) const;
 
-  // Where the stored bytes of a chunk begin, in each region of q* and k*. `count()`: the regions' sizes.
+  // Offsets of a chunk's first bytes in each region. For chunk `count()` they are the sizes of the regions.
   struct Place {
     std::uint64_t scales = 0, sub_scales = 0, codes = 0;
   };
   Place place(std::size_t chunk) const;
 
-  // Room for the bytes of chunks [first, end).
+  // Makes room for the bytes of chunks [first, end).
   void prepare(std::size_t first, std::size_t end, ChunkBytes& bytes) const;
-  // Makes the bytes of one of them. `values` must stand at its first element, and stands behind its last one afterwards.
-  // May be called any number of times for each chunk, from many threads.
+  // Makes the bytes of one of these chunks. `values` must be at the chunk's first element; afterwards it is after its
+  // last. May be called any number of times per chunk, from many threads.
   void make(std::size_t chunk, WeightStream& values, ChunkBytes& bytes) const;
-  // S and Z of int*. Looks at all weights the first time: once, or with a search (unless `fast`) twice.
+  // S and Z of int*. The first call reads all weights: once, or twice with a search (unless `fast`).
   ScaleZero parameters() const;
-  // min_clip and max_clip where the options do not say. Free when every chunk has been made.
+  // min_clip and max_clip, unless the options set them. Free once every chunk has been made.
   Map learned() const;
 
  private:
@@ -73,7 +74,7 @@ class Chunks {
   Place place_of(std::uint64_t block) const;
   void make_raw(std::uint64_t first, std::size_t blocks, WeightStream& values, ChunkBytes& out, Slot& slot) const;
   void make_run(std::uint64_t first, std::size_t blocks, WeightStream& values, ChunkBytes& out, Slot& slot) const;
-  // `values` are what is coded, `source` what they were before the clip.
+  // `values` are encoded; `source` are the same values before clipping.
   struct Run {
     const float *values, *source;
   };
@@ -82,19 +83,19 @@ class Chunks {
   [[noreturn]] void refuse(const Encoded& why, std::uint64_t first, const float* values) const;
   void settle(std::size_t chunk, const Slot& slot) const;
   void fill_report() const;
-  // Of int*: the range that the codes are made for, searched unless `fast`. Of others: that of the weights.
+  // int*: the range that the codes cover, searched unless `fast`. Other methods: the range of the weights.
   Range range_of_all() const;
 
   Tensor tensor_;
   Geometry geometry_;
   EncodeOptions options_;
-  std::uint64_t row_blocks_;  // q*, k*: of a row in the numbers
+  std::uint64_t row_blocks_;  // q*, k*: blocks per row, as numbered
   std::uint64_t blocks_;
-  std::vector<float> importance_;  // of a row, padded as the values are
+  std::vector<float> importance_;  // of a row, padded like the values
 
   mutable Once ranged_;
   mutable Range range_;
-  mutable std::mutex mutex_;  // over what follows
+  mutable std::mutex mutex_;  // guards the members below
   mutable std::vector<Slot> slots_;
   mutable std::size_t made_ = 0;
 };

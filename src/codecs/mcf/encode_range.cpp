@@ -1,4 +1,4 @@
-// What is learned of all weights: the range that int* are coded by, and the clips that the attributes state.
+// What encoding learns from all weights: the range that the codes of int* cover, and the clips in the attributes.
 #include <algorithm>
 #include <cmath>
 
@@ -13,7 +13,7 @@ namespace {
 constexpr std::uint64_t kPart = std::uint64_t{1} << 20;  // weights
 constexpr std::size_t kBuffer = 8192;
 
-// The weights in parts that threads can read by themselves; one part where they can be read front to back only.
+// The weights in parts that threads can read independently; one part if they can only be read from front to back.
 class Parts {
  public:
   explicit Parts(const Tensor& tensor, std::uint64_t elements) : tensor_(tensor), elements_(elements) {
@@ -24,7 +24,7 @@ class Parts {
 
   std::size_t count() const { return static_cast<std::size_t>(ceil_div(elements_, size_)); }
 
-  // Calls visit(values, number of the first).
+  // Calls visit(values, number of the first element).
   template <typename Visit>
   void read(std::size_t part, const Visit& visit) const {
     const std::uint64_t first = part * size_, end = std::min(elements_, first + size_);
@@ -43,7 +43,7 @@ class Parts {
   std::uint64_t elements_, size_;
 };
 
-// What the codes of a range stand for.
+// The values that the codes of a range decode to.
 CodeGrid grid_of(const Geometry& geometry, const CodeRange& range) {
   const ScaleZero made = scale_zero(*geometry.method, geometry.domain, range.low, range.high);
   const double highest = geometry.method->qmax, zero = static_cast<double>(made.zero);

@@ -22,7 +22,6 @@ struct Fit {
   float scale = 0, a = 0, b = 0;
 };
 
-// Block `index` of a row.
 Block block_of(const Method& method, std::span<const float> row, std::span<const float> importance,
                std::uint64_t index) {
   Block block;
@@ -51,7 +50,7 @@ Fit best_fit(const Block& block, const Search& search) {
       b += block.p[i] * (q * q);
     }
     const float scale = a / b;
-    // False when all codes are 0: the scale is NaN then.
+    // False if all codes are 0, because the scale is NaN then.
     if (a * scale > most) {
       most = a * scale;
       best = {std::min(scale, kLargestScale), a, b};
@@ -79,7 +78,7 @@ void put_codes(const Method& method, std::span<const float> row, std::uint64_t i
     put_code(method.bits, codes, i, static_cast<int>(std::clamp(std::rint(row[first + i] * v), -qmax, qmax)));
 }
 
-// Of an f16; itself where it need not be tried.
+// The next smaller f16; the scale itself if that need not be tried.
 float lower_neighbour(float scale) { return scale > 0 && scale <= kSmallScale ? scale - kSmallStep : scale; }
 
 void search_block(const Method& method, std::span<const float> row, std::span<const float> importance,
@@ -102,7 +101,7 @@ void search_block(const Method& method, std::span<const float> row, std::span<co
 
 float sub_scale(float s, float super_scale) { return std::rint(std::clamp(s * (32 / super_scale), 1.0f, 63.0f)); }
 
-// The f16 of the super-scale under which the fits, of which this is the largest scale, save most.
+// The f16 of the super-scale with which the fits save most. `largest` is the largest scale of the fits.
 std::uint16_t best_super_scale(std::span<const Fit> fits, float largest) {
   std::uint16_t best = 0;
   float most = -1;
@@ -122,7 +121,7 @@ std::uint16_t best_super_scale(std::span<const Fit> fits, float largest) {
   return best;
 }
 
-// A super-scale, the sub-scales that go best with it, and what they lose.
+// A super-scale, the best sub-scales for it, and their loss.
 struct Choice {
   std::uint16_t bits = 0;
   std::array<float, kBlocksInSuper> sub{};
@@ -152,7 +151,7 @@ Choice best_sub_scales(std::span<const Block> blocks, std::span<const Fit> fits,
   return choice;
 }
 
-// The first of f16's normal numbers with which no more than `most` is lost. False: there is none.
+// Finds the first normal f16 that loses no more than `most`. Returns false if there is none.
 bool find_normal_scale(std::span<const Block> blocks, std::span<const Fit> fits, float most, Choice& choice) {
   bool almost = false;
   const auto fits_in = [&](std::uint16_t bits, int reach) {
@@ -176,7 +175,7 @@ void search_super(const Method& method, std::span<const float> row, std::span<co
   std::byte* const stored = target.scales + 2 * (first / kBlocksInSuper);
   const auto fast_bits = load_le<std::uint16_t>(stored);
   const float fast_scale = f16_to_f32(fast_bits);
-  if (fast_scale == 0) return;  // nothing but zeros
+  if (fast_scale == 0) return;  // all weights are zero
   const auto count = static_cast<std::size_t>(end - first);
   std::vector<Block> blocks(count);
   std::vector<Fit> fits(count);

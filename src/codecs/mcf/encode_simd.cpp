@@ -1,5 +1,5 @@
-// The kernels of encode_kernels.hpp for every SIMD target: scales first (encode_simd_scales, and
-// encode_simd_search unless `fast`), then codes against them.
+// The kernels of encode_kernels.hpp for every SIMD target: they choose the scales (encode_simd_scales.hpp, and
+// encode_simd_search.hpp unless `fast`), then the codes for them.
 #include "base/simd_targets.hpp"
 #include "codecs/mcf/encode_kernels.hpp"
 #undef HWY_TARGET_INCLUDE
@@ -21,7 +21,7 @@ namespace {
 
 // --- codes
 
-// Codes to bytes. The scale of `fast` for q* is so near to absmax / qmax that nothing needs to be cut.
+// Makes codes, one per byte. kCut clamps them; `fast` q* need no clamping, as their scale is so close to absmax / qmax.
 template <bool kCut>
 void put_bytes(const float* values, const Scales& s, std::size_t blocks, float qmax, std::uint8_t* codes) {
   const V most = hn::Set(kFloat, qmax), least = hn::Neg(most), magic = hn::Set(kFloat, 0x1.8p23f);
@@ -38,13 +38,13 @@ void put_bytes(const float* values, const Scales& s, std::size_t blocks, float q
     for (std::size_t i = b * kBlock; i < (b + 1) * kBlock; i += kLanes) {
       V q = hn::Mul(hn::LoadU(kFloat, values + i), v);
       if constexpr (kCut) q = hn::Min(hn::Max(q, least), most);
-      // Added to it, the integer (ties to even) is in the lowest bits.
+      // The sum has the integer (ties to even) in its lowest bits.
       hn::StoreU(hn::TruncateTo(d8, hn::BitCast(d32, hn::Add(q, magic))), d8, codes + i);
     }
   }
 }
 
-// Joins the lower kBits of every two neighbours of kWidth bits.
+// Joins the lower kBits of every two neighbouring fields of kWidth bits.
 template <unsigned kWidth, unsigned kBits>
 HWY_INLINE std::uint64_t join(std::uint64_t x) {
   constexpr std::uint64_t kPairs = std::numeric_limits<std::uint64_t>::max() >> (64 - 2 * kWidth);
@@ -52,7 +52,7 @@ HWY_INLINE std::uint64_t join(std::uint64_t x) {
   return (x & kLow) | ((x >> (kWidth - kBits)) & (kLow << kBits));
 }
 
-// Eight codes of a byte each become kBits bytes, the first code in the lowest bits. `count` is a multiple of 8.
+// Packs eight codes of one byte each into kBits bytes, the first code in the lowest bits. `count` is a multiple of 8.
 template <unsigned kBits>
 void pack(const std::uint8_t* codes, std::size_t count, std::byte* out) {
   for (std::size_t i = 0; i < count; i += 8) {
@@ -101,10 +101,10 @@ struct Sums {
   double squares = 0, errors = 0;
 };
 
-// Whether no square that matters can have been lost below f32's normal numbers or have left them above.
+// Whether f32 was enough: no square that matters underflowed or overflowed.
 bool is_accurate(float sum) { return sum >= 0x1p-100f && sum <= std::numeric_limits<float>::max(); }
 
-// Of one block.
+// The sums of one block.
 Sums sums_in_f64(const float* values, float scale, float zero, const std::uint8_t* codes) {
   Sums sums;
   for (std::size_t i = 0; i < kBlock; ++i) {
@@ -145,7 +145,7 @@ void measure(const float* values, const float* scales, float zero_number, const 
   loss.max_error = std::max(loss.max_error, hn::GetLane(hn::MaxOfLanes(kFloat, max_error)));
 }
 
-// --- everything for some blocks
+// --- all steps for some blocks
 
 void choose_better(const Blocks& in, std::size_t first, std::size_t blocks, Scales& s) {
   const bool super = in.method->family == Family::super, weighted = in.importance != nullptr;
@@ -196,7 +196,7 @@ Encoded encode_blocks(const Blocks& in, const Coded& out, Loss* loss, std::uint6
   return result;
 }
 
-// `count` values, or a copy of them with zeros behind it up to a whole block.
+// Returns the values, or a copy of them that is padded with zeros to a whole block.
 const float* padded(const float* values, std::size_t count, float* copy) {
   if (count % kBlock == 0) return values;
   std::copy_n(values, count, copy);

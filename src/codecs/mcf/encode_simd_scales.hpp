@@ -1,4 +1,4 @@
-// What all steps of encoding share, and the `fast` scales. Included once for every SIMD target.
+// Shared by all steps of encoding, and the `fast` scales. Included once per SIMD target, in its own namespace.
 #if defined(TARE_MCF_ENCODE_SIMD_SCALES_HPP) == defined(HWY_TARGET_TOGGLE)
 #ifdef TARE_MCF_ENCODE_SIMD_SCALES_HPP
 #undef TARE_MCF_ENCODE_SIMD_SCALES_HPP
@@ -14,7 +14,6 @@
 
 #include "codecs/mcf/encode_search.hpp"
 
-// Included once for every SIMD target, each in a namespace of its own.
 // NOLINTBEGIN(misc-definitions-in-headers)
 HWY_BEFORE_NAMESPACE();
 namespace tare::codec::mcf::HWY_NAMESPACE {
@@ -30,26 +29,26 @@ constexpr FloatTag kFloat;
 constexpr IntTag kInt;
 constexpr std::size_t kLanes = hn::MaxLanes(FloatTag());
 
-constexpr std::size_t kTile = 16;   // blocks that are searched together; two super-blocks
-constexpr std::size_t kBatch = 64;  // blocks that pass through the steps together: 8 KiB of values
+constexpr std::size_t kTile = 16;   // blocks that are searched together: two super-blocks
+constexpr std::size_t kBatch = 64;  // blocks that go through the steps together: 8 KiB of values
 
-// rint of numbers below 2^22, ties to even, without the two steps that the instruction takes.
+// Rounds numbers below 2^22 to integers, ties to even; faster than the instruction, which takes two steps.
 HWY_INLINE V round(V v) {
   const V magic = hn::Set(kFloat, 0x1.8p23f);
   return hn::Sub(hn::Add(v, magic), magic);
 }
 
-// round_scale of `count` scales, a multiple of 16 that may be written over: the numbers and their bits. Those beyond
+// Rounds `count` scales (a multiple of 16) like round_scale: values and bits. `rounded` may be `scales`. Scales beyond
 // f16 become 65536.
 HWY_INLINE void round_scales(const float* scales, std::size_t count, float* rounded, std::uint16_t* bits) {
   const hn::Rebind<std::uint16_t, FloatTag> d16;
   for (std::size_t i = 0; i < count; i += kLanes) {
     const V s = hn::LoadU(kFloat, scales + i);
-    // Ties to even where the mantissa is cut; the exponent's bias differs by 112.
+    // Normal numbers: the mantissa is rounded, ties to even; the bias of the exponent differs by 112.
     const auto as_int = hn::BitCast(kInt, hn::Min(s, hn::Set(kFloat, 65536)));
     const auto odd = hn::And(hn::ShiftRight<13>(as_int), hn::Set(kInt, 1));
     const auto cut = hn::AndNot(hn::Set(kInt, 0x1FFF), hn::Add(as_int, hn::Add(odd, hn::Set(kInt, 0xFFF))));
-    // Subnormals are multiples of 2^-24, and rounded up.
+    // Subnormal numbers are multiples of 2^-24, and are rounded up.
     const V steps = hn::Min(hn::Mul(s, hn::Set(kFloat, 0x1p24f)), hn::Set(kFloat, 1024));
     const V nearest = round(steps);
     const V up = hn::Add(nearest, hn::IfThenElseZero(hn::Lt(nearest, steps), hn::Set(kFloat, 1)));
@@ -62,7 +61,6 @@ HWY_INLINE void round_scales(const float* scales, std::size_t count, float* roun
   }
 }
 
-// The scales of a batch.
 struct Scales {
   alignas(64) float absmax[kBatch];
   alignas(64) float block[kBatch];         // S, or S * (u / 32)
@@ -71,8 +69,7 @@ struct Scales {
   alignas(64) std::uint8_t sub[kBatch];    // u
 };
 
-// Largest magnitudes, compared as integers, among which infinities and then NaN are the largest numbers. The largest of
-// all is returned.
+// Largest magnitudes per lane, compared as integers: infinities and then NaN are larger than all numbers.
 
 HWY_INLINE hn::Vec<IntTag> partial_absmax(const float* block) {
   const auto mask = hn::Set(kInt, 0x7FFFFFFF);
@@ -96,7 +93,7 @@ float block_absmax(const float* values, std::size_t blocks, float* absmax) {
 
 #else
 
-// The largest of the 128-bit parts of a vector, lane by lane.
+// The maximum of the 128-bit parts of a vector, lane by lane.
 template <class D>
 HWY_INLINE hn::Vec<hn::CappedTag<std::int32_t, 4>> max_of_parts(D /*tag*/, hn::Vec<D> v) {
   if constexpr (hn::MaxLanes(D()) <= 4) {
@@ -107,8 +104,8 @@ HWY_INLINE hn::Vec<hn::CappedTag<std::int32_t, 4>> max_of_parts(D /*tag*/, hn::V
   }
 }
 
-// Four blocks at a time, so that the lanes of four vectors are compared together. `blocks` is rounded up to a multiple
-// of four: there must be room.
+// Stores the largest magnitude of each block and returns the largest of all. Takes four blocks at a time, so that the
+// lanes of four vectors are compared together; `absmax` needs room for `blocks` rounded up to a multiple of four.
 float block_absmax(const float* values, std::size_t blocks, float* absmax) {
   const hn::CappedTag<std::int32_t, 4> d4;
   const hn::CappedTag<float, 4> f4;
@@ -133,8 +130,8 @@ float block_absmax(const float* values, std::size_t blocks, float* absmax) {
 
 #endif
 
-// Both return the first block (of the super-block) whose scale overflows, or `blocks`. What lies behind `blocks` in the
-// batch is made, too, and means nothing.
+// Both return the first block whose scale overflows (for super-blocks: its first block), or `blocks`. Entries of the
+// batch after `blocks` are computed, too, but have no meaning.
 
 std::size_t fast_blocks(float qmax, std::size_t blocks, Scales& s) {
   for (std::size_t b = 0; b < blocks; b += kLanes)
@@ -143,7 +140,7 @@ std::size_t fast_blocks(float qmax, std::size_t blocks, Scales& s) {
   V most = hn::Zero(kFloat);
   for (std::size_t b = 0; b < blocks; b += kLanes) most = hn::Max(most, hn::Load(kFloat, s.block + b));
   if (!(hn::GetLane(hn::MaxOfLanes(kFloat, most)) > kLargestScale)) return blocks;
-  // Perhaps; what lies behind the last block counts for nothing.
+  // The overflow may be in an entry after the last block, which does not count.
   return static_cast<std::size_t>(
       std::find_if(s.block, s.block + blocks, [](float scale) { return scale > kLargestScale; }) - s.block);
 }

@@ -1,8 +1,8 @@
-// The search for scales with vectors. Included once for every SIMD target.
+// The search for scales with SIMD. Included once per SIMD target.
 //
-// It takes 16 blocks at a time and turns them by 90 degrees: lane l of a vector belongs to block l, and the loops over the
-// 32 values of a block run over vectors. So each lane does what the scalar reference does, in its order, however many
-// lanes a vector has. Where a super-scale is chosen, the lanes are the candidates for it.
+// It transposes 16 blocks at a time: lane l of a vector belongs to block l, and loops over the 32 values of a block are
+// loops over vectors. So each lane does what the scalar reference does, in the same order, whatever the number of
+// lanes. When a super-scale is chosen, the lanes are its candidates.
 #if defined(TARE_MCF_ENCODE_SIMD_SEARCH_HPP) == defined(HWY_TARGET_TOGGLE)
 #ifdef TARE_MCF_ENCODE_SIMD_SEARCH_HPP
 #undef TARE_MCF_ENCODE_SIMD_SEARCH_HPP
@@ -20,10 +20,10 @@ HWY_BEFORE_NAMESPACE();
 namespace tare::codec::mcf::HWY_NAMESPACE {
 namespace {
 
-// 16 blocks, turned: value i of block l at [(l / kLanes * 32 + i) * kLanes + l % kLanes].
+// 16 transposed blocks: value i of block l is at [(l / kLanes * 32 + i) * kLanes + l % kLanes].
 struct Tile {
   alignas(64) float a[kTile * kBlock];   // magnitudes
-  alignas(64) float pa[kTile * kBlock];  // times importance
+  alignas(64) float pa[kTile * kBlock];  // magnitudes times importance
   alignas(64) float p[kTile * kBlock];   // importance
 };
 
@@ -52,11 +52,11 @@ struct Fits {
   alignas(64) float b[kTile];
 };
 
-// Lanes [l, l + kLanes) of the fits.
+// Fills lanes [l, l + kLanes) of the fits.
 template <bool kWeighted>
 HWY_INLINE void best_fits(const Tile& tile, std::size_t l, const float* absmax, float qmax_number, const Search& search,
                           Fits& fits) {
-  constexpr unsigned kAtOnce = kLanes == 16 ? 4 : 2;  // as many as there are registers for
+  constexpr unsigned kAtOnce = kLanes == 16 ? 4 : 2;  // as many as the registers hold
   const V qmax = hn::Set(kFloat, qmax_number);
   const V most_abs = hn::LoadU(kFloat, absmax + l);
   const V inverse = hn::Div(qmax, hn::Max(most_abs, hn::Set(kFloat, kLeastAbsmax)));
@@ -95,7 +95,7 @@ HWY_INLINE void best_fits(const Tile& tile, std::size_t l, const float* absmax, 
   hn::Store(b, kFloat, fits.b + l);
 }
 
-// The losses of blocks [l, l + kLanes) under kCount scales each.
+// The losses of blocks [l, l + kLanes) with kCount scales each.
 template <bool kWeighted, std::size_t kCount>
 HWY_INLINE void losses(const Tile& tile, std::size_t l, float qmax_number, const V (&scale)[kCount], V (&sum)[kCount]) {
   const V qmax = hn::Set(kFloat, qmax_number), zero = hn::Zero(kFloat), one = hn::Set(kFloat, 1);
@@ -116,7 +116,7 @@ HWY_INLINE void losses(const Tile& tile, std::size_t l, float qmax_number, const
   }
 }
 
-// Of f16 numbers; themselves where they need not be tried.
+// The next smaller f16 of each scale; the scale itself if that need not be tried.
 HWY_INLINE V lower_neighbours(V scale) {
   const auto small = hn::And(hn::Gt(scale, hn::Zero(kFloat)), hn::Le(scale, hn::Set(kFloat, kSmallScale)));
   return hn::Sub(scale, hn::IfThenElseZero(small, hn::Set(kFloat, kSmallStep)));
@@ -167,7 +167,7 @@ HWY_INLINE V sub_scale(V s, V per_step) {
   return round(hn::Min(hn::Max(hn::Mul(s, per_step), hn::Set(kFloat, 1)), hn::Set(kFloat, 63)));
 }
 
-// Of 16 super-scales the one under which the fits of the 8 blocks from `b` save most; its number.
+// The index of the super-scale (of 16) with which the fits of the 8 blocks from `b` on save most.
 HWY_INLINE std::size_t best_super_scale(const Fits& fits, std::size_t b, const float* scales) {
   alignas(64) float saved[kSuperTries];
   for (std::size_t j = 0; j < kSuperTries; j += kLanes) {
@@ -193,7 +193,7 @@ HWY_INLINE std::size_t best_super_scale(const Fits& fits, std::size_t b, const f
   return best;
 }
 
-// A super-scale for each of the tile's super-blocks, the sub-scales that go best with it, and what they lose.
+// A super-scale for each of the tile's super-blocks, the best sub-scales for it, and their losses.
 struct Choices {
   std::uint16_t bits[kTile / kBlocksInSuper] = {};
   alignas(64) float super[kTile] = {};  // of each block
@@ -223,7 +223,8 @@ void choose_super(const Fits& fits, std::size_t b, Choices& choices) {
   choices.set_super(b, scales[best], bits[best]);
 }
 
-// `fast`: the scales to compare with. Of u and the kReach on either side the first that loses least.
+// Each block takes the sub-scale with the least loss of u and kReach on either side, the first of equals. `fast`: the
+// scales to compare with.
 template <bool kWeighted, int kReach>
 void choose_subs(const Tile& tile, const Fits& fits, const float* absmax, const float* fast, float qmax,
                  Choices& choices) {
@@ -263,8 +264,8 @@ void take_choice(const Choices& choices, std::size_t b, std::size_t at, Scales& 
   }
 }
 
-// For the super-blocks that `wanted` one, the first super-scale among f16's normal numbers that loses no more than `most`;
-// those that got one are wanted no longer.
+// For each super-block with `wanted`, takes the first normal f16 that loses no more than `most` as super-scale, and
+// clears its `wanted`.
 template <bool kWeighted>
 void search_normal(const Tile& tile, const Fits& fits, float qmax, std::size_t at, const float* most, bool* wanted,
                    Scales& s) {
@@ -273,7 +274,7 @@ void search_normal(const Tile& tile, const Fits& fits, float qmax, std::size_t a
   std::copy_n(wanted, kSupers, open);
   const auto any_open = [&] { return std::find(open, open + kSupers, true) != open + kSupers; };
   const auto set_super = [&](std::uint16_t bits) {
-    const float scale = static_cast<float>(bits) * 0x1p-24f;  // up to 2^-13 all steps are alike
+    const float scale = static_cast<float>(bits) * 0x1p-24f;  // f16 steps are equal up to 2^-13
     for (std::size_t b = 0; b < kTile; b += kBlocksInSuper) normal.set_super(b, scale, bits);
   };
   const auto take_those_within = [&](bool first) {
@@ -319,7 +320,7 @@ void search_supers(const Blocks& in, std::size_t first, std::size_t blocks, std:
   for (std::size_t i = 0; i * kBlocksInSuper < blocks; ++i) {
     const std::size_t b = i * kBlocksInSuper;
     const std::uint16_t fast_bits = s.bits[(at + b) / kBlocksInSuper];
-    if (fast_bits == 0) continue;  // nothing but zeros
+    if (fast_bits == 0) continue;  // all weights are zero
     const float found = searched.loss_of(b), fast = Choices::sum_of(searched.fast_loss, b);
     take[i] = found < kBetter * fast;
     small[i] = !is_normal_f16(searched.bits[i]);

@@ -1,4 +1,4 @@
-// What the bytes of the first block are, for people. A payload keeps scales and codes in regions of their own.
+// Describes the first block for the viewer. A payload stores scales and codes in separate regions.
 #include <algorithm>
 
 #include "base/endian.hpp"

@@ -22,7 +22,7 @@ constexpr std::array<Method, 8> kMethods = {{
     {"k2", "mcf.k2", Family::super, 2, 1},
 }};
 
-// Lays regions one behind the other; remembers when a number no longer fits.
+// Places regions one after the other; remembers if a number overflowed.
 class Regions {
  public:
   Region add(std::optional<std::uint64_t> count, std::uint64_t width) {
@@ -68,7 +68,7 @@ std::optional<Geometry> refuse(Problem* why, std::string_view rule, std::string 
   return std::nullopt;
 }
 
-// Nothing for what is not a number, or one beyond f32.
+// Nothing if the value is not a number, or is outside f32.
 std::optional<float> clip_of(const Value& value) {
   double number = 0;
   if (const auto* const real = value.get<double>())
@@ -108,7 +108,7 @@ std::optional<Geometry> geometry_of(const Method& method, Domain domain, const S
   geometry.domain = domain;
   geometry.columns = shape.empty() ? 1 : shape.back();
   const auto rows = Shape(shape.begin(), shape.end() - (shape.empty() ? 0 : 1)).elements();
-  geometry.rows = rows.value_or(0);  // beyond 2^64 only where there are no elements
+  geometry.rows = rows.value_or(0);  // overflows only if there are no elements
   if (*elements == 0) return geometry;
   Regions regions;
   if (raw)

@@ -1,12 +1,12 @@
 // The quantization methods of MCF as codecs: mcf.int8, int4, q8, q4, k6, k4, k3 and k2.
 //
-// A tensor has one component, `payload` (u8): the regions that layout.hpp describes, byte for byte as the container MCF stores
-// them. Its attributes are `domain`, `min_clip`, `max_clip`; without them it is weights.
+// A tensor has one component, `payload` (u8): the regions that layout.hpp describes, byte for byte as MCF files store
+// them. Its attributes are `domain`, `min_clip` and `max_clip`; without `domain` it holds weights.
 //
-//   layout     methods, regions             decode    the dense tensor, lazily
-//   reference  the arithmetic, one by one   rows      products of rows (tare/rows.hpp)
-//   simd_*     the same, fast               verify    the rules of the data
-//   encode     the payload, lazily          encode_*  the search for scales, kernels, chunks
+//   layout     methods, regions                decode    the dense tensor, lazily
+//   reference  the arithmetic, one at a time   rows      products of rows (tare/rows.hpp)
+//   simd_*     the same with SIMD              verify    the rules of the data
+//   encode     the payload, lazily             encode_*  the search for scales, kernels, chunks
 #include "codecs/mcf/mcf.hpp"
 
 #include <fmt/format.h>
@@ -42,14 +42,14 @@ std::string size_sentence(const Tensor& tensor, const Geometry& geometry, std::u
 
 constexpr std::array<std::string_view, 8> kMethodNames = {"int8", "int4", "q8", "q4", "k6", "k4", "k3", "k2"};
 
-// What a matrix takes by kMethodNames[I]; what it cannot hold is never the cheapest.
+// The bytes of a matrix encoded by kMethodNames[I]. The largest value if it cannot be: no budget chooses that.
 template <std::size_t I>
 std::uint64_t coded_bytes(const Shape& shape) {
   const auto geometry = geometry_of(*find_method(kMethodNames[I]), Domain::weights, shape);
   return geometry ? geometry->bytes : ~std::uint64_t{0};
 }
 
-// The codec of kMethodNames[method]. int* are not for a budget: one scale for a tensor loses more than q* and k* save.
+// The codec of kMethodNames[method]. Budgets do not use int*: one scale per tensor loses more than q* and k* save.
 constexpr Codec row(std::size_t method, std::string_view layout, std::string_view title,
                     std::uint64_t (*budget)(const Shape&) = nullptr) {
   return {.layout = layout,
@@ -93,7 +93,7 @@ std::optional<Problem> check(const Tensor& tensor) {
   if (!geometry) return why;
   const std::uint64_t found = payload->blob.size();
   if (found == geometry->bytes) return std::nullopt;
-  // A known packer writes embeddings so.
+  // A known program writes embeddings like this.
   if (geometry->method->family == Family::raw && found == geometry->codes.size)
     return Problem{"quant.no_scale", size_sentence(tensor, *geometry, found) +
                                          ": exactly the codes, so the scale before them is missing"};

@@ -1,4 +1,4 @@
-// Shared by the files of MCF's codec rows.
+// Shared by the source files of MCF's codecs.
 #pragma once
 
 #include <array>
@@ -14,7 +14,7 @@ namespace tare::codec::mcf {
 // See Codec::explain.
 std::optional<FirstBlock> explain(const Tensor& tensor);
 
-// The geometry of a tensor that has passed `check`. Throws `quant.*` for one that has not.
+// The geometry of a tensor that has passed `check`. Throws `quant.*` for others.
 Geometry geometry_of(const Tensor& tensor);
 
 // Attributes that describe the payload.

@@ -18,7 +18,7 @@ float load_f16(const std::byte* at) { return f16_to_f32(load_le<std::uint16_t>(a
 
 bool is_raw(const RowSpan& rows) { return rows.method->family == Family::raw; }
 
-// The code of a column of one row; blocks are whole bytes, so the packed run of a row has no gaps.
+// The code of a column of one row. Blocks are whole bytes, so the codes of a row have no gaps.
 int code_of(const RowSpan& row, std::uint64_t column) {
   return code_at(row.method->bits, row.codes, column + (row.odd_start ? 1 : 0));
 }
@@ -40,7 +40,7 @@ void put_block(const Method& method, std::span<const float> block, float scale, 
     put_code(method.bits, codes, i, round_clamped(block[i] * inverse, -method.qmax, method.qmax));
 }
 
-// The columns of block `index`; the last one of a row may be short.
+// The columns of block `index`; a row's last block may be short.
 std::span<const float> block_of(std::span<const float> row, std::uint64_t index) {
   const auto begin = static_cast<std::size_t>(index * kBlock);
   return row.subspan(begin, std::min<std::size_t>(kBlock, row.size() - begin));
@@ -180,7 +180,7 @@ double reference_dot(const RowSpan& row, const Vector& vector) {
 
 std::uint16_t round_scale(float scale) {
   std::uint16_t bits = f32_to_f16(scale);
-  // The next f16 is the next number: subnormals and normals follow each other in their bits.
+  // Adding 1 to the bits gives the next number, also from subnormal to normal ones.
   if (scale < 0x1p-14f && f16_to_f32(bits) < scale) ++bits;
   return bits;
 }
@@ -191,7 +191,7 @@ std::optional<std::uint64_t> reference_encode_row(const Method& method, std::spa
   return method.family == Family::block ? encode_blocks(method, row, target) : encode_supers(method, row, target);
 }
 
-// The scale, or the largest one below it by which `reach` steps from zero are a finite number.
+// Returns the scale, or the largest smaller one for which `reach` steps from zero are finite.
 static float bounded_scale(float scale, float reach) {
   if (std::isfinite(scale * reach)) return scale;
   scale = std::numeric_limits<float>::max() / reach;
@@ -212,7 +212,7 @@ ScaleZero scale_zero(const Method& method, Domain domain, float min, float max) 
 void reference_encode_raw(const Method& method, Domain domain, const ScaleZero& parameters,
                           std::span<const float> values, std::byte* codes, std::uint64_t first) {
   if (parameters.scale == 0) {
-    // Nothing but zeros: their code is Z, which is 0 then.
+    // All values are zero: their code is Z, which is 0 in this case.
     return;
   }
   const int least = domain == Domain::weights ? -method.qmax : -method.qmax - 1;

@@ -1,4 +1,4 @@
-// Products and values of rows, straight from a payload.
+// Values and products of matrix rows, directly from a payload.
 #include "tare/rows.hpp"
 
 #include "codecs/mcf/decode.hpp"

@@ -1,7 +1,7 @@
-// Codes to f32, and rows times a float vector, for every SIMD target.
+// Decoding to f32, and products of rows with a float vector, for every SIMD target.
 //
-// Codes of less than 8 bits are first spread into bytes on the stack, 512 at a time, which stays in the L1 cache; from
-// there (or from the payload itself) bytes are widened to f32 as they are loaded.
+// Codes of less than 8 bits are first expanded to bytes on the stack, 512 at a time, which stay in the L1 cache. From
+// there (or directly from the payload) bytes are widened to f32 when they are loaded.
 #include "base/simd_targets.hpp"
 #include "codecs/mcf/kernels.hpp"
 #define HWY_WANT_AVX3_DL
@@ -82,7 +82,7 @@ void unpack_row(const RowSpan& row, std::int8_t* out) {
       });
 }
 
-// The sum over whole blocks of scale * (codes times x), added to two running sums.
+// Adds the sum of scale * (codes times x) over whole blocks to two running sums.
 HWY_INLINE void add_blocks(const std::int8_t* codes, const float* scales, const float* x, std::size_t blocks,
                            hn::Vec<FloatTag>& even, hn::Vec<FloatTag>& odd) {
   const FloatTag d;
@@ -98,7 +98,7 @@ HWY_INLINE void add_blocks(const std::int8_t* codes, const float* scales, const 
   }
 }
 
-// The columns of the last segment when they are not whole blocks, with zeros behind them.
+// The columns of the last segment if it is not complete, padded with zeros.
 struct PaddedTail {
   PaddedTail(std::span<const float> vector) {
     first = vector.size() / kSegmentColumns * kSegmentColumns;

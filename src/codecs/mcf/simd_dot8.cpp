@@ -1,10 +1,10 @@
-// Rows times a vector of 8-bit codes, for every SIMD target.
+// Products of rows with a vector of 8-bit codes, for every SIMD target.
 //
-// The products of a block are summed as integers: exactly, and the same on every target. x86 multiplies unsigned by
-// signed bytes, so a row's codes q are used as q + 2^(bits-1), which for packed codes is one XOR, and what that adds is
-// taken back by starting the sum at -2^(bits-1) times the sum of the vector's codes. The vector brings those sums along.
-// Codes that share a byte (4 and 2 bits) are not put into order: they are masked out where they are, and the vector has
-// its own codes in the same order. All that is made once for all rows. Then one f32 scale for each block.
+// The products of a block are summed as integers: exactly, and with the same result on every target. x86 multiplies
+// unsigned by signed bytes, so a row's codes q are used as q + 2^(bits-1), which is one XOR for packed codes, and the
+// sum starts at -2^(bits-1) times the sum of the vector's codes to compensate. The vector holds these sums. Codes that
+// share a byte (4 and 2 bits) are not reordered: they are masked out in place, and the vector has a copy of its codes
+// in the same order. All that is computed once for all rows. Then each block's sum is multiplied by one f32 scale.
 #include <array>
 #include <limits>
 
@@ -31,13 +31,13 @@ using SumVec = hn::Vec<SumTag>;
 
 inline constexpr std::size_t kVector = hn::MaxLanes(CodeTag());
 
-// How many codes share a byte where they are used without being put in order.
+// Codes per byte, for widths whose codes are used without reordering.
 template <unsigned kBits>
 inline constexpr std::size_t kPlanes = kBits == 4   ? 2
                                        : kBits == 2 ? 4
                                                     : 1;
 
-// Lanes of 32 bits over which a block's sums are spread, in a vector that is wide enough.
+// Number of 32-bit lanes that hold the sums of a block, in a vector that is wide enough.
 template <unsigned kBits>
 inline constexpr std::size_t kLanesOfBlock = kBlock / kPlanes<kBits> / 4;
 
@@ -67,7 +67,7 @@ HWY_INLINE hn::Vec<CodeTag> plane_of(hn::Vec<CodeTag> shifted) {
   }
 }
 
-// A vector of row bytes (for 3 and 6 bits: of codes brought to bytes), each code plus 2^(bits-1).
+// A vector of row bytes (3 and 6 bits: of codes expanded to bytes), each code plus 2^(bits-1).
 template <unsigned kBits>
 HWY_INLINE hn::Vec<CodeTag> shifted_codes(const std::uint8_t* from) {
   const CodeTag d;
@@ -78,8 +78,8 @@ HWY_INLINE hn::Vec<CodeTag> shifted_codes(const std::uint8_t* from) {
     return hn::Xor(hn::LoadU(d, from), hn::Set(d, std::uint8_t{kSign}));
 }
 
-// Sums of products of a vector of row bytes at `codes`, which begin at `column` of the row, with the codes of the vector.
-// Each 32-bit lane has the sum for 4 bytes of the row.
+// Sums of products of the row bytes at `codes`, which begin at `column` of the row, with the vector's codes. Each
+// 32-bit lane has the sum for 4 bytes of the row.
 template <unsigned kBits>
 HWY_INLINE SumVec products(const std::uint8_t* codes, const Vector& vector, std::size_t column) {
   [[maybe_unused]] const CodeTag d;
@@ -108,7 +108,7 @@ HWY_INLINE SumVec products(const std::uint8_t* codes, const Vector& vector, std:
   return SumVec{sum};
 #elif TARE_HAS_MADDUBS
   if constexpr (kBits == 8) {
-    // |q| times x with q's sign: sums of two stay within 16 bits, 2 * 128 * 127, where 255 * 127 * 2 would not. The
+    // Multiplies |q| by x with q's sign: sums of two fit 16 bits (2 * 128 * 127), which 2 * 255 * 127 would not. The
     // magnitude of -128 is 128 as an unsigned byte.
     const auto q = hn::BitCast(SignedTag(), hn::LoadU(d, codes));
     const auto zero = hn::Zero(SignedTag());
@@ -131,7 +131,7 @@ HWY_INLINE SumVec products(const std::uint8_t* codes, const Vector& vector, std:
   const auto q = shifted_codes<kBits>(codes);
   SumVec sum = hn::Zero(d32);
   const auto add_plane = [&](hn::Vec<CodeTag> plane, std::size_t j) TARE_MCF_LAMBDA {
-    // Unsigned: it may wrap.
+    // Unsigned, so it may wrap.
     const auto s = hn::Sub(plane, hn::Set(CodeTag(), static_cast<std::uint8_t>(1 << (kBits - 1))));
     sum = hn::Add(sum, quad::multiply_quads(hn::BitCast(SignedTag(), s), x(j)));
   };
@@ -148,7 +148,7 @@ HWY_INLINE SumVec products(const std::uint8_t* codes, const Vector& vector, std:
 using FloatVec = hn::Vec<FloatTag>;
 inline constexpr std::size_t kFloats = hn::MaxLanes(FloatTag());
 
-// Lane i: i / kLanes.
+// Lane i has the value i / kLanes.
 template <std::size_t kLanes>
 HWY_INLINE SumVec lane_blocks() {
   alignas(64) static constexpr auto kTable = [] {
@@ -159,7 +159,7 @@ HWY_INLINE SumVec lane_blocks() {
   return hn::Load(SumTag(), kTable.data());
 }
 
-// Adds scale * products for the first `blocks` of a segment, which begins at `column` of the row. `scales` has the
+// Adds scale * products for the first `blocks` blocks of a segment that begins at `column` of the row. `scales` has the
 // products of both scales, for 16 blocks.
 template <unsigned kBits>
 HWY_INLINE void add_segment(const std::uint8_t* codes, const Vector& vector, std::size_t column, const float* scales,
@@ -167,8 +167,8 @@ HWY_INLINE void add_segment(const std::uint8_t* codes, const Vector& vector, std
   const FloatTag d;
   constexpr std::size_t kBlockBytes = kBlock * kBits / 8;
   if constexpr (kLanesOfBlock<kBits> < kFloats) {
-    // A vector has several blocks: their scales are spread over its lanes.
-    constexpr std::size_t kStep = kFloats / kLanesOfBlock<kBits>;  // blocks in a vector
+    // A vector holds several blocks: their scales are distributed over its lanes.
+    constexpr std::size_t kStep = kFloats / kLanesOfBlock<kBits>;  // blocks per vector
     const auto lanes = lane_blocks<kLanesOfBlock<kBits>>();
     const auto add = [&](std::size_t b, FloatVec& sum) TARE_MCF_LAMBDA {
       const std::size_t base = b / kFloats * kFloats;
@@ -223,7 +223,7 @@ void dot_all(const RowSpan& rows, const Vector& vector, float* out) {
   for (std::uint64_t r = 0; r < rows.rows; ++r) out[r] = dot_row<kBits, kFamily>(row_of(rows, r), vector);
 }
 
-// int*: a row's codes, brought to bytes where they are nibbles, with the vector's scales alone.
+// int*: a row's codes, expanded to bytes if they are nibbles, with the vector's scales only.
 void dot_raw(const RowSpan& rows, const Vector& vector, float* out) {
   const FloatTag d;
   for (std::uint64_t r = 0; r < rows.rows; ++r) {

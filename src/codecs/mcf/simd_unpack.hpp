@@ -1,8 +1,8 @@
-// What the SIMD kernels share: codes out of their packing, scales of 16 blocks. Included once for every SIMD target.
+// Shared by the SIMD kernels: unpacking of codes, and the scales of 16 blocks. Included once per SIMD target.
 //
-// The kernels take a row in segments of 16 blocks (512 columns). A whole segment is read where it lies. What a row has
-// left at its end is first copied into a Segment with zeros behind it, because for 3 and 6 bits vector loads may
-// reach beyond the codes they are after, by less than a block and at most 16 bytes.
+// The kernels process a row in segments of 16 blocks (512 columns). A whole segment is read in place. The rest of a row
+// is first copied into a Segment and padded with zeros, because for 3 and 6 bits vector loads may read beyond the codes
+// that they need, by less than a block and at most 16 bytes.
 #if defined(TARE_MCF_SIMD_UNPACK_HPP) == defined(HWY_TARGET_TOGGLE)
 #ifdef TARE_MCF_SIMD_UNPACK_HPP
 #undef TARE_MCF_SIMD_UNPACK_HPP
@@ -24,7 +24,7 @@
 #include "codecs/mcf/reference.hpp"
 #include "codecs/simd_quads.hpp"
 
-// Without vectors, or where bytes do not lie in lanes as they lie in memory, the reference does the work.
+// Without vectors, or on big-endian machines (where the bytes of lanes are in another order), the reference is used.
 #undef TARE_MCF_HAS_SIMD
 #if HWY_TARGET != HWY_SCALAR && __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
 #define TARE_MCF_HAS_SIMD 1
@@ -32,8 +32,8 @@
 #define TARE_MCF_HAS_SIMD 0
 #endif
 
-// Behind a lambda's parameters: for the target at hand, and always part of its caller. Sums that a lambda refers to stay
-// in registers then.
+// Goes after a lambda's parameters: compiles it for the current target and always inlines it, so that sums to which it
+// refers stay in registers.
 #undef TARE_MCF_LAMBDA
 #define TARE_MCF_LAMBDA HWY_ATTR __attribute__((always_inline))
 
@@ -52,13 +52,13 @@ using FloatTag = hn::Repartition<float, CodeTag>;
 inline constexpr std::size_t kSegmentBlocks = 16;
 inline constexpr std::size_t kSegmentColumns = kSegmentBlocks * kBlock;
 inline constexpr std::size_t kOverread = 16;
-// Codes are asked for this many bytes before they are used: a page, because hardware stops fetching ahead at its end.
+// Codes are prefetched this many bytes ahead: a page, because hardware prefetching stops at the end of one.
 inline constexpr std::size_t kAhead = 4096;
 
 inline const std::uint8_t* bytes_of(const std::byte* at) { return reinterpret_cast<const std::uint8_t*>(at); }
 
 #if HWY_TARGET == HWY_AVX3_DL
-// 64 codes of 3 or 6 bits: 8 of them, 3 or 6 bytes, to each 64-bit lane, then each to a byte of it.
+// 64 codes of 3 or 6 bits: moves 8 codes (3 or 6 bytes) to each 64-bit lane, then each code to a byte of it.
 template <unsigned kBits, class D>
 HWY_INLINE hn::Vec<D> unpack_stream(D d, const std::uint8_t* from) {
   static_assert(hn::MaxLanes(D()) == 64);
@@ -72,7 +72,7 @@ HWY_INLINE hn::Vec<D> unpack_stream(D d, const std::uint8_t* from) {
     for (std::size_t i = 0; i < 64; ++i) shifts[i] = static_cast<std::uint8_t>(i % 8 * kBits);
     return shifts;
   }();
-  // 24 or 48 bytes are needed. What is read beyond them is less than a block.
+  // 24 or 48 bytes are needed; the load reads less than a block more.
   const auto packed = [&]() TARE_MCF_LAMBDA {
     if constexpr (kBits == 3)
       return hn::ZeroExtendVector(d, hn::LoadU(hn::Half<D>(), from));
@@ -84,7 +84,7 @@ HWY_INLINE hn::Vec<D> unpack_stream(D d, const std::uint8_t* from) {
   return hn::And(hn::Vec<D>{bytes}, hn::Set(d, std::uint8_t{(1 << kBits) - 1}));
 }
 #else
-// Puts groups of 3 bytes, `kGroups` for each 128 bits of the vector, at the start of equal slots, 0 behind them.
+// Moves groups of 3 bytes, `kGroups` per 128 bits of the vector, to the start of equal slots, with 0 after them.
 template <std::size_t kGroups, class D>
 HWY_INLINE hn::Vec<D> spread_groups(D d, const std::uint8_t* from) {
   if constexpr (hn::MaxLanes(D()) > 16) {
@@ -103,12 +103,12 @@ HWY_INLINE hn::Vec<D> spread_groups(D d, const std::uint8_t* from) {
   }
 }
 
-// As many codes of 3 or 6 bits as there are bytes in a vector. Halving the packed runs, each upper half into a slot of
-// its own, spreads them out in a few shifts for all lanes at once.
+// As many codes of 3 or 6 bits as a vector has bytes. Each step splits every packed run in half and moves the upper
+// half to a slot of its own, in a few shifts for all lanes at once.
 template <unsigned kBits, class D>
 HWY_INLINE hn::Vec<D> unpack_stream(D d, const std::uint8_t* from) {
   if constexpr (kBits == 6) {
-    // 4 codes in 3 bytes: 24 bits to a lane of 32.
+    // 4 codes in 3 bytes: 24 bits per 32-bit lane.
     const hn::Repartition<std::uint32_t, D> wide;
     const auto x = hn::BitCast(wide, spread_groups<4>(d, from));
     const auto twelves =
@@ -117,7 +117,7 @@ HWY_INLINE hn::Vec<D> unpack_stream(D d, const std::uint8_t* from) {
                                  hn::And(hn::ShiftLeft<2>(twelves), hn::Set(wide, 0x3F003F00))));
   } else {
     static_assert(kBits == 3);
-    // 8 codes in 3 bytes: 24 bits to a lane of 64.
+    // 8 codes in 3 bytes: 24 bits per 64-bit lane.
     const hn::Repartition<std::uint64_t, D> wide;
     const auto x = hn::BitCast(wide, spread_groups<2>(d, from));
     const auto twelves = hn::And(hn::Or(x, hn::ShiftLeft<20>(x)), hn::Set(wide, 0x00000FFF00000FFFu));
@@ -127,7 +127,7 @@ HWY_INLINE hn::Vec<D> unpack_stream(D d, const std::uint8_t* from) {
 }
 #endif
 
-// As many codes as there are bytes in a vector, in order, not sign-extended.
+// As many codes as a vector has bytes, in order, not sign-extended.
 template <unsigned kBits, class D>
 HWY_INLINE hn::Vec<D> raw_codes(D d, const std::uint8_t* from) {
   if constexpr (kBits == 8) {
@@ -146,7 +146,7 @@ HWY_INLINE hn::Vec<D> raw_codes(D d, const std::uint8_t* from) {
   }
 }
 
-// Sign-extended.
+// The same, sign-extended.
 template <unsigned kBits, class D>
 HWY_INLINE hn::Vec<hn::RebindToSigned<D>> signed_codes(D d, const std::uint8_t* from) {
   const hn::RebindToSigned<D> ds;
@@ -159,7 +159,7 @@ HWY_INLINE hn::Vec<hn::RebindToSigned<D>> signed_codes(D d, const std::uint8_t* 
   }
 }
 
-// f16 to f32. Where the processor cannot, Highway 1.0 takes infinities and NaN for numbers.
+// f16 to f32. On processors without an instruction for it, Highway 1.0 converts infinities and NaN wrongly.
 HWY_INLINE hn::Vec<FloatTag> floats_of(hn::Vec<hn::Rebind<std::uint16_t, FloatTag>> bits) {
   const FloatTag d;
   const hn::Rebind<hwy::float16_t, FloatTag> dh;
@@ -172,7 +172,7 @@ HWY_INLINE hn::Vec<FloatTag> floats_of(hn::Vec<hn::Rebind<std::uint16_t, FloatTa
   return hn::IfThenElse(is_special, hn::BitCast(d, special), hn::PromoteTo(d, hn::BitCast(dh, bits)));
 }
 
-// The scales of 16 blocks of q* from their f16.
+// The scales of 16 blocks of q*, from their f16.
 HWY_INLINE void block_scales(const std::uint8_t* scales, float* HWY_RESTRICT out) {
   const FloatTag d;
   const hn::Rebind<std::uint16_t, FloatTag> du;
@@ -191,7 +191,7 @@ HWY_INLINE void super_scales(const std::uint8_t* scales, const std::uint8_t* sub
   for (std::size_t i = 0; i < kSegmentBlocks; i += kLanes) {
     auto scale = hn::Zero(d);
     if constexpr (kLanes > kBlocksInSuper) {
-      // Both, alternating, then each to its half.
+      // Loads both f16 alternating, then moves each to its half.
       const hn::Repartition<std::uint32_t, decltype(du)> pairs;
       const auto both = floats_of(hn::BitCast(du, hn::Set(pairs, load_le<std::uint32_t>(scales))));
       alignas(64) static constexpr std::int32_t kHalves[16] = {0, 0, 0, 0, 0, 0, 0, 0, 1, 1, 1, 1, 1, 1, 1, 1};
@@ -215,12 +215,12 @@ HWY_INLINE void segment_scales(const std::uint8_t* scales, const std::uint8_t* s
   }
 }
 
-// Where 16 blocks are.
+// The first bytes of 16 blocks.
 struct SegmentBytes {
   const std::uint8_t *scales, *sub_scales, *codes;
 };
 
-// A copy of what a row has left, with zeros behind it.
+// A copy of the rest of a row, padded with zeros.
 struct Segment {
   alignas(64) std::uint8_t codes[kSegmentColumns + kOverread];
   alignas(64) std::uint8_t scales[2 * kSegmentBlocks];
@@ -242,13 +242,13 @@ struct Segment {
   }
 };
 
-// Calls visit(bytes, first block, count of blocks) for the segments of one row of q* or k*.
+// Calls visit(bytes, first block, number of blocks) for the segments of one row of q* or k*.
 template <unsigned kBits, Family kFamily, class Visit>
 HWY_INLINE void for_each_segment(const RowSpan& row, const Visit& visit) {
   constexpr std::size_t kBlockBytes = kBlock * kBits / 8;
   constexpr bool kReadsBeyond = kBits == 3 || kBits == 6;
   const std::size_t blocks = static_cast<std::size_t>(row.blocks());
-  // The last segment may be whole and still need the copy.
+  // Even a complete last segment needs the copy if loads read beyond it.
   const std::size_t whole = kReadsBeyond ? (blocks - 1) / kSegmentBlocks : blocks / kSegmentBlocks;
   SegmentBytes at = {bytes_of(row.scales), row.sub_scales == nullptr ? nullptr : bytes_of(row.sub_scales),
                      bytes_of(row.codes)};
@@ -269,12 +269,11 @@ HWY_INLINE void for_each_segment(const RowSpan& row, const Visit& visit) {
   visit(rest.copy(at, blocks - block, (blocks - block) * kBlockBytes), block, blocks - block);
 }
 
-// Codes as bytes.
 struct CodeBuffer {
   alignas(64) std::int8_t codes[kSegmentColumns + 64];
 };
 
-// `columns` codes, rounded up to whole vectors, as bytes. 8-bit codes stay where they are.
+// Expands `columns` codes, rounded up to whole vectors, to bytes. 8-bit codes are used in place.
 template <unsigned kBits>
 HWY_INLINE const std::int8_t* spread(const std::uint8_t* from, std::size_t columns, CodeBuffer& buffer) {
   if constexpr (kBits == 8) {
@@ -288,8 +287,8 @@ HWY_INLINE const std::int8_t* spread(const std::uint8_t* from, std::size_t colum
   }
 }
 
-// int*: all elements are one run. Calls visit(codes as bytes, index of the first, count), 512 at a time, the bytes
-// behind them readable.
+// int*: all elements are one run. Calls visit(codes as bytes, index of the first, count), at most 512 codes at a time;
+// the bytes after them are readable.
 template <class Visit>
 HWY_INLINE void for_each_raw(const RowSpan& run, std::uint64_t elements, const Visit& visit) {
   const std::size_t odd = run.odd_start ? 1 : 0;
@@ -307,7 +306,7 @@ HWY_INLINE void for_each_raw(const RowSpan& run, std::uint64_t elements, const V
       visit(buffer.codes, done, count);
       continue;
     }
-    // One more code than wanted when the first nibble belongs to somebody else.
+    // Includes the low nibble before the first code if that code is in a high half.
     alignas(64) std::uint8_t packed[kSegmentColumns / 2 + 64] = {};
     std::memcpy(packed, from + done / 2, (count + odd + 1) / 2);
     spread<4>(packed, count + odd, buffer);

@@ -1,4 +1,4 @@
-// The rules of an MCF payload's data. Each is reported once, with the first place that breaks it and how many do.
+// The data rules of an MCF payload. Each is reported once: the first place that breaks it, and how many places do.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -19,7 +19,7 @@ namespace {
 
 using Report = std::function<void(Problem)>;
 
-constexpr std::uint64_t kElements = std::uint64_t{16} << 10;  // looked at together
+constexpr std::uint64_t kElements = std::uint64_t{16} << 10;  // checked at a time
 
 class Verifier {
  public:
@@ -51,7 +51,7 @@ class Verifier {
     });
     const int qmax = geometry_.method->qmax;
     raw_scale_ = scale;
-    // The scales of the others are of 16 bits: no code takes them beyond a float.
+    // Other methods have f16 scales: no code multiplied by them overflows f32.
     may_overflow_ = std::isfinite(scale) && !std::isfinite(scale * static_cast<float>(2 * qmax + 1));
     if (geometry_.domain != Domain::activations) return;
     const float zero = raw_zero_ = read_f32(geometry_.zero.offset);
@@ -64,7 +64,7 @@ class Verifier {
     });
   }
 
-  // Up to 63 bytes in front of each region but the first.
+  // Up to 63 bytes before each region but the first.
   void check_padding() {
     std::uint64_t end = 0;
     for (const Region& region : {geometry_.scales, geometry_.zero, geometry_.sub_scales, geometry_.codes}) {
@@ -121,7 +121,7 @@ class Verifier {
       });
   }
 
-  // The byte with the first bit of a code. int* codes come as one run.
+  // The byte with the first bit of a code. int* codes are one run.
   std::uint64_t code_offset(std::uint64_t row, std::uint64_t column) const {
     const std::uint64_t in_row = column * geometry_.method->bits / 8;
     return geometry_.codes.offset + in_row + (raw() ? 0 : row * geometry_.row_code_bytes());

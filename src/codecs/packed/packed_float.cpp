@@ -1,11 +1,11 @@
-// "packed.f4_e2m1", "packed.f6_e2m3", "packed.f6_e3m2": floats of 4 and 6 bits (OCP Microscaling), side by side.
+// "packed.f4_e2m1", "packed.f6_e2m3", "packed.f6_e3m2": 4- and 6-bit floats (OCP Microscaling), without gaps.
 //
 //   payload  u8[product(shape) * bits / 8]: one stream of bits, the first element in the lowest bits of the first byte
 //
-// The shape counts elements, not bytes. All of them together fill whole bytes: nothing is padded. There are no
-// infinities and no NaN; the scales of blocks, where a model has them, are tensors of their own. For 4 bits the order
-// is the one every library uses (even elements in the low half); for 6 bits no document says it, and ours continues
-// that one.
+// The shape counts elements, not bytes. All elements together fill whole bytes; nothing is padded. There are no
+// infinities and no NaN. If a model has scales for blocks, they are separate tensors. For 4 bits the order is the one
+// that every library uses (even elements in the low half); no document defines the order for 6 bits, and ours continues
+// that of 4.
 #include <algorithm>
 #include <array>
 
@@ -24,7 +24,7 @@ constexpr auto kValues = [] {
   return values;
 }();
 
-// The fewest elements that fill whole bytes are a block.
+// A block is the fewest elements that fill whole bytes.
 template <Coding C>
 constexpr unsigned kBlockBytes = C.bits == 4 ? 1 : 3;
 template <Coding C>

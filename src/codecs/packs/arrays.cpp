@@ -31,7 +31,7 @@ Blob copy_to_scratch(const Blob& blob) {
 
 Array::Array(const Component& component)
     : component_(component), width_(size_of(component.dtype)), kind_(kind_of(component.dtype, component.type)) {
-  // Not compared with a digest here: arrays are made when a model is opened. See Maker::verify_plain.
+  // No digest is compared here, because arrays are created when a model is opened. See Maker::verify_plain.
   if (const auto view = component_.blob.unchecked().view()) view_ = view->data();
 }
 
@@ -70,7 +70,7 @@ void Array::floats(std::uint64_t first, std::size_t count, float* out) const {
 
 namespace {
 
-// Whether some element has an exponent of all ones, which is how f32, f16 and bf16 spell what is not finite.
+// Whether an element has an exponent of all ones: in f32, f16 and bf16 that means NaN or infinity.
 template <typename Word>
 bool any_with(const std::byte* from, std::size_t count, Word ones) {
   bool any = false;
@@ -107,7 +107,7 @@ std::uint64_t Array::count_nonfinite(std::uint64_t& first) const {
 
 namespace {
 
-// Of f32 and bf16, whose words are in the order of their magnitudes, but for the sign, and of exponents.
+// For f32 and bf16, whose words without the sign are ordered by magnitude, and for exponents.
 template <typename Word>
 bool any_larger(const std::byte* from, std::size_t count, Word magnitude, Word limit) {
   bool any = false;

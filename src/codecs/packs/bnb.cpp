@@ -1,16 +1,16 @@
 // bitsandbytes: "bnb.nf4", "bnb.fp4" and "bnb.int8".
 //
-//   4 bits   weight       u8, any shape: two codes to a byte, the even one in the high half; blocks of `blocksize` weights
-//                         run over the whole tensor, whatever its shape
-//            absmax       f32 [blocks]; or u8, quantized once more in blocks of `nested_blocksize`
+//   4 bits   weight       u8, any shape: two codes per byte, the even one in the high half; blocks of `blocksize`
+//                         weights continue over the whole tensor, whatever its shape
+//            absmax       f32 [blocks]; or u8, quantized again in blocks of `nested_blocksize`
 //            quant_map    f32 [16], the values of the codes
 //            nested_absmax f32, nested_quant_map f32 [256]
 //            quant_state  u8: JSON with the shape, blocksize, nested_blocksize, nested_offset, dtype
-//            w = map[code] * absmax;  absmax = nested_map[byte] * nested_absmax + nested_offset, each step rounded to f32
+//            w = map[code] * absmax;  absmax = nested_map[byte] * nested_absmax + nested_offset; each step is f32
 //   8 bits   weight i8 [out, in], SCB f32 [out], weight_format u8 (0: by rows)
 //            w = code * SCB * (1 / 127), each product rounded to f32
 //
-// quant_state is read when a file is opened: without it nobody knows the shape.
+// quant_state is read when a file is opened, because only it has the shape.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -54,7 +54,7 @@ class Bnb4Maker final : public Maker {
   }
 
   void make(const Tile& tile, float* out) const override {
-    // Rows follow each other: a tile is one run of elements.
+    // Rows have no gaps between them, so a tile is one run of elements.
     const std::uint64_t first = tile.row * columns() + tile.column, end = first + tile.rows * tile.columns;
     std::array<float, 16> stored;
     map_.floats(0, stored.size(), stored.data());
@@ -68,7 +68,7 @@ class Bnb4Maker final : public Maker {
       auto count = static_cast<std::size_t>(std::min((own + 1) * blocksize_, end) - at);
       const float scale = absmax[static_cast<std::size_t>(own - block)];
       const std::byte* const from = codes + (at / 2 - first / 2);
-      // Only a run that begins at an odd element, or an odd block, begins inside a byte.
+      // Only the first element of a tile can be in the second half of a byte, because blocks have even sizes.
       if (at % 2 != 0) {
         *out++ = map.values[std::to_integer<std::uint8_t>(*from) & 15] * scale;
         at += 1;
@@ -185,7 +185,7 @@ bool fits_f32(double value) { return std::abs(value) <= static_cast<double>(std:
 std::shared_ptr<const Maker> plan_bnb4(const Tensor& tensor) {
   const std::uint64_t elements = product(matrix_rows(tensor), tensor.shape.empty() ? 1 : tensor.shape.back());
   const std::uint64_t size = whole_number(tensor, "blocksize"), nested = whole_number(tensor, "nested_blocksize", 0);
-  // The library's sizes are powers of two; an even one keeps blocks on whole bytes.
+  // bitsandbytes uses powers of two; an even size keeps blocks on whole bytes.
   if (size == 0 || size % 2 != 0) refuse("pack.group", fmt::format("the block size {} is not even and positive", size));
   const std::uint64_t blocks = ceil_div(elements, size);
   require_array(tensor, "weight", kBytes, ceil_div(elements, std::uint64_t{2}));
@@ -209,7 +209,7 @@ std::shared_ptr<const Maker> plan_bnb8(const Tensor& tensor) {
   return std::make_shared<Bnb8Maker>(tensor);
 }
 
-// quant_state: what it says of one kind, or Refusal.
+// Reads quant_state, a JSON object. Throws Refusal `pack.state`.
 Map read_state(const Tensor& state) {
   constexpr std::uint64_t kLongest = 64 << 10;
   const Component& data = state.components.front();

@@ -1,9 +1,9 @@
-// 4-bit floats (e2m1) with scales: "mxfp4" and "nvfp4". Two to a byte, the even one in the low half.
+// 4-bit floats (e2m1) with scales: "mxfp4" and "nvfp4". Two codes per byte, the even one in the low half.
 //
 //   mxfp4   weight_packed u8 [.., out, in / 2] and weight_scale u8 (compressed-tensors), or weight i8 and scale f8_e8m0
 //           (DeepSeek): [.., out, in / 32], powers of two: 2^(byte - 127)
-//           or, as gpt-oss has its experts: blocks u8 [experts, out, in / 32, 16], scales u8 [experts, out, in / 32]; the
-//           tensor is [experts, in, out], which is how transformers has it
+//           gpt-oss stores its experts as blocks u8 [experts, out, in / 32, 16] and scales u8 [experts, out, in / 32];
+//           the tensor is [experts, in, out], as in transformers
 //           w = e2m1 * scale
 //   nvfp4   weight_packed (ModelOpt: weight) u8 [.., out, in / 2], weight_scale f8_e4m3fn [.., out, in / 16]
 //           weight_global_scale f32 (compressed-tensors): w = e2m1 * (scale / global)
@@ -42,7 +42,7 @@ constexpr auto kPowers = [] {
   return values;
 }();
 
-// Scales of a row as floats. An exponent may be of type u8.
+// Reads the scales of a row as floats. Exponents may be stored as u8.
 void read_scales(const Array& scales, std::uint64_t first, std::size_t count, std::vector<float>& out) {
   out.resize(count);
   if (scales.component().type == "f8_e4m3fn") return scales.floats(first, count, out.data());
@@ -51,7 +51,7 @@ void read_scales(const Array& scales, std::uint64_t first, std::size_t count, st
   for (std::size_t i = 0; i < count; ++i) out[i] = kPowers[std::to_integer<std::uint8_t>(bytes[i])];
 }
 
-// Whether exponents, which may be of type u8, are of scales that no program makes.
+// Whether exponents, which may be stored as u8, include a scale that no program makes.
 bool any_unusual_exponent(const Array& scales) {
   Bytes buffer;
   constexpr std::uint64_t kPart = 64 << 10;
@@ -77,7 +77,7 @@ void verify_exponents(const Array& scales, const std::function<void(Problem)>& r
   if (count > 0) report(nonfinite(scales, first, count));
 }
 
-// What all of them share: 4-bit floats and the scale of a block.
+// Explains what all these layouts share: 4-bit floats and the scale of a block.
 void explain_fp4(Explainer& block, std::string_view codes_role, const Component& scales) {
   std::vector<double> codes =
       block.codes(codes_role, "4-bit floats (e2m1), two in a byte, the first in the low half", 4);
@@ -164,7 +164,7 @@ class Fp4Maker final : public Maker {
   std::optional<Array> divisor_, factor_;
 };
 
-// Blocks of 32 inputs of one output, which are a part of a column here.
+// Makes gpt-oss experts: a block is 32 inputs of one output, which here are a part of a column.
 class ExpertsMaker final : public Maker {
  public:
   explicit ExpertsMaker(const Tensor& tensor)
@@ -210,7 +210,7 @@ class ExpertsMaker final : public Maker {
   Array blocks_, scales_;
 };
 
-// The names of codes and scales of mxfp4, as others than gpt-oss have them.
+// The names of mxfp4's codes and scales, except gpt-oss.
 struct MxNames {
   std::string_view codes, scale;
 };
@@ -250,7 +250,7 @@ std::shared_ptr<const Maker> plan_nvfp4(const Tensor& tensor) {
   return std::make_shared<Fp4Maker>(tensor, other ? "weight" : "weight_packed", "weight_scale", kNv);
 }
 
-// Of codes two to a byte: the shape of the weights, and that of scales for groups of them.
+// The shape of weights whose codes are two per byte, and the shape of scales for groups of them.
 Shape shape_of_nibbles(const Tensor& codes) {
   const std::size_t rank = codes.shape.rank();
   if (rank < 2 || rank > 3) refuse("pack.shape", fmt::format("codes of {} are not matrices", codes.shape.text()));

@@ -1,18 +1,18 @@
-// GPTQ ("gptq2", "gptq3", "gptq4", "gptq8") and AWQ ("awq4"): weights of a linear layer, packed along its inputs or its
-// outputs, transposed on disk. The tensor is [out, in] as the layer has it.
+// GPTQ ("gptq2", "gptq3", "gptq4", "gptq8") and AWQ ("awq4"): weights of a linear layer, packed along its inputs or
+// outputs and stored transposed. The tensor is [out, in], as in the layer.
 //
-//   GPTQ   qweight  i32 [in * bits / 32, out]   codes of one output one above the other: a stream of bits down the column
+//   GPTQ   qweight  i32 [in * bits / 32, out]   the codes of one output are a stream of bits down its column
 //          qzeros   i32 [groups, out * bits / 32]   a stream of bits along the row
 //          scales   f16 (bf16, f32) [groups, out]
-//          g_idx    i32 [in], the group of each input; may be missing: then it is input / group_size
+//          g_idx    i32 [in], the group of each input; may be missing: then the group is input / group_size
 //          w = scale * (code - (zero + zero_offset) mod 2^bits)
-//          zero_offset is 1 for the checkpoint_format "gptq", which is the usual one, and 0 for "gptq_v2".
-//   AWQ    qweight  i32 [in, out / 8]           eight outputs in a word, in the order 0 2 4 6 1 3 5 7 (version "gemm")
-//          qzeros   i32 [groups, out / 8]       likewise
+//          zero_offset is 1 for the checkpoint_format "gptq", the usual one, and 0 for "gptq_v2".
+//   AWQ    qweight  i32 [in, out / 8]           eight outputs per word, in the order 0 2 4 6 1 3 5 7 (version "gemm")
+//          qzeros   i32 [groups, out / 8]       in the same order
 //          scales   f16 (bf16, f32) [groups, out]
 //          w = scale * (code - zero)
 //
-// Bits and the number of groups follow from the shapes; the config says group_size, checkpoint_format or version.
+// Bits and the number of groups follow from the shapes; the config states group_size, checkpoint_format or version.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -33,9 +33,9 @@
 namespace tare::codec::packs {
 namespace {
 
-constexpr std::uint64_t kInputBlock = 4096;  // columns whose words are turned at a time
+constexpr std::uint64_t kInputBlock = 4096;  // columns whose words are transposed at a time
 
-// Scales and zero points of a few rows, of which a file has one column each.
+// Scales and zero points of a few rows; a file has one column of them per row.
 struct RowParameters {
   std::vector<float> scales, zeros;  // [row][group]
 };
@@ -79,7 +79,7 @@ class GptqMaker final : public Maker {
       const float* const zeros = parameters.zeros.data() + row * range.count;
       for_each_group(column - range.first * group_size_, count, group_size_,
                      [&](std::size_t at, std::size_t part, std::size_t group) {
-                       // A group that begins inside a byte is one of an odd size.
+                       // A group can begin inside a byte only if its size is odd.
                        fit = fit && at % 2 == 0 &&
                              nibbles_to_bf16(NibbleOrder::low_first, stream + at / 2, part,
                                              {kWholeNibbles, zeros[group], scales[group]}, to + 2 * at);
@@ -93,7 +93,7 @@ class GptqMaker final : public Maker {
     order_.verify(report);
   }
 
-  // Of the first output: its words are a column of the file, and so are its scales and zero points.
+  // Explains the first output. Its words are a column of the file, and so are its scales and zero points.
   FirstBlock explain(const Tensor& tensor) const override {
     const FirstGroup first = first_group(order_, columns(), group_size_);
     Explainer block(tensor, first.weights, "w = scale (q - zero); of the first output");
@@ -124,10 +124,11 @@ class GptqMaker final : public Maker {
   }
 
  private:
-  // Words of sixteen outputs are a cache line, those of the next input far away.
+  // The words of sixteen outputs share a cache line; those of the next input are far away.
   static constexpr std::uint64_t kOutputs = 64;
 
-  // Some inputs of each row in turn: `visit(row, column, count, stream)`, the codes from that column on as a stream of bits.
+  // Calls visit(row, column, count, stream) for some inputs of each row in turn; `stream` has the codes from `column`
+  // on, as a stream of bits.
   template <typename Visit>
   void for_each_run(const Tile& tile, const Visit& visit) const {
     const auto rows = static_cast<std::size_t>(tile.rows);
@@ -158,7 +159,7 @@ class GptqMaker final : public Maker {
       const std::uint64_t own = range.first + group;
       scales_.floats(own * Maker::rows() + tile.row, rows, line.data());
       for (std::size_t row = 0; row < rows; ++row) made.scales[row * groups + group] = line[row];
-      // From the beginning of a run of `bits` words, where a field begins with a word.
+      // Starts at a multiple of `bits` words, where a field begins at the start of a word.
       const std::uint64_t run = begin / bits_ * bits_;
       const std::byte* const zeros =
           qzeros_.at((own * zero_words + run) * 4, static_cast<std::size_t>(end - run) * 4, buffer);
@@ -221,7 +222,7 @@ class AwqMaker final : public Maker {
     return fit;
   }
 
-  // Of the first output, which is in the lowest bits of a word for each input.
+  // Explains the first output, which is in the lowest bits of a word per input.
   FirstBlock explain(const Tensor& tensor) const override {
     Explainer block(tensor, std::min({columns(), group_size_, kMostExplained}),
                     "w = scale (q - zero); of the first output, q in the lowest bits of each word");
@@ -242,17 +243,18 @@ class AwqMaker final : public Maker {
   }
 
  private:
-  static constexpr std::size_t kBlock = 2048;  // columns whose bytes are turned at a time
-  // A cache line of words, those of the next input far away, often in another page.
+  static constexpr std::size_t kBlock = 2048;  // columns whose bytes are transposed at a time
+  // Their words fill a cache line; those of the next input are far away, often in another page.
   static constexpr std::uint64_t kOutputs = 128;
 
-  // The nibble of its word that an output has.
+  // The nibble of an output in its word.
   static unsigned place_of(std::uint64_t output) {
     constexpr std::array<std::uint8_t, 8> kPlaces = {0, 4, 1, 5, 2, 6, 3, 7};
     return kPlaces[static_cast<std::size_t>(output % 8)];
   }
 
-  // Some inputs of each row in turn: `visit(row, column, count, bytes, high)`, a code in the high or the low half of each byte.
+  // Calls visit(row, column, count, bytes, high) for some inputs of each row in turn. Each byte has a code in its high
+  // or in its low half.
   template <typename Visit>
   void for_each_run(const Tile& tile, const Visit& visit) const {
     const std::uint64_t first = tile.row / 8, pitch = rows() / 2;
@@ -329,7 +331,7 @@ std::shared_ptr<const Maker> plan_awq(const Tensor& tensor) {
   return std::make_shared<AwqMaker>(tensor);
 }
 
-// The size of `groups` groups of inputs: as stated, or as many as fit.
+// The size of `groups` groups of inputs: as the config states, or else as the number of groups implies.
 std::uint64_t group_size_of(const Set& set, std::uint64_t in, std::uint64_t groups) {
   if (groups == 0) refuse("pack.group", "there are no groups of scales");
   for (const std::string_view key : {"group_size", "q_group_size"}) {
@@ -343,14 +345,14 @@ std::uint64_t group_size_of(const Set& set, std::uint64_t in, std::uint64_t grou
       refuse("pack.group",
              fmt::format("{} inputs in groups of {}, which the config states, are not {} groups", in, *stated, groups));
   }
-  // Layers may differ from what the config says for all.
+  // A layer may differ from what the config states for all layers.
   const std::uint64_t size = ceil_div(in, groups);
   if (size == 0 || ceil_div(in, size) != groups)
     refuse("pack.group", fmt::format("{} inputs do not make {} groups of one size", in, groups));
   return size;
 }
 
-// auto-round writes the layouts of others, and says whose.
+// auto-round writes the layouts of other programs, and its config states which.
 struct AutoRound {
   std::string_view packing;
   const PackedSet* set;
@@ -360,7 +362,7 @@ constexpr AutoRound kAutoRound[] = {{"auto_round:auto_gptq", &kGptqSet, 1}, {"au
                                     {"auto_round:gptqmodel", &kGptqSet, 0}, {"auto_round", &kGptqSet, 0},
                                     {"auto_round:auto_awq", &kAwqSet, 0},   {"auto_awq", &kAwqSet, 0}};
 
-// Null for a method that is another's.
+// Null if the config states another method.
 const AutoRound* auto_round(const Stated& stated) {
   if (stated.method != "auto-round" && stated.method != "intel/auto-round") return nullptr;
   const std::string* const packing = stated_text(stated, "packing_format");
@@ -403,7 +405,7 @@ std::optional<Tensor> join_gptq(const Set& set) {
   const Tensor& codes = set.codes();
   const Tensor& scales = require_beside(set, "scales");
   if (!is_method(set)) return std::nullopt;
-  const std::uint64_t zero_offset = zero_offset_of(set.stated());  // first: other formats have other arrays
+  const std::uint64_t zero_offset = zero_offset_of(set.stated());  // first, because other formats have other arrays
   const bool whole = codes.shape.rank() == 2 && scales.shape.rank() == 2 && codes.shape[1] == scales.shape[1];
   if (!whole && set.stated().method.empty()) return std::nullopt;
   if (codes.shape.rank() != 2 || scales.shape.rank() != 2)
@@ -411,7 +413,7 @@ std::optional<Tensor> join_gptq(const Set& set) {
   const Tensor& zeros = require_beside(set, "qzeros");
   const Tensor* const order = set.find("g_idx");
   const std::uint64_t words = codes.shape[0], out = codes.shape[1], groups = scales.shape[0];
-  // By the inputs if they are known, else by the zero points of the outputs.
+  // From the number of inputs if it is known, else from the zero points of the outputs.
   std::uint64_t bits = 0;
   if (order != nullptr && order->shape.rank() == 1 && order->shape[0] > 0) bits = product(words, 32) / order->shape[0];
   if (order == nullptr && zeros.shape.rank() == 2 && out > 0) bits = product(zeros.shape[1], 32) / out;

@@ -17,7 +17,7 @@ GroupOrder::GroupOrder(const Component* array, std::uint64_t columns, std::uint6
 std::optional<std::uint64_t> GroupOrder::read(GroupIndex& index, std::uint64_t& bad, std::int64_t& found) const {
   index.resize(static_cast<std::size_t>(columns_));
   Bytes buffer;
-  // Copied: what is checked is what is used.
+  // Copied, so that the checked values are those that are used.
   array_->component().blob.read(0, std::as_writable_bytes(std::span(index)));
   std::optional<std::uint64_t> first;
   for (std::size_t i = 0; i < index.size(); ++i) {

@@ -16,7 +16,7 @@ namespace tare::codec::packs {
 
 using GroupIndex = std::vector<std::uint32_t>;
 
-// Which group each column is in: an array (act-order), or one group after the other.
+// The group of each column: from an array (act-order), or one group after the other.
 class GroupOrder {
  public:
   // `array` may be null.
@@ -24,12 +24,12 @@ class GroupOrder {
 
   // Null if there is none.
   const Array* array() const { return array_ ? &*array_ : nullptr; }
-  // The group of each column; null if they follow each other. Throws `pack.index` for a group that does not exist.
+  // The group of each column; null if groups are in order. Throws `pack.index` for a group that does not exist.
   const GroupIndex* index() const;
   void verify(const std::function<void(Problem)>& report) const;
 
  private:
-  // The first column with a group that does not exist.
+  // Returns the first column with a group that does not exist.
   std::optional<std::uint64_t> read(GroupIndex& index, std::uint64_t& bad, std::int64_t& found) const;
 
   std::optional<Array> array_;
@@ -39,17 +39,18 @@ class GroupOrder {
   mutable bool in_order_ = true;
 };
 
-// Of long rows, a tile has some columns, and needs the scales of their groups only.
+// A tile of a long row has only some of its columns and needs only the scales of their groups.
 struct GroupRange {
   std::uint64_t first = 0;
   std::size_t count = 0;
 };
-// Of the columns of a tile; of all groups, if an index says which is whose.
+// The groups of a tile's columns; all groups if there is an index.
 GroupRange groups_of(const Tile& tile, std::uint64_t group_size, std::uint64_t groups, const GroupIndex* index);
-// An index is for rows that are made as a whole.
+// Refuses an index for rows that are made in parts.
 void refuse_long_index(const Tensor& tensor, std::string_view role);
 
-// The columns from `column` on, `count` of them, by groups: `visit(at, part, group)` for the `part` columns behind the first `at`.
+// Calls visit(at, part, group) for each group among `count` columns from `column` on: `part` columns, `at` columns
+// after the first.
 template <typename Visit>
 void for_each_group(std::uint64_t column, std::size_t count, std::uint64_t group_size, const Visit& visit) {
   for (std::size_t at = 0; at < count;) {
@@ -60,18 +61,17 @@ void for_each_group(std::uint64_t column, std::size_t count, std::uint64_t group
   }
 }
 
-// The first columns of a row, taken apart: those of the first group, or, if an index says which group is whose, a few, with
-// the index.
+// The first columns of a row, for `explain`: those of the first group, or a few columns if there is an index.
 struct FirstGroup {
-  std::uint64_t weights = 0, groups = 1;  // columns, and groups whose scales they need: from the first on
+  std::uint64_t weights = 0, groups = 1;  // number of columns, and of groups (from the first on) whose scales they need
   const GroupIndex* index = nullptr;
-  // The group's number of each column.
+  // The value of each column's group; `of_groups` itself if there is no index.
   std::vector<double> spread(const std::vector<double>& of_groups) const;
 };
 FirstGroup first_group(const GroupOrder& order, std::uint64_t columns, std::uint64_t group_size);
 
-// scale * (code - zero) for codes whose first is that of `column`, counted from the first group of the scales and zeros, which
-// are those of one row.
+// Computes scale * (code - zero) for codes of one row. `column` is that of the first code, counted from the first group
+// in `scales` and `zeros`.
 void scale_groups(std::span<const std::uint8_t> codes, std::uint64_t column, std::uint64_t group_size,
                   const GroupIndex* index, const float* scales, const float* zeros, float* out);
 

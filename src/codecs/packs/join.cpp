@@ -68,7 +68,7 @@ class ArraySet final : public Set {
   mutable std::vector<std::string> assumed_;
 };
 
-// An array of a joined tensor, and where it was among those of the file.
+// An array of a joined tensor, and its index among the tensors of the file.
 struct Placed {
   Tensor array;
   std::uint64_t at;
@@ -113,20 +113,21 @@ std::optional<std::vector<Placed>> placed_arrays(const Tensor& tensor) {
   return placed;
 }
 
-// Codes come first among the components; the joined tensor is where they were.
+// The index of the codes, which are the first component. The joined tensor took their place.
 std::uint64_t place_of_codes(const Tensor& tensor) {
   const Map& arrays = *tensor.attributes.find(kArrays)->get<Map>();
   return *stated_count(*arrays.find(tensor.components.front().role)->get<Map>(), "at");
 }
 
-constexpr std::size_t kMostGuesses = 16;  // each is told; a hostile file has one for every tensor
+constexpr std::size_t kMostGuesses = 16;  // each is reported, and a hostile file has one per tensor
 
 class Joiner {
  public:
   Joiner(const Model& model, const Stated& stated) : model_(model), stated_(stated) {
     at_.reserve(model.tensors.size());
     for (std::size_t i = 0; i < model.tensors.size(); ++i) at_.emplace(model.tensors[i].name, i);
-    // Without this, each of a hundred thousand integer tensors called .weight is looked up once for every row of that name.
+    // Keeps only table rows that can match. Otherwise each of a hundred thousand integer tensors named .weight would be
+    // looked up once per table row with that name.
     const std::vector<const PackedSet*> whole = sets_with_beside(model.tensors);
     for (const PackedSet* const row : packed_sets()) {
       const bool has_beside = std::ranges::find(whole, row) != whole.end();
@@ -135,11 +136,11 @@ class Joiner {
     }
   }
 
-  // The tensor that the codes and the arrays beside them are, and what was assumed for it, as sentences. Nothing if they are
-  // none. Throws Refusal.
+  // Joins the codes and the arrays that belong to them. Returns nothing if they are not packed weights. `guesses` gets
+  // what was assumed, as sentences. Throws Refusal.
   std::optional<Tensor> join(std::size_t codes, std::vector<std::string>* guesses = nullptr) const {
     std::optional<Refusal> refused;
-    bool lone = false;  // what was refused lacks the array beside the codes: whoever has it knows better
+    bool lone = false;  // what was refused has no companion array; a table row that has one takes precedence
     const Tensor& array = model_.tensors[codes];
     for (const auto& [row, scheme, has_beside] : rows_) {
       if (!is_codes(*row, array) || (!has_beside && !is_certain_alone(*scheme, array.shape))) continue;
@@ -162,11 +163,11 @@ class Joiner {
  private:
   struct Row {
     const PackedSet* set;
-    const Scheme* scheme;  // null: it is not decoded
-    bool has_beside;       // whether the model has an array with the ending of the one beside the codes
+    const Scheme* scheme;  // null: not decoded
+    bool has_beside;       // the model has an array with the ending of the companion array (PackedSet::beside)
   };
 
-  // Whether codes are known as such without the array beside them, which is then reported as missing.
+  // Whether codes are recognised without their companion array, which is then reported as missing.
   bool is_certain_alone(const Scheme& scheme, const Shape& shape) const {
     const bool certain = scheme.certain || (scheme.certain_shape != nullptr && scheme.certain_shape(shape));
     return is_certain_alone(scheme, certain);
@@ -175,12 +176,12 @@ class Joiner {
     return stated_.method == scheme.set->method ? certain || scheme.certain_if_stated
                                                 : certain && stated_.method.empty();
   }
-  // Whether that holds for some shape.
+  // Whether that is so for some shape.
   bool can_be_certain_alone(const Scheme* scheme) const {
     return scheme != nullptr && is_certain_alone(*scheme, scheme->certain || scheme->certain_shape != nullptr);
   }
 
-  // Nothing if the arrays are not of this row, which is not decoded.
+  // For a table row that is not decoded: refuses its arrays, or returns nothing if they are not of this row.
   std::optional<Tensor> refuse_row(std::size_t codes, const PackedSet& row) const {
     const ArraySet set(model_, at_, stated_, codes, row);
     const Tensor* const beside = set.find_ending(row.beside_ending());
@@ -230,7 +231,7 @@ class Joiner {
   const Model& model_;
   const Stated& stated_;
   NameViewMap<std::size_t> at_;
-  std::vector<Row> rows_;  // those that the model can have
+  std::vector<Row> rows_;  // those that can match in this model
 };
 
 void report(const Problem& problem, const Tensor& codes, const std::string& file, Diagnostics& diagnostics) {
@@ -244,8 +245,7 @@ void report(const Problem& problem, const Tensor& codes, const std::string& file
     diagnostics.warning(about);
 }
 
-// Arrays whose names tell that codes belong to them, where those do not exist, or are of another type, or lack what makes them
-// codes.
+// Finds arrays whose names imply codes that do not exist, have another type, or lack their companion array.
 class Orphans {
  public:
   Orphans(const Model& model, const Stated& stated) : model_(model), stated_(stated) {
@@ -254,8 +254,8 @@ class Orphans {
         if (tells(*row, member)) telling_.push_back({row, member.ending});
   }
 
-  // What is missing for an array that is not in a set; nothing if that is all right. `told`: tensors of which something was
-  // reported already.
+  // What is missing for an array that is in no set; nothing if no codes are expected. `told` marks the tensors with a
+  // problem that was already reported.
   std::optional<Problem> problem(const Tensor& tensor, const std::vector<bool>& told) {
     if (!is_plain_array(tensor)) return std::nullopt;
     const auto first = std::ranges::find_if(telling_, [&](const Telling& row) { return ends(tensor, row.ending); });
@@ -288,7 +288,7 @@ class Orphans {
     return found == at_.end() ? nullptr : &model_.tensors[found->second];
   }
 
-  // Codes and what makes them codes exist, or were reported: whatever else is wrong is told by who joins them.
+  // Whether the codes and their companion array exist, or the codes were reported: Joiner reports all other problems.
   bool is_whole(const PackedSet& row, const std::string& stem, const std::vector<bool>& told) const {
     const Tensor* const codes = find(stem, row.codes());
     if (codes == nullptr || !is_plain_array(*codes)) return false;
@@ -311,7 +311,7 @@ class Orphans {
     if (codes == nullptr) return missing(row.codes());
     if (!is_plain_array(*codes)) return std::nullopt;
     if (is_codes(row, *codes)) return missing(row.beside_ending());
-    // Plain floats beside such arrays were unpacked by somebody.
+    // Plain floats with such arrays have already been decoded by another program.
     if (is_plain_float(*codes) && find_scheme(row)->weight == row.codes()) return std::nullopt;
     return Problem{"pack.type", fmt::format("{} is {}; expected {}", quote(codes->name),
                                             codes->components.front().type_name(), fmt::join(row.types, " or "))};
@@ -324,7 +324,7 @@ class Orphans {
   NameSet stems_;
 };
 
-// What is not decoded, told once for each reason: models have hundreds of layers.
+// Collects variants that are not decoded. Reports each reason once, because models have hundreds of layers.
 class Variants {
  public:
   Variants(const std::string& file, Diagnostics& diagnostics) : file_(file), diagnostics_(diagnostics) {}
@@ -335,8 +335,8 @@ class Variants {
     ++all_[place->second].count;
   }
 
-  // Arrays that a config calls packed, by a method that is not in the table or under names that are not. `joined`: others
-  // were joined, which are what it is about unless its method is not decoded.
+  // Adds arrays that the config calls packed, by a method or under names that the table does not have. `joined`: other
+  // arrays were joined; then these are what the config means, unless its method is known and not decoded.
   void add_stated(const Model& model, const Stated& stated, bool joined) {
     if (stated.method.empty()) return;
     const StatedMethod method = stated_method(stated.method);
@@ -364,7 +364,7 @@ class Variants {
   const std::string& file_;
   Diagnostics& diagnostics_;
   std::vector<Variant> all_;
-  NameMap<std::size_t> places_;  // a file may have a reason of its own for each tensor
+  NameMap<std::size_t> places_;  // by sentence; a map, because a file can have a different reason per tensor
 };
 
 }  // namespace
@@ -445,7 +445,7 @@ std::optional<std::int64_t> stated_whole(const Map& config, std::string_view key
 }
 
 bool has_exceptions(const Stated& stated) {
-  // GPTQModel's, auto-round's.
+  // Keys of GPTQModel and auto-round.
   return stated.config.find("dynamic") != nullptr || stated.config.find("extra_config") != nullptr;
 }
 
@@ -616,10 +616,11 @@ std::vector<Tensor> arrays_of(const Tensor& tensor) {
 
 void separate(Model& model) {
   if (!has_joined(model)) return;
-  // Those that have a place of their own, and the others in the order in which they are.
+  // Arrays have their original index; the other tensors keep their order.
   std::vector<Placed> placed;
   std::vector<Tensor> others, in_place;
-  std::vector<std::pair<std::uint64_t, std::size_t>> codes;  // the place of each, and how many others come before it
+  // The index of each tensor's codes, and the number of other tensors before it.
+  std::vector<std::pair<std::uint64_t, std::size_t>> codes;
   for (Tensor& tensor : model.tensors) {
     if (auto arrays = placed_arrays(tensor)) {
       codes.emplace_back(place_of_codes(tensor), others.size());
@@ -640,7 +641,7 @@ void separate(Model& model) {
     const auto own = std::ranges::lower_bound(placed, place, {}, &Placed::at);
     fits = fits && place - static_cast<std::uint64_t>(own - placed.begin()) == before;
   }
-  // Where tensors were omitted or added, the places are those of another model: the arrays are where their tensor was.
+  // If tensors were omitted or added, the indices no longer fit: the arrays go where their tensor was.
   if (!fits) {
     model.tensors = std::move(in_place);
     return;

@@ -1,8 +1,8 @@
-// Joining the arrays of packed weights to tensors, and separating them again.
+// Joins the arrays of packed weights to tensors, and separates them again.
 //
-// A set of arrays is joined only if every member is there and has the type and the shape that the scheme asks for. A set
-// that is not stays as it is, plain arrays, and why is reported: a rule that is broken as a warning (an error where every
-// finding is collected), a variant that is not decoded as a note.
+// A set of arrays is joined only if all required members exist and have the types and shapes that the scheme expects.
+// Otherwise they remain plain arrays, and the reason is reported: a broken rule as a warning (as an error if all
+// findings are collected), a variant that is not decoded as a note.
 #pragma once
 
 #include <optional>
@@ -18,50 +18,50 @@ namespace tare::codec::packs {
 
 using Stated = StatedPacking;
 
-// An array and those beside it: their names begin with the same stem.
+// An array of codes and the arrays that belong to it: their names begin with the same stem.
 class Set {
  public:
   virtual ~Set() = default;
-  // The codes, by which the set was found, and what their name begins with.
+  // The codes, by which the set was found, and the stem of their name.
   virtual const Tensor& codes() const = 0;
   virtual std::string_view stem() const = 0;
-  // The row of the table, which has the names.
+  // The table row, which has the names.
   virtual const PackedSet& row() const = 0;
-  // The plain array that is the member of this role. Null if there is none.
+  // The plain array with this role; null if there is none.
   const Tensor* find(std::string_view role) const;
-  // The plain array with this ending behind the stem. Null if there is none.
+  // The plain array named by the stem and this ending; null if there is none.
   virtual const Tensor* find_ending(std::string_view ending) const = 0;
-  // Its number among the tensors of the model.
+  // Its index among the tensors of the model.
   virtual std::uint64_t place_of(const Tensor& array) const = 0;
   virtual const Stated& stated() const = 0;
-  // That something was taken for granted which neither the arrays nor the config tell ("blocks of 32 rows").
+  // Records an assumption that neither the arrays nor the config state ("blocks of 32 rows").
   virtual void assume(std::string what) const = 0;
 };
 
-// How the sets of a row are joined.
+// How the sets of a table row are joined.
 struct Scheme {
   const PackedSet* set;
-  // The joined tensor without a name; nothing if the set is another scheme's. Throws Refusal.
+  // Returns the joined tensor without a name; nothing if the set belongs to another scheme. Throws Refusal.
   std::optional<Tensor> (*join)(const Set& set) = nullptr;
-  std::string_view weight = ".weight";  // how the name of the joined tensor ends
-  bool certain = false;                 // nobody else has arrays of such a name: without the one beside one is missing
-  // What the arrays alone do not tell, and is assumed where no config states anything; empty: they tell everything.
+  std::string_view weight = ".weight";  // ending of the joined tensor's name
+  bool certain = false;  // only this scheme has such names: if the companion array does not exist, it is missing
+  // What is assumed if there is no config, because the arrays alone do not show it; empty: nothing.
   std::string_view guess = {};
-  bool certain_if_stated = false;  // `certain` where the config states the method
-  // `certain` for codes of such shapes. Null: none are.
+  bool certain_if_stated = false;  // `certain` if the config states the method
+  // `certain` for codes of such shapes. Null: for none.
   bool (*certain_shape)(const Shape& codes) = nullptr;
 };
 
-// Null for a row that is not decoded.
+// Null for a table row that is not decoded.
 const Scheme* find_scheme(const PackedSet& set);
 
-// Adds arrays to a tensor, as components.
+// Builds a joined tensor, whose components are the arrays.
 class Joining {
  public:
   Joining(const Set& set, std::string layout, Shape shape);
-  // Throws Refusal if the array is not of one of these types or not of this shape.
+  // Throws Refusal if the array has another type or shape.
   Joining& add(std::string_view role, const Tensor& array, Types types, const Shape& shape);
-  // An array that decoding does not need (scales of activations), if it is there.
+  // Adds an array that decoding does not need (scales of activations), if it exists.
   Joining& carry(std::string_view role);
   Joining& set(std::string_view attribute, Value value);
   Tensor take() { return std::move(tensor_); }
@@ -73,48 +73,48 @@ class Joining {
   Tensor tensor_;
 };
 
-// The member of this role, or Refusal `pack.missing`.
+// The member with this role. Throws Refusal `pack.missing`.
 const Tensor& require_beside(const Set& set, std::string_view role);
-// What the config says under a key; null if it says nothing of that kind.
+// The value of a key in the config; null (nothing) if it does not exist or has another type.
 const std::string* stated_text(const Stated& stated, std::string_view key);
 std::optional<std::uint64_t> stated_count(const Map& config, std::string_view key);
-// A whole number of a config; nothing if it does not state one. Refuses anything else under that key (by `rule`).
+// A whole number in a config; nothing if the key does not exist. Throws Refusal `rule` for any other value.
 std::optional<std::int64_t> stated_whole(const Map& config, std::string_view key, std::string_view rule);
-// Whether the config has exceptions for single layers, so that what it says is not about each of them.
+// Whether the config has exceptions for single layers, so that its values need not be true for each layer.
 bool has_exceptions(const Stated& stated);
-// What compressed-tensors' config says of weights: config_groups has it for each group of layers. That of all groups; null if
-// there are none, or several that say different things.
+// The weights entry of compressed-tensors' config_groups, if it is the same for all groups of layers; null if there is
+// none, or if they differ.
 const Map* stated_weights(const Stated& stated);
 
-// Whether some array has the name and the type of codes, or tells that another is: one look at every tensor.
+// Whether an array has the name and type of codes, or implies that another one does: one look at every tensor.
 bool may_be_packed(const Model& model);
-// Joins what can be joined. `file`: where it is from, for the reports.
+// Joins all sets that can be joined. `file` is for the reports.
 void join_packs(Model& model, const Stated& stated, const std::string& file, Diagnostics& diagnostics);
-// What was assumed for the joined tensors of a model, a sentence each.
+// What was assumed for the joined tensors of a model, one sentence each.
 std::vector<std::string> guesses(const Model& model, const Stated& stated);
-// Why the array of this name was not joined; empty: it is not one of codes. Without a name: why what the config states does
-// not help.
+// Why the array of this name was not joined; empty if it is not codes. Without a name: why the method that the config
+// states is not decoded.
 std::string why_not_joined(const Model& model, const Stated& stated, std::string_view codes);
 
-// The floats of a tensor, of which reading throws `pack.scale` where a scale is not finite: for whoever stores them, and would
-// store what nobody looks at. Other layouts are decoded as ever.
+// Decodes a tensor for storing its floats, which would hide a bad scale: reading throws `pack.scale` if a scale is not
+// finite. Other layouts are decoded as usual.
 Tensor decode_strictly(const Tensor& tensor, Scales scales = Scales::finite);
-// What is wrong with the scales, for a sentence; empty: nothing. Reads all of them.
+// What is wrong with the scales, as part of a sentence; empty: nothing. Reads all of them.
 std::string scale_problem(const Tensor& tensor);
 
-// Whether the arrays of a joined tensor tell by themselves what it is: joined again without a config they are the same.
+// Whether the arrays of a joined tensor describe it completely: without a config, they are joined to the same tensor.
 bool tells_itself(const Tensor& tensor);
 
-// Throws `pack.changed` for a joined tensor that would not come back: its arrays, joined again with what is stated, make one
-// of another name, layout or shape. A program changed it, or took away what says how it was packed.
+// Throws `pack.changed` for a joined tensor that could not be read back: its arrays, joined again with `stated`, give
+// another name, layout or shape. A program changed it, or removed the config that describes the packing.
 void expect_joined_again(const Model& model, const Stated& stated);
 
 // Whether a tensor is a joined one, which can be separated.
 bool is_joined(const Tensor& tensor);
 bool has_joined(const Model& model);
-// The arrays in place of the joined tensors, named, shaped and ordered as they were.
+// Replaces the joined tensors by their arrays, with their original names, shapes and order.
 void separate(Model& model);
-// The arrays of one.
+// The arrays of one joined tensor.
 std::vector<Tensor> arrays_of(const Tensor& tensor);
 
 }  // namespace tare::codec::packs

@@ -20,7 +20,7 @@
 namespace tare::codec::packs {
 namespace {
 
-// Floats that a tile has at most, unless a row alone has more.
+// Floats per tile at most, unless one row has more.
 constexpr std::uint64_t kMostTogether = std::uint64_t{1} << 20;
 constexpr std::uint64_t kLongTile = std::uint64_t{64} << 10, kSmallTile = std::uint64_t{16} << 10;
 
@@ -35,14 +35,14 @@ class PackReader final : public NarrowReader {
   bool read_bf16(std::span<std::byte> out) override { return take(out, sizeof(std::uint16_t)); }
 
  private:
-  // Elements of this width. False if some of those that were made do not fit it.
+  // Fills `out` with elements of this width. Returns false if some of those that were made do not fit it.
   bool take(std::span<std::byte> out, std::size_t width) {
     bool all_fit = true;
     while (!out.empty()) {
       if (ready_.empty()) make_named(out, width);
       all_fit = all_fit && fit_;
       const std::size_t part = std::min(out.size(), ready_.size());
-      // What was made in its final place is there already.
+      // The data may have been made in place.
       if (ready_.data() != out.data()) std::memcpy(out.data(), ready_.data(), part);
       ready_ = ready_.subspan(part);
       out = out.subspan(part);
@@ -51,7 +51,7 @@ class PackReader final : public NarrowReader {
   }
 
   void make_named(std::span<std::byte> out, std::size_t width) try { make(out, width); } catch (Error& error) {
-    // What is wrong with the arrays is wrong with the tensor, not with whatever is made of it.
+    // A problem with the arrays is one of the stored tensor, not of what is made from it.
     if (error.item().empty()) error.about("tensor " + quote(name_)).blame(Subject::input);
     throw;
   }
@@ -84,7 +84,7 @@ class PackReader final : public NarrowReader {
     row_ += tile.rows;
   }
 
-  // A few rows at a time, if they can be made so: their floats are still in the nearest cache when they are rounded.
+  // Makes a few rows at a time if rows can be made alone: their floats are still in the L1 cache when they are rounded.
   bool narrow(const Tile& tile, std::span<std::byte> made) {
     constexpr std::uint64_t kFew = 4096;  // floats
     const std::uint64_t few = std::max<std::uint64_t>(1, kFew / std::max<std::uint64_t>(tile.columns, 1));
@@ -105,15 +105,15 @@ class PackReader final : public NarrowReader {
 
   std::shared_ptr<const Maker> maker_;
   std::string name_;
-  std::uint64_t row_, column_, skip_;  // skip_: bytes of floats; whole ones, where they are to be bf16
+  std::uint64_t row_, column_, skip_;  // skip_: in bytes of floats; a multiple of 4 if bf16 is read
   std::vector<float> buffer_, floats_;
   std::span<const std::byte> ready_;
-  bool fit_ = true;  // what is ready
+  bool fit_ = true;  // whether the values in ready_ fit
 };
 
 class PackProducer final : public BlobProducer {
  public:
-  // Unless `scales` is `any`, whoever begins to read is told of scales that are not finite.
+  // Unless `scales` is `any`, `open` throws if scales are not finite.
   PackProducer(std::shared_ptr<const Maker> maker, std::string name, Scales scales)
       : maker_(std::move(maker)), name_(std::move(name)), allowed_(scales) {}
 
@@ -128,7 +128,7 @@ class PackProducer final : public BlobProducer {
     return std::make_unique<PackReader>(maker_, name_, row, column,
                                         offset - (row * maker_->columns() + column) * sizeof(float));
   }
-  // Arrays that cannot be entered anywhere are copied to where they can, by whoever comes first.
+  // The first reader copies arrays that are not seekable to scratch.
   std::uint64_t seek_granularity() const override {
     const bool long_rows = maker_->tile_columns() != maker_->columns();
     return (long_rows ? 1 : maker_->tile_rows() * maker_->columns()) * sizeof(float);
@@ -136,7 +136,7 @@ class PackProducer final : public BlobProducer {
   void verify() const override { maker_->verify_stored(); }
 
  private:
-  // There are few of them, and they are about to be read anyway.
+  // Cheap, because there are few scales, and they are about to be read anyway.
   void check_scales() const {
     const auto refuse_with = [&](const Problem& problem, std::string_view more) {
       Error error(ErrorKind::lossy, problem.rule, fmt::format("{}{}", problem.sentence, more));
@@ -190,7 +190,7 @@ Maker::Maker(std::uint64_t rows, std::uint64_t columns, std::uint64_t together)
   }
   tile_columns_ = columns;
   const std::uint64_t fitting = kMostTogether / std::max<std::uint64_t>(columns, 1);
-  // Few rows at a time, so that they stay in the cache; but no tiles of a few weights.
+  // Few rows at a time, so that they stay in the cache, but at least kSmallTile weights.
   const std::uint64_t wanted = std::max(together, ceil_div(kSmallTile, std::max<std::uint64_t>(columns, 1)));
   tile_rows_ = std::max<std::uint64_t>(together, wanted / together * together);
   while (tile_rows_ > 1 && tile_rows_ > fitting) tile_rows_ /= 2;

@@ -1,10 +1,10 @@
-// The framework for weights that other programs packed (GPTQ, AWQ, bitsandbytes, ...): codes in one array, scales, zero
-// points and the like in others beside it. A container has them as plain arrays; joined (join.hpp), they are one tensor of
-// the true shape, whose components are those arrays.
+// Framework for packed weights of other programs (GPTQ, AWQ, bitsandbytes, ...): codes in one array; scales, zero
+// points and so on in others. Containers have them as plain arrays. Joined (join.hpp), they are one tensor of the true
+// shape, whose components are those arrays.
 //
-// A scheme is a file here. It says which arrays belong together and what their shapes must be (Scheme), what the attributes
-// of the joined tensor are, and how a few rows of it are made (Maker). From there come check, verify and lazy decoding
-// from any offset, in parallel.
+// Each family of schemes is a file in this folder. It defines which arrays belong together and their shapes (Scheme),
+// the attributes of the joined tensor, and how to make a few rows of it (Maker). The framework adds check, verify and
+// lazy decoding from any offset, in parallel.
 #pragma once
 
 #include <array>
@@ -28,12 +28,12 @@ struct Refusal {
   Problem problem;
 };
 [[noreturn]] void refuse(std::string_view rule, std::string sentence);
-// A variant that is not decoded: nothing is wrong with it.
+// For a variant that is not decoded, although nothing is wrong with it.
 [[noreturn]] void refuse_variant(std::string sentence);
 
 class Array;
 
-// That so many elements of scales are NaN or infinite, `first` the first of them.
+// The problem that `count` elements of an array of scales are NaN or infinite; `first` is the first of them.
 Problem nonfinite(const Array& array, std::uint64_t first, std::uint64_t count);
 
 // Some rows of the dense matrix, or a part of one.
@@ -42,13 +42,13 @@ struct Tile {
   std::uint64_t column = 0, columns = 0;
 };
 
-// Makes the floats of one tensor. Immutable, but for what it keeps of small arrays; used by many threads.
+// Makes the floats of one tensor. Immutable, except for cached small arrays; used by many threads.
 class Maker {
  public:
   // Longer rows are made in parts.
   static constexpr std::uint64_t kLongRow = std::uint64_t{1} << 20;
 
-  // `together`: rows that are made at the cost of one, because their codes share words or cache lines.
+  // `together`: rows that cost as much as one, because their codes share words or cache lines.
   Maker(std::uint64_t rows, std::uint64_t columns, std::uint64_t together = 1);
   virtual ~Maker() = default;
   Maker(const Maker&) = delete;
@@ -56,37 +56,37 @@ class Maker {
 
   std::uint64_t rows() const { return rows_; }
   std::uint64_t columns() const { return columns_; }
-  // A tile begins at a multiple of so many rows, and has so many or what is left. Of one row where rows are long: then it
-  // begins at a multiple of so many columns, and has so many or what is left.
+  // A tile begins at a multiple of tile_rows() and has that many rows, or fewer at the end. If rows are long, it is a
+  // part of one row: it begins at a multiple of tile_columns() and has that many columns, or fewer at the end.
   std::uint64_t tile_rows() const { return tile_rows_; }
   std::uint64_t tile_columns() const { return tile_columns_; }
-  // Whether any rows of a tile may be made by themselves, at no more than their share.
+  // Whether some rows of a tile can be made for their share of its cost.
   bool rows_alone() const { return rows_alone_; }
 
-  // The floats of a tile, row after row.
+  // Makes the floats of a tile, row after row.
   virtual void make(const Tile& tile, float* out) const = 0;
-  // The same rounded to bf16, little-endian. False if that is not done in one step, or not for these numbers: then the floats
-  // are rounded.
+  // The same, rounded to bf16, little-endian. Returns false if the scheme cannot make bf16 directly, or not for these
+  // numbers; the caller then rounds the floats.
   virtual bool make_bf16(const Tile&, std::byte*) const { return false; }
-  // Every broken rule of the data: those of the scales, and what the scheme adds.
+  // Reports every broken rule of the data: those of the scales, and those of the scheme.
   virtual void verify(const std::function<void(Problem)>& report) const { verify_scales(report); }
-  // Scales that do not make finite weights. There are few of them.
+  // Reports scales that are not finite, or that make weights that are not. There are few scales.
   virtual void verify_scales(const std::function<void(Problem)>& report) const;
-  // Weights that are not finite although all scales are. Makes them all, but only where scales are large as none should be.
+  // Reports weights that are not finite although all scales are. Makes all weights, but only if scales are very large.
   void verify_weights(const std::function<void(Problem)>& report) const;
-  // The first weights of a tensor that has some, and the bytes that they are made of.
+  // The first weights of a tensor that has elements, and the bytes that they are made of.
   virtual FirstBlock explain(const Tensor& tensor) const = 0;
-  // Throws when a file under the arrays is not what it was.
+  // Throws if a file that holds the arrays has changed.
   void check_sources() const;
-  // Checks the stored bytes of the arrays as a whole.
+  // Verifies the digests of all arrays.
   void verify_stored() const;
-  // Of bytes that `at` shows or reads in parts: the others are compared when they are decompressed.
+  // Verifies the digests of plain arrays, which `Array::at` reads in parts. Others are verified when decompressed.
   void verify_plain() const;
 
  protected:
-  // The arrays that it reads, and which of them are scales. They must live as long as this.
+  // Sets the arrays that it reads, and which of them are scales. They must live as long as the Maker.
   void read_from(std::initializer_list<const Array*> arrays, std::initializer_list<const Array*> scales);
-  // Whether the product of scales and a code may be more than f32 holds.
+  // Whether the product of scales and a code may exceed f32.
   virtual bool may_overflow() const;
 
  private:
@@ -100,17 +100,17 @@ struct Pack {
   std::string_view layout, title;
   std::span<const std::string_view> roles;
   std::span<const std::string_view> parameters;  // attributes
-  // Throws Refusal for a tensor that is not what the layout says. Looks at no data.
+  // Throws Refusal for a tensor that does not fit the layout. Reads no data.
   std::shared_ptr<const Maker> (*plan)(const Tensor& tensor) = nullptr;
 };
 
 std::optional<Problem> check_pack(const Pack& pack, const Tensor& tensor);
 void verify_pack(const Pack& pack, const Tensor& tensor, const std::function<void(Problem)>& report);
-// Which scales are decoded. Of the others reading throws `pack.scale`, before the first weight.
+// Which scales are decoded. For others, reading throws `pack.scale` before the first weight.
 enum class Scales : std::uint8_t {
   any,
   finite,
-  finite_unless_accepted,  // the same, and the error says that they can be accepted
+  finite_unless_accepted,  // the same, and the error offers to accept them
 };
 Tensor decode_pack(const Pack& pack, const Tensor& tensor, Scales scales = Scales::any);
 
@@ -131,17 +131,18 @@ constexpr Codec pack_row() {
   };
 }
 
-// The attribute that says which arrays the components were: role -> {"name", "shape", "at"}, `at` being the place among the
-// arrays of the file.
+// The attribute that describes the arrays of the components: role -> {"name", "shape", "at"}. `at` is the index among
+// the arrays of the file.
 inline constexpr std::string_view kArrays = "arrays";
 
-// What a plan asks of a tensor. All throw Refusal.
+// Requirements of a plan. All functions throw Refusal.
 std::uint64_t matrix_rows(const Tensor& tensor);  // the product of all dimensions but the last
 void require_rank(const Tensor& tensor, std::size_t least, std::size_t most);
 std::uint64_t whole_number(const Tensor& tensor, std::string_view attribute);
-// A whole number, or `otherwise` if there is no such attribute.
+// A whole number, or `otherwise` if the attribute does not exist.
 std::uint64_t whole_number(const Tensor& tensor, std::string_view attribute, std::uint64_t otherwise);
-// The component, which is of one of these types and has so many elements. Null if it is not there and may be missing.
+// The component with this role, of one of these types and with this many elements. `optional_array` returns null if it
+// does not exist.
 using Types = std::span<const std::string_view>;
 const Component& require_array(const Tensor& tensor, std::string_view role, Types types, std::uint64_t elements);
 const Component* optional_array(const Tensor& tensor, std::string_view role, Types types, std::uint64_t elements);

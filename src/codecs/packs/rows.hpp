@@ -1,4 +1,4 @@
-// The rows of this folder: layouts for the table of codecs, and schemes. Each is defined in the file of its family.
+// The table rows of this folder: layouts for the table of codecs, and schemes. Each file defines those of its family.
 #pragma once
 
 #include <array>

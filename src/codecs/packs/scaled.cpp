@@ -1,14 +1,16 @@
-// Bytes with scales beside them: 8-bit floats ("fp8.tensor", "fp8.channel", "fp8.group", "fp8.block") and 8-bit integers
-// ("int8.tensor", "int8.channel", "int8.group"), as DeepSeek, compressed-tensors, ModelOpt, FBGEMM and others have them.
+// Bytes with separate scales: 8-bit floats ("fp8.tensor", "fp8.channel", "fp8.group", "fp8.block") and 8-bit integers
+// ("int8.tensor", "int8.channel", "int8.group"), as written by DeepSeek, compressed-tensors, ModelOpt, FBGEMM and
+// others.
 //
 //   weight  f8_e4m3fn (f8_e5m2, ...) or i8, [out, in], or [experts, out, in]
-//   scale   f32, bf16, f16 or f8_e8m0: one for the tensor, for each row, for groups of a row, or for blocks of rows and
-//           columns; multiplied with the weights, also under the name weight_scale_inv
+//   scale   f32, bf16, f16 or f8_e8m0: one for the tensor, per row, per group of a row, or per block of rows and
+//           columns; multiplied with the weights, even if its name is weight_scale_inv
 //   zero    i8, as many as scales (int8 only; may be missing)
 //   w = scale * (byte - zero)
 //
-// attributes: block_rows, block_columns. The last block of a row or column may be smaller. The names of the arrays differ:
-// see model/packed_sets.hpp. A config may state weight_block_size; otherwise a block is 128 if that fits the shapes, or what divides them.
+// Attributes: block_rows, block_columns. The last block of a row or column may be smaller. The names of the arrays
+// differ: see model/packed_sets.hpp. A config may state weight_block_size; otherwise a block is 128 if that fits the
+// shapes, or what divides them.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -24,7 +26,7 @@ namespace {
 
 constexpr std::string_view kInt8[] = {"i8"};
 
-// What the codes of a type of one byte stand for.
+// The values of all codes of a one-byte type.
 ByteTable values_of_bytes(const Component& codes) {
   static constexpr auto kIntegers = [] {
     std::array<float, 256> values{};
@@ -130,7 +132,7 @@ std::shared_ptr<const Maker> plan_grid(const Tensor& tensor) {
 
 constexpr std::uint64_t kUsualBlock = 128;
 
-// How long a block is of which there are `blocks` along `length`; `stated`: what the config says, or 0.
+// The length of a block if there are `blocks` along `length`; `stated`: the length in the config, or 0.
 std::uint64_t block_length(std::uint64_t length, std::uint64_t blocks, std::uint64_t stated) {
   if (blocks == 1) return std::max<std::uint64_t>(length, 1);
   if (blocks == length) return 1;
@@ -145,9 +147,9 @@ std::uint64_t block_length(std::uint64_t length, std::uint64_t blocks, std::uint
   return length / blocks;
 }
 
-// What the config says of the size of blocks along the rows (0) or the columns (1); 0: nothing.
+// The block size along the rows (0) or the columns (1) that the config states; 0: none.
 std::uint64_t stated_block(const Stated& stated, std::size_t axis) {
-  // compressed-tensors has it for each group of layers.
+  // compressed-tensors states it per group of layers.
   const Map* const weights = stated_weights(stated);
   const Value* value = stated.config.find("weight_block_size");
   if (value == nullptr && weights != nullptr) value = weights->find("block_structure");
@@ -164,21 +166,21 @@ std::optional<Tensor> join_grid(const Set& set) {
   const Tensor& scale = require_beside(set, "scale");
   const std::size_t rank = codes.shape.rank();
   const std::string_view type = scale.components.front().type_name();
-  // Whoever has other scales means something else by them.
+  // Vectors, and scales of other types (below), belong to something else.
   if (rank < 2) return std::nullopt;
-  // compressed-tensors' mxfp8: a byte is an exponent, for 32 weights of a row.
+  // compressed-tensors' mxfp8: a byte is the exponent of 32 weights of a row.
   if (type == "u8" && scale.shape.rank() == rank && product(scale.shape.back(), 32) == codes.shape.back())
     refuse_variant("8-bit floats with exponents as scales (MXFP8) are not decoded");
   if (std::ranges::find(kScales, type) == std::end(kScales)) return std::nullopt;
   if (rank > 3) refuse_variant(fmt::format("codes of {} dimensions are not decoded", rank));
   const std::uint64_t out = codes.shape[rank - 2], in = codes.shape[rank - 1];
-  // The grid of scales: of a matrix one, one for each row, or rows and columns; of experts likewise for each.
+  // The grid of scales. A matrix has one scale, one per row, or rows and columns of scales; so has each expert.
   Shape grid = scale.shape;
   if (rank == 3) {
     if (grid.rank() == 0 || grid[0] != codes.shape[0] || grid.rank() == 2 || grid.rank() > 3)
       refuse("pack.shape", fmt::format("scales of {} do not fit codes of {}", grid.text(), codes.shape.text()));
     grid = grid.rank() == 1 ? Shape{1, 1} : Shape{grid[1], grid[2]};
-    // Experts that are multiplied from the left have their outputs last; FBGEMM stores the scales of these as a column.
+    // Experts that are multiplied from the left have their outputs last; FBGEMM stores their scales as a column.
     const bool turned = set.stated().method == "fbgemm_fp8" && codes.name.ends_with("down_proj");
     if (grid == Shape{in, 1} && (in != out || turned)) grid = {1, in};
   } else if (grid.elements() == 1) {
@@ -189,13 +191,13 @@ std::optional<Tensor> join_grid(const Set& set) {
   if (grid.rank() != 2) refuse("pack.shape", fmt::format("the scales have the shape {}", scale.shape.text()));
   const std::uint64_t block_rows = block_length(out, grid[0], stated_block(set.stated(), 0));
   const std::uint64_t block_columns = block_length(in, grid[1], stated_block(set.stated(), 1));
-  // Parts of a fused matrix have scales of their own, and need not be of one length.
+  // The parts of a fused matrix have separate scales and can differ in length.
   const bool told = stated_block(set.stated(), 0) != 0 || grid[0] == 1 || block_rows == 1 || block_rows == kUsualBlock;
   if (!told && grid[1] == 1)
     refuse_variant(fmt::format("{} scales for {} rows, of which nothing says how many rows each is for", grid[0], out));
   if (!told) set.assume(fmt::format("blocks of {} rows and {} columns", block_rows, block_columns));
   const bool integer = codes.components.front().type_name() == kInt8[0];
-  // A matrix of scales beside a stated size of blocks is one of blocks, also where a small weight has just one.
+  // If the config states a block size, a matrix of scales is one of blocks, even if a small weight has only one block.
   const bool stated = stated_block(set.stated(), 0) != 0 && scale.shape.rank() == rank;
   const std::string_view kind = stated && !integer                ? "block"
                                 : grid[0] == 1 && grid[1] == 1    ? "tensor"

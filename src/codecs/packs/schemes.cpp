@@ -30,7 +30,7 @@ std::vector<Codec> codecs() {
 
 namespace {
 
-// Null for a layout that is not of this folder.
+// Null for a layout of another folder.
 const Pack* find_pack(std::string_view layout) {
   const Pack* pack = nullptr;
   const auto look = [&](const auto& packs) {

@@ -16,7 +16,7 @@ namespace {
 
 namespace hn = hwy::HWY_NAMESPACE;
 
-// Without vectors, or where bytes do not lie in lanes as they lie in memory, the scalar functions do the work.
+// Without vectors, or on big-endian machines (the bytes of lanes are in another order), the scalar functions are used.
 #undef TARE_PACKS_SIMD
 #if HWY_TARGET != HWY_SCALAR && __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
 #define TARE_PACKS_SIMD 1
@@ -30,7 +30,7 @@ std::uint64_t load_up_to_8(const std::byte* from, std::size_t bytes) {
   return word;
 }
 
-// Eight codes are as many bytes as a code has bits.
+// Eight codes take as many bytes as a code has bits.
 void expand_any(unsigned bits, const std::byte* stream, std::size_t count, std::uint8_t* codes) {
   const std::uint64_t mask = (std::uint64_t{1} << bits) - 1;
   for (std::size_t at = 0; at < count; at += 8, stream += bits) {
@@ -90,8 +90,8 @@ void scaled_and_added(const std::uint8_t* codes, std::size_t count, float scale,
   for (; i < count; ++i) out[i] = scale * static_cast<float>(codes[i]) + bias;
 }
 
-// f8_e4m3fn by its bits: a lookup for each byte would take most of the time. Subnormal numbers are made of whole ones, since
-// arithmetic with those of f32 is slow.
+// Converts f8_e4m3fn by its bits, because a lookup per byte would take most of the time. Subnormal numbers are made
+// from integers, because arithmetic with f32's subnormal numbers is slow.
 HWY_INLINE hn::Vec<FloatTag> e4m3fn_values(const std::uint8_t* bytes) {
   const FloatTag tag;
   const WholeTag whole;
@@ -117,7 +117,7 @@ void scaled_bytes(const ByteTable& table, const std::byte* bytes, std::size_t co
   for (; i < count; ++i) out[i] = table.values[std::to_integer<std::uint8_t>(bytes[i])] * scale;
 }
 
-// Sixteen floats at a time, byte by byte: a lookup of bytes takes sixteen codes at once.
+// Sixteen floats at a time, byte by byte: one lookup handles a byte of sixteen values.
 void scaled_nibbles(const NibbleTable& table, const std::byte* bytes, std::size_t count, bool high_first, float scale,
                     float* out) {
   const ByteTag tag;

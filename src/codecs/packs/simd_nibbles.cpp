@@ -25,7 +25,7 @@ namespace hn = hwy::HWY_NAMESPACE;
 #define TARE_NIBBLES_SIMD 0
 #endif
 
-// Lines that lie far apart, each in a page of its own, are not what processors fetch early by themselves.
+// Processors do not prefetch lines that are far apart, each in its own page.
 constexpr std::size_t kAhead = 24;
 
 HWY_INLINE void prefetch(const Lines& lines, std::size_t line) {
@@ -34,7 +34,7 @@ HWY_INLINE void prefetch(const Lines& lines, std::size_t line) {
 
 using Halves = std::array<std::uint16_t, 16>;
 
-constexpr std::uint32_t kLargest = 0x7F7F7FFF;  // of the floats that are rounded to a number of bf16
+constexpr std::uint32_t kLargest = 0x7F7F7FFF;  // the largest float that rounds to a finite bf16
 
 HWY_INLINE unsigned code_at(NibbleOrder order, const std::byte* codes, std::size_t i) {
   const bool single = order == NibbleOrder::low_only || order == NibbleOrder::high_only;
@@ -70,7 +70,7 @@ HWY_INLINE ByteVec high_nibbles(ByteVec bytes) {
   return hn::And(hn::BitCast(ByteTag(), hn::ShiftRight<4>(hn::BitCast(PairTag(), bytes))), hn::Set(ByteTag(), 15));
 }
 
-// The next sixteen codes, one to a byte.
+// The next sixteen codes, one per byte.
 template <NibbleOrder kOrder>
 HWY_INLINE ByteVec sixteen_codes(const std::byte* codes) {
   const ByteTag tag;
@@ -83,8 +83,8 @@ HWY_INLINE ByteVec sixteen_codes(const std::byte* codes) {
 
 using PairVec = hn::Vec<PairTag>;
 
-// Sixteen numbers of bf16. They stay in registers: a load behind stores of another width would wait until everything that was
-// written before is in the cache. False if one of them is none.
+// Rounds the sixteen values to bf16. They stay in registers, because a load after stores of another width waits for all
+// earlier stores. Returns false if one is NaN or too large for bf16.
 HWY_INLINE bool round_values(const NibbleValues& values, PairVec& first, PairVec& second) {
   const hn::Full128<float> floats;
   const WordTag words;
@@ -105,7 +105,7 @@ HWY_INLINE bool round_values(const NibbleValues& values, PairVec& first, PairVec
   return hn::AllFalse(whole, hn::Gt(hn::BitCast(whole, largest), hn::Set(whole, kLargest)));
 }
 
-// The bytes of sixteen numbers of 16 bits: all low ones, all high ones. A lookup of bytes takes sixteen codes at once.
+// Splits the sixteen 16-bit values into low bytes and high bytes: one lookup handles a byte of sixteen codes.
 template <NibbleOrder kOrder>
 HWY_INLINE void look_up(const std::byte* codes, std::size_t count, PairVec first, PairVec second, std::byte* out) {
   const ByteTag tag;
@@ -178,7 +178,7 @@ void turned_words(const Lines& lines, std::size_t columns, std::uint32_t* out, s
   turn_part(lines, line, lines.count, 0, columns, out, stride);
 }
 
-// Sixteen lines of sixteen bytes: four times, the first half is interleaved with the second.
+// Transposes sixteen lines of sixteen bytes: interleaves the first half with the second, four times.
 HWY_INLINE void turn_square(const std::byte* from, std::size_t pitch, std::byte* out, std::size_t stride) {
   const ByteTag tag;
   ByteVec a[16], b[16];
@@ -210,7 +210,7 @@ void turned_bytes(const Lines& lines, std::size_t columns, std::byte* out, std::
 
 #else
 
-// False if one of them is not a number of bf16: its magnitude is beyond the last that is rounded to one.
+// Returns false if a value is NaN or too large for bf16.
 bool round_values(const NibbleValues& values, Halves& halves) {
   bool fit = true;
   for (std::size_t i = 0; i < halves.size(); ++i) {

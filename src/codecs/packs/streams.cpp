@@ -1,10 +1,10 @@
-// Codes side by side in the rows they belong to: compressed-tensors' pack-quantized ("ct.int2" to "ct.int8") and MLX's
-// affine quantization ("mlx.affine2" to "mlx.affine8").
+// Codes packed along their rows: compressed-tensors' pack-quantized ("ct.int2" to "ct.int8") and MLX's affine
+// quantization ("mlx.affine2" to "mlx.affine8").
 //
-//   ct    weight_packed      i32 [.., out, ceil(in * bits / 32)]: a stream of bits along the row, of codes plus 2^(bits-1)
+//   ct    weight_packed      i32 [.., out, ceil(in * bits / 32)]: a stream of bits along the row, of codes + 2^(bits-1)
 //         weight_scale       f16, bf16 or f32: [.., out, groups], or one for all
-//         weight_zero_point  may be missing: i32 [.., ceil(out * bits / 32), groups], a stream of bits down each column;
-//                            or i8, one for each scale
+//         weight_zero_point  may be missing: i32 [.., ceil(out * bits / 32), groups], a stream of bits down each
+//                            column; or i8, one per scale
 //         weight_g_idx       i32 [in], the group of each input; may be missing
 //         weight_shape       i64 or i32: the shape, read when a file is opened
 //         w = scale * (code - zero)
@@ -12,7 +12,7 @@
 //         scales, biases     f16, bf16 or f32 [.., out, in / group_size]
 //         w = scale * code + bias
 //
-// MLX's config states bits and group_size, for single layers too; a file without it is taken for one of groups of 64.
+// MLX's config states bits and group_size, also for single layers; without a config, groups of 64 are assumed.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -29,7 +29,7 @@ namespace tare::codec::packs {
 namespace {
 
 constexpr std::string_view kPackedZeros[] = {"i32", "i8"}, kIntegers[] = {"i64", "i32"};
-constexpr std::size_t kBlock = 2048;  // codes expanded at a time: a multiple of 32
+constexpr std::size_t kBlock = 2048;  // codes expanded at a time; a multiple of 32
 
 class CtMaker final : public Maker {
  public:
@@ -104,7 +104,7 @@ class CtMaker final : public Maker {
   }
 
  private:
-  // Those of some groups of a row.
+  // Reads the zero points of some groups of a row.
   void read_zeros(std::uint64_t row, std::uint64_t group, std::vector<float>& zeros) const {
     if (!zeros_) return;
     if (zeros_->component().dtype == DType::i8) {
@@ -260,11 +260,11 @@ std::optional<Tensor> join_ct(const Set& set) {
                                codes.shape.back(), in));
   if (said && *said != bits)
     refuse("pack.shape", fmt::format("the config states codes of {} bits, the shapes those of {}", *said, bits));
-  // Of 7 bits, release 0.17 has four to a word, too.
+  // Release 0.17 also stores four codes of 7 bits per word.
   if (bits == 8 && !said) set.assume("codes of 8 bits, not of 7, which may take as much room");
   const auto stated_size = stated == nullptr ? std::nullopt : stated_whole(*stated, "group_size", "pack.group");
   if (stated_size == 0) refuse("pack.group", "the config states a group size of 0");
-  const std::int64_t size = stated_size.value_or(-1);  // not positive: nothing is said
+  const std::int64_t size = stated_size.value_or(-1);  // not positive: not stated
   Joining joining(set, fmt::format("ct.int{}", bits), shape);
   joining.add("weight_packed", codes, kWords, with_last(shape, 2, out, codes.shape.back()));
   const bool one = scale.shape.elements() == 1 && !(out == 1 && rank == 2);
@@ -289,7 +289,7 @@ std::optional<Tensor> join_ct(const Set& set) {
   return joining.take();
 }
 
-// What MLX's config says of a layer: its own entry, or that for all.
+// What MLX's config states for a layer: in the layer's own entry, or for all layers.
 struct MlxFacts {
   std::uint64_t bits = 0, group_size = 0;
   std::string mode;
@@ -325,7 +325,7 @@ std::optional<Tensor> join_mlx(const Set& set) {
   const std::uint64_t groups = scales.shape.back(), words = codes.shape.back();
   if (groups == 0 || product(words, 32) % groups != 0)
     refuse("pack.shape", fmt::format("{} words do not make {} groups", words, groups));
-  // Bits of a group; which part of it is bits and which is size, only the config knows.
+  // Bits per group: the product of code width and group size, which only the config can separate.
   const std::uint64_t together = words * 32 / groups;
   if (facts.group_size == 0) facts.group_size = facts.bits != 0 ? together / facts.bits : 64;
   if (facts.bits == 0) facts.bits = together / facts.group_size;

@@ -1,16 +1,15 @@
 // "sparse_coo": a list of coordinates and values.
 //
 //   values  one element per entry
-//   coords  u64[rank * entries]: the first coordinate of every entry, then every second coordinate, ...
+//   coords  u64[rank * entries]: the first coordinate of every entry, then the second coordinate of every entry, ...
 //
-// Entries at the same place are added up, in the order they are stored and in the values' own type, as SciPy
-// does: integers wrap, bool is or, floats round once per addition. Values of a type without addition (fp8,
-// unknown types) may not repeat a place.
+// Entries at the same place are added up, in the order in which they are stored and in the values' own type, as SciPy
+// does: integers wrap, bools are ORed, floats round once per addition. Values of a type without addition (8-bit floats,
+// unknown types) must not repeat a place.
 //
-// Decoding first runs over the coordinates once to see whether they are sound and whether they rise. Entries in
-// row-major order are then read in a single pass; others are dealt once into windows of 4 MiB of dense output, in
-// scratch space when they are many. What the first run found may not be true any more: each pass checks every
-// coordinate it uses.
+// Decoding first reads all coordinates once to check them and to find out whether they are in order. Entries in
+// row-major order are then read in a single pass; others are sorted once into windows of 4 MiB of dense output, in
+// scratch space. The file may have changed since the first pass, so each pass checks every coordinate that it uses.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -55,7 +54,7 @@ std::optional<Problem> check_coo(const Tensor& tensor) {
   return std::nullopt;
 }
 
-// The entries' coordinates, from entry `first` on.
+// The coordinates of the entries, from entry `first` on.
 class Coordinates {
  public:
   Coordinates(const Tensor& tensor, std::uint64_t first) : shape_(tensor.shape), current_(tensor.shape) {
@@ -65,7 +64,7 @@ class Coordinates {
       streams_.emplace_back(tensor.component("coords")->blob, d * entries + first);
   }
 
-  // The dimension in which the next entry lies outside of the shape; nothing when it is inside.
+  // Reads the next entry. Returns the first dimension in which it is outside the shape; nothing if it is inside.
   std::optional<std::size_t> next() {
     std::optional<std::size_t> outside;
     for (std::size_t d = 0; d < streams_.size(); ++d) {
@@ -75,7 +74,7 @@ class Coordinates {
     return outside;
   }
   const Shape& current() const { return current_; }
-  // Row-major; only for an entry inside a shape whose elements can be counted.
+  // Row-major; only for an entry inside a shape whose number of elements fits 64 bits.
   std::uint64_t place() const {
     std::uint64_t place = 0;
     for (std::size_t d = 0; d < shape_.rank(); ++d) place = place * shape_[d] + current_[d];
@@ -87,8 +86,8 @@ class Coordinates {
   std::vector<IndexStream> streams_;
 };
 
-// One stream of coordinates for each dimension: packed ones would be unpacked from the start for each, with a decoder's
-// memory for each. They are unpacked once instead.
+// There is one stream of coordinates per dimension. Compressed coordinates would be decompressed from the start for
+// each, with a decoder's memory for each; so they are decompressed once, to scratch.
 Tensor with_seekable_coords(const Tensor& tensor) {
   Tensor copy = tensor;
   for (Component& component : copy.components)
@@ -97,7 +96,7 @@ Tensor with_seekable_coords(const Tensor& tensor) {
   return copy;
 }
 
-// Where coordinate d of an entry is in the file; a scalar's entries have none.
+// The file offset of coordinate d of an entry; the entries of a scalar have none.
 std::optional<std::uint64_t> coordinate_offset(const Tensor& tensor, std::uint64_t entry, std::size_t d) {
   const Blob& coords = tensor.component("coords")->blob;
   if (tensor.shape.rank() == 0) return std::nullopt;
@@ -111,7 +110,7 @@ Problem outside_problem(const Tensor& tensor, const Coordinates& at, std::uint64
           coordinate_offset(tensor, entry, d)};
 }
 
-// The next entry, which must lie inside of the shape.
+// Reads the next entry. Throws `coo.bounds` if it is outside the shape.
 void next_inside(const Tensor& tensor, Coordinates& at, std::uint64_t entry) {
   if (const auto d = at.next())
     throw_corrupt(tensor, *tensor.component("coords"), outside_problem(tensor, at, entry, *d));
@@ -119,14 +118,14 @@ void next_inside(const Tensor& tensor, Coordinates& at, std::uint64_t entry) {
 
 using Report = std::function<void(Problem)>;
 
-// What one pass over the coordinates tells.
+// The result of one pass over the coordinates.
 struct Survey {
-  std::uint64_t outside = 0, repeated = 0;  // repeated: equal to the entry just before
+  std::uint64_t outside = 0, repeated = 0;  // repeated: at the same place as the entry before
   bool rising = true;
   std::optional<Problem> first_outside, first_repeated;
 };
 
-// `entered`: the same tensor, with coordinates that can be entered anywhere.
+// `entered` is the same tensor with seekable coordinates.
 Survey survey(const Tensor& tensor, const Tensor& entered, std::uint64_t entries) {
   Survey found;
   Coordinates at(entered, 0);
@@ -147,15 +146,15 @@ Survey survey(const Tensor& tensor, const Tensor& entered, std::uint64_t entries
   return found;
 }
 
-// Places mixed well (the finalizer of MurmurHash3), to deal them into equal shares.
+// Mixes the bits of a place (the finalizer of MurmurHash3), to divide places into equal shares.
 std::uint64_t mixed(std::uint64_t x) {
   x = (x ^ (x >> 33)) * 0xFF51AFD7ED558CCDu;
   x = (x ^ (x >> 33)) * 0xC4CEB9FE1A85EC53u;
   return x ^ (x >> 33);
 }
 
-// Looks for a place that two entries share when the entries are in no order: deals the places into shares that fit
-// memory and sorts each.
+// Finds a place that two entries share if the entries are in no order: divides the places into shares that fit memory,
+// and sorts each.
 std::optional<Problem> find_repeated(const Tensor& tensor, std::uint64_t entries) {
   constexpr std::uint64_t kShare = std::uint64_t{1} << 20;
   std::vector<std::uint64_t> counts(static_cast<std::size_t>(ceil_div(entries, kShare)));
@@ -177,7 +176,8 @@ std::optional<Problem> find_repeated(const Tensor& tensor, std::uint64_t entries
   shares.seal();
   std::vector<std::uint64_t> places;
   for (std::size_t share = 0; share < counts.size(); ++share) {
-    // Twice the fair share only when places repeat, which then shows, or in a file made to defeat the mixing.
+    // A share exceeds twice its expected size only if places repeat, which is found anyway, or if a file was made to
+    // defeat the mixing.
     places.resize(static_cast<std::size_t>(std::min(counts[share], 2 * kShare)));
     IndexStream dealt(shares.records(share), 0);
     for (std::uint64_t& place : places) place = dealt.next();
@@ -197,7 +197,7 @@ template <typename T>
 void add_float(std::byte* sum, const std::byte* value) {
   store_le<T>(sum, load_le<T>(sum) + load_le<T>(value));
 }
-// Through double, which is wide enough for the one rounding to be the right one.
+// Adds in double, which is wide enough for a single correct rounding.
 template <auto Widen, auto Round>
 void add_half(std::byte* sum, const std::byte* value) {
   const double wide = double{Widen(load_le<std::uint16_t>(sum))} + double{Widen(load_le<std::uint16_t>(value))};
@@ -207,7 +207,7 @@ void add_boolean(std::byte* sum, const std::byte* value) { *sum |= *value; }
 
 using Add = void (*)(std::byte* sum, const std::byte* value);
 
-// Null when the type has no addition here.
+// Null if the type has no addition here.
 Add addition(const Component& values) {
   if (!values.type.empty() && storage_per_element(values.dtype, values.type) == 1) return nullptr;
   switch (values.dtype) {
@@ -228,7 +228,7 @@ Add addition(const Component& values) {
   return nullptr;
 }
 
-// The first two entries at one place, if there are such; `outside` gets what is wrong with the coordinates themselves.
+// The first two entries at the same place, if there are any. Problems with the coordinates themselves go to `outside`.
 std::optional<Problem> repeated_place(const Tensor& tensor, const Report& outside) {
   const Component& values = *tensor.component("values");
   const std::uint64_t entries = values.blob.size() / width_of(values);
@@ -267,7 +267,7 @@ class Adder {
   std::size_t step_, width_;
 };
 
-// Entries whose places never fall; those at one place come out as one.
+// Reads entries that are in order; entries at the same place become one.
 class CooCursor final : public Cursor {
  public:
   CooCursor(const Tensor& tensor, std::uint64_t entry, std::uint64_t entries)
@@ -308,7 +308,7 @@ class CooCursor final : public Cursor {
   }
 
   Tensor tensor_;
-  std::uint64_t entry_, entries_;  // the next one; how many there are
+  std::uint64_t entry_, entries_;  // the next entry; the number of entries
   Coordinates at_;
   ByteStream values_;
   Adder add_;
@@ -317,7 +317,8 @@ class CooCursor final : public Cursor {
   std::vector<std::byte> sum_;
 };
 
-// Entries in any order, dealt into windows of the output: those of a window are together, in the order they are stored.
+// Entries in any order, sorted into windows of the output. Inside a window they keep the order in which they are
+// stored.
 class CooWindows {
  public:
   CooWindows(const Tensor& tensor, std::uint64_t entries, std::vector<std::uint64_t> counts)
@@ -335,7 +336,7 @@ class CooWindows {
     buckets_.seal();
   }
 
-  // Of a window.
+  // Elements per window.
   static std::uint64_t elements(std::uint64_t width) { return kWindow / width; }
   // Calls `visit(place, value)` for each entry of a window.
   template <typename Visit>
@@ -425,7 +426,8 @@ class CooProducer final : public BlobProducer {
     return is_seekable(tensor_.component("values")->blob) && is_seekable(tensor_.component("coords")->blob);
   }
 
-  // Whether places rise; if not, deals the entries. What is wrong with the coordinates is said before anything is decoded.
+  // Finds out whether the entries are in order; if not, sorts them into windows. Throws for bad coordinates before
+  // anything is decoded.
   void scan() const {
     entered_ = with_seekable_coords(tensor_);
     Coordinates at(entered_, 0);
@@ -441,7 +443,7 @@ class CooProducer final : public BlobProducer {
     }
     if (rising_) return;
     windows_ = std::make_shared<const CooWindows>(entered_, entries_, std::move(counts));
-    entered_ = tensor_;  // gives the scratch back
+    entered_ = tensor_;  // frees the scratch space
   }
 
   // The first entry at or after a place.
@@ -471,7 +473,7 @@ class CooProducer final : public BlobProducer {
   std::uint64_t elements_, width_ = 0, entries_ = 0;
   mutable Once once_;
   mutable bool rising_ = false;
-  mutable Tensor entered_;  // with coordinates that can be entered at each dimension
+  mutable Tensor entered_;  // the tensor with seekable coordinates
   mutable std::shared_ptr<const CooWindows> windows_;
 };
 
@@ -505,7 +507,7 @@ void verify_coo(const Tensor& tensor, const std::function<void(Problem)>& report
   verify_booleans(values, report);
   std::optional<Problem> repeated = sparse::repeated_place(tensor, report);
   if (!repeated) return;
-  // What can be added up has a meaning.
+  // Repeated places are valid if their values can be added.
   if (repeats == Repeats::added_up && sparse::addition(values) != nullptr) {
     repeated->severity = Severity::warning;
     repeated->sentence += "; their values are added up";

@@ -1,11 +1,11 @@
 // "sparse_csr": compressed sparse rows of a matrix.
 //
 //   values   one element per entry, row by row
-//   indices  u64, the column of each entry; strictly rising within a row
-//   indptr   u64[rows + 1]: row r holds the entries indptr[r] .. indptr[r + 1]
+//   indices  u64, the column of each entry; strictly ascending inside a row
+//   indptr   u64[rows + 1]: row r has the entries indptr[r] .. indptr[r + 1]
 //
-// Decoding reads each component once, front to back, and enters at any row through indptr. It therefore
-// refuses what `verify` reports: columns out of range or not rising, row pointers that fall.
+// Decoding reads each component once, from front to back, and can start at any row with the help of indptr. Therefore
+// it refuses what `verify` reports: columns out of range or out of order, descending row pointers.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -48,7 +48,7 @@ std::optional<Problem> check_csr(const Tensor& tensor) {
 
 using Report = std::function<void(Problem)>;
 
-// Whether the row pointers can be followed.
+// Whether the row pointers are usable.
 bool verify_pointers(const Blob& indptr, std::uint64_t rows, std::uint64_t entries, const Report& report) {
   IndexStream stream(indptr, 0);
   std::uint64_t previous = stream.next();
@@ -71,11 +71,11 @@ bool verify_pointers(const Blob& indptr, std::uint64_t rows, std::uint64_t entri
   return false;
 }
 
-// Counts breaches of one rule and tells of the first.
+// Counts violations of one rule and reports the first.
 struct Tally {
   std::uint64_t count = 0;
   std::string first;
-  std::uint64_t entry = 0;  // of the first
+  std::uint64_t entry = 0;  // of the first violation
   void add(std::uint64_t at, const std::string& sentence) {
     if (count++ > 0) return;
     first = sentence;
@@ -121,7 +121,7 @@ void verify_csr(const Tensor& tensor, const Report& report) {
 
 class CsrCursor final : public Cursor {
  public:
-  // Keeps a copy of the tensor: readers may outlive the producer.
+  // Keeps a copy of the tensor, because readers may outlive the producer.
   CsrCursor(const Tensor& tensor, std::uint64_t row)
       : tensor_(tensor),
         columns_(tensor.shape[1]),
@@ -205,7 +205,7 @@ class CsrProducer final : public BlobProducer {
 
   std::unique_ptr<BlobReader> open(std::uint64_t offset) const override {
     const std::uint64_t element = offset / width_;
-    // The very end belongs to no row.
+    // The offset at the very end belongs to no row.
     const std::uint64_t row = std::min(element / tensor_.shape[1], tensor_.shape[0] - 1);
     auto reader = std::make_unique<DenseReader>(std::make_unique<CsrCursor>(tensor_, row), element, elements_,
                                                 static_cast<std::size_t>(width_));

@@ -23,7 +23,7 @@ std::span<const std::byte> DenseReader::make_block() {
   const auto count = static_cast<std::size_t>(std::min<std::uint64_t>(end_ - next_, kBlock / width_));
   block_.assign(count * width_, std::byte{});
   for (; cursor_->place() < next_ + count; cursor_->advance()) {
-    // Cursors promise it; the bytes they promise it by may have been rewritten, and this is a place in memory.
+    // Cursors promise this, but the file may have changed, and the difference becomes an offset in memory.
     if (cursor_->place() < next_)
       throw Error(ErrorKind::corrupt, "codec.order",
                   fmt::format("an entry at place {} follows one at {} or after it", cursor_->place(), next_));

@@ -1,4 +1,4 @@
-// What the sparse layouts share: entries in order of their place become a dense run of bytes.
+// Shared by the sparse layouts: converts entries in order of their place to a dense run of bytes.
 #pragma once
 
 #include <cstdint>
@@ -11,7 +11,7 @@
 
 namespace tare::codec::sparse {
 
-// Walks a sparse tensor's entries by rising place in the dense tensor.
+// Walks over a sparse tensor's entries in ascending order of their place in the dense tensor.
 class Cursor {
  public:
   static constexpr std::uint64_t kEnd = std::numeric_limits<std::uint64_t>::max();
@@ -43,18 +43,18 @@ class DenseReader final : public BlockReader {
   std::vector<std::byte> block_;
 };
 
-// The dense tensor that `tensor` stands for, over `producer`. `bytes` is its size.
+// The dense form of `tensor`, whose bytes `producer` makes. `bytes` is its size.
 Tensor as_dense(const Tensor& tensor, const Component& values, std::uint64_t bytes,
                 std::shared_ptr<const BlobProducer> producer);
 
-// Bytes of that dense tensor. Throws limit `codec.too_large` above kMaxDecodedBytes: only the shape vouches
-// for them.
+// The size of the dense tensor. Throws limit `codec.too_large` above kMaxDecodedBytes, because nothing but the shape
+// confirms that size.
 std::uint64_t dense_bytes(const Tensor& tensor, const Component& values);
 
-// A broken data rule met while decoding.
+// Throws the error for a data rule that is found broken during decoding.
 [[noreturn]] void throw_corrupt(const Tensor& tensor, const Component& component, const Problem& problem);
 
-// A missing role or a wrong index type, which all sparse layouts refuse alike. `prefix` is "csr" or "coo".
+// Checks for a missing role or a wrong index type, for all sparse layouts. `prefix` is "csr" or "coo".
 std::optional<Problem> check_index(const Tensor& tensor, std::string_view prefix, std::string_view role);
 
 }  // namespace tare::codec::sparse

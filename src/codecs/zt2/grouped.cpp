@@ -1,11 +1,12 @@
-// "zt.quant_group/1" and "zt.mx/1": codes in row-major order, and scales (and zero points) that groups along one axis share.
+// "zt.quant_group/1" and "zt.mx/1": codes in row-major order; groups along one axis share a scale (and a zero point).
 //
-//   scales   as an array of the tensor's shape in which the axis counts groups
-//   value    (code - zero) * scale, computed as a double and rounded once to f32
+//   scales   an array of the tensor's shape in which the axis counts groups
+//   value    (code - zero) * scale, computed as double and rounded once to f32
 //
-// quant_group: codes of 2 to 8 bits fill words, the first one in the lowest bits (lsb_first) or in the highest; zero points
-// are a constant, an array like the scales, or packed like the codes. A group size of 0 is taken at its word: the sizes that
-// the profile asks for are then those of groups of one.
+// quant_group: codes of 2 to 8 bits fill words, the first code in the lowest bits (lsb_first) or in the highest. Zero
+// points are a constant, an array like the scales, or packed like the codes. A group size of 0 means groups of one
+// element, because that gives the sizes that the profile requires.
+//
 // mx: the codes are f4_e2m1, f8_e4m3fn, f8_e5m2, or i8 in units of 1/64; scales are powers of two (f8_e8m0).
 #include <algorithm>
 #include <array>
@@ -62,7 +63,7 @@ class PackedCodes {
   std::uint64_t word_ = 0;
 };
 
-// What all readers of a tensor need. Keeps a copy of it: readers may outlive the producer.
+// Shared by all readers of a tensor. Keeps a copy of it, because readers may outlive the producer.
 struct Grouped {
   Tensor tensor;
   GroupPlan plan;
@@ -72,9 +73,9 @@ struct Grouped {
   const Component& data() const { return *tensor.component("data"); }
   const Component& scales() const { return *tensor.component("scales"); }
   bool packed_zeros() const { return plan.zero_packing == "same_as_data"; }
-  // Codes that begin at whole bytes of the data.
+  // Number of codes per unit that begins at a whole byte of the data.
   std::uint64_t unit() const { return mx ? (data().type == kF4 ? 2 : 1) : plan.per_word; }
-  // The place of the scale of an element.
+  // The index of an element's scale.
   std::uint64_t scale_of(std::uint64_t element) const { return element / inner / group * inner + element % inner; }
 };
 
@@ -93,7 +94,7 @@ class GroupedReader final : public BlockReader {
   std::span<const std::byte> make_block() override {
     constexpr std::uint64_t kMost = 8192;
     std::uint64_t count = std::min(kMost, all_->elements - next_);
-    // Scales of one row follow each other.
+    // Inside one row, scales are contiguous.
     if (all_->inner > 1) count = std::min(count, all_->inner - next_ % all_->inner);
     if (count == 0) return {};
     const auto n = static_cast<std::size_t>(count);
@@ -189,7 +190,7 @@ Tensor decode_grouped(const Tensor& tensor, bool mx, std::span<const std::string
   return decoded;
 }
 
-// The first group. Where groups are not along the last axis, neighbours have scales of their own: the first few of them.
+// Explains the first group; or, if groups are not along the last axis, the first few elements, whose scales differ.
 std::optional<FirstBlock> explain_grouped(const Tensor& tensor, bool mx) {
   Grouped all{.tensor = tensor, .plan = {}, .mx = mx};
   if (mx ? check_mx(all.tensor, all.plan) : check_group(all.tensor, all.plan)) return std::nullopt;
@@ -203,7 +204,7 @@ std::optional<FirstBlock> explain_grouped(const Tensor& tensor, bool mx) {
   Explainer block(tensor, weights, mx ? "w = scale x" : "w = scale (q - zero)");
   const bool nibbles = mx && all.data().type == kF4, lowest = mx || all.plan.order != "msb_first";
   const unsigned bits = nibbles ? 4 : static_cast<unsigned>(all.plan.bits);
-  // Codes of a word, its first one in the lowest bits or in the highest.
+  // Unpacks the codes of words, whose first code is in the lowest bits or in the highest.
   const auto unpack = [&](std::string_view role, std::string_view what, std::uint64_t count) {
     const std::uint64_t width = mx ? 1 : size_of(all.data().dtype), per_word = mx ? 2 : all.plan.per_word;
     const Bytes bytes = block.field(role, {.what = what,

@@ -1,5 +1,5 @@
-// "zt.sparse_csr/1" and "zt.sparse_coo/1" with indices of 32 bits, or with values of 4: the sparse layouts, whose indices have
-// 64 bits and whose values have whole bytes, over widened ones. With neither they are those layouts themselves.
+// "zt.sparse_csr/1" and "zt.sparse_coo/1" with 32-bit indices or 4-bit values. They are widened for the sparse layouts,
+// whose indices have 64 bits and whose values have whole bytes. Without either, a reader uses those layouts directly.
 #include <array>
 
 #include "codecs/coordinates.hpp"
@@ -14,7 +14,7 @@ constexpr std::array<std::string_view, 3> kCsrRoles = {"values", "indices", "ind
 constexpr std::array<std::string_view, 2> kCooRoles = {"values", "coords"};
 constexpr std::string_view kWideCsr = "sparse_csr", kWideCoo = "sparse_coo";
 
-// The number of entries; the profile's own rules hold.
+// The number of entries. The tensor has passed the profile's checks.
 std::uint64_t entries_of(const Tensor& tensor) {
   const Component* const indices = tensor.component("indices");
   if (indices != nullptr) return indices->blob.size() / size_of(indices->dtype);
@@ -48,7 +48,7 @@ void verify_csr(const Tensor& tensor, const std::function<void(Problem)>& report
   verify_values(tensor, report);
   find_codec(kWideCsr)->verify(widened(tensor, kWideCsr), report);
 }
-// The profile allows no place twice.
+// The profile forbids repeated places.
 void verify_coo(const Tensor& tensor, const std::function<void(Problem)>& report) {
   verify_values(tensor, report);
   codec::verify_coo(widened(tensor, kWideCoo), report, Repeats::forbidden);

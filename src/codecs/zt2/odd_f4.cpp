@@ -1,5 +1,5 @@
-// "zt.f4_e2m1": an odd number of 4-bit floats, which zTensor 2 allows: two in a byte, and half a byte, which is 0, is left
-// over. An even number is "packed.f4_e2m1", over which this one is decoded.
+// "zt.f4_e2m1": an odd number of 4-bit floats, two per byte, which zTensor 2 allows; the last half byte is unused and
+// 0. An even number is "packed.f4_e2m1", which this layout uses for decoding.
 #include <fmt/format.h>
 
 #include <array>

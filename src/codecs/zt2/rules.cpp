@@ -71,7 +71,7 @@ std::optional<Problem> expect_size(const Component& component, std::optional<std
   return size_problem(component, expected);
 }
 
-// Of a type that is not registered nothing is known.
+// Nothing is known about types that are not registered.
 std::optional<Problem> expect_elements(const Component& component, std::uint64_t count) {
   const ElementSize size = size_of_elements(component.dtype, component.type, count);
   return size.known ? expect_size(component, size.bytes) : std::nullopt;

@@ -1,5 +1,5 @@
-// The rules of zTensor 2's types and profiles: what parts and attributes an object of a profile has, and how long its parts
-// are. They look at no data.
+// The rules of zTensor 2's types and profiles: the parts and attributes of an object of a profile, and the sizes of its
+// parts. They read no data.
 #pragma once
 
 #include <cstdint>
@@ -19,16 +19,16 @@ inline constexpr std::string_view kCsrId = "zt.sparse_csr/1", kCooId = "zt.spars
                                   kMxId = "zt.mx/1";
 inline constexpr std::string_view kF4 = "f4_e2m1", kOddF4 = "zt.f4_e2m1";
 
-// Bytes of so many elements. Not known: the type is not registered. No bytes: there is no such number.
+// The size of some elements. Not known: the type is not registered. No bytes: the size overflows 64 bits.
 struct ElementSize {
   bool known = false;
   std::optional<std::uint64_t> bytes;
 };
 ElementSize size_of_elements(DType dtype, std::string_view type, std::uint64_t count);
-// The storage type that a registered logical type has; nothing for one that is not registered.
+// The storage type of a registered logical type; nothing for other types.
 std::optional<DType> storage_of(std::string_view type);
 
-// Entries of attributes: nothing, or an empty text, when there is none of that kind.
+// Entries of attributes: nothing (or an empty text, or null) if there is no entry of that kind.
 std::optional<std::uint64_t> number(const Map& map, std::string_view key);
 std::string_view word(const Map& map, std::string_view key);
 const Map* submap(const Map& map, std::string_view key);
@@ -37,15 +37,15 @@ bool has_parts(const Tensor& tensor, std::span<const std::string_view> names);
 Problem parts_problem(std::string_view id, std::string_view parts);
 std::optional<Problem> expect_size(const Component& component, std::optional<std::uint64_t> expected);
 
-// `count` 4-bit floats, two in a byte, as f32. The bytes are as many as that takes.
+// `count` 4-bit floats, two per byte, as f32. `halves` must have the right number of bytes.
 Component floats_of_f4(const Component& halves, std::uint64_t count);
-// An odd number of them leaves half a byte, which is 0.
+// Reports an unused last half byte that is not 0.
 void verify_last_half(const Component& halves, std::uint64_t count, const std::function<void(Problem)>& report);
 
 std::optional<Problem> check_csr(const Tensor& tensor);
 std::optional<Problem> check_coo(const Tensor& tensor);
 
-// Codes of a few bits, or small floats, that share a scale in groups along one axis.
+// Codes of a few bits, or small floats, in groups along one axis that share a scale.
 struct GroupPlan {
   std::uint64_t bits = 0, size = 0, axis = 0, per_word = 0;
   std::string_view word = {}, order = {}, scale_form = {}, zero_form = {}, zero_packing = {};

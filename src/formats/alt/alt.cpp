@@ -1,5 +1,5 @@
-// ALT version 2 (.alt), Altiera's container for C programs: everything in order, nothing compressed, nothing aligned
-// but the sections.
+// ALT version 2 (.alt), Altiera's container for C programs: all parts in a fixed order, nothing compressed, and only
+// the sections aligned.
 //
 //    0  i64 0x616C7400 ("alt"), i64 size, i32 version = 2, i32 alignment = 32
 //       general    0xCAFEBABE  strings model_type base_model author created_at last_modified license uuid
@@ -12,27 +12,27 @@
 //                              i32 data_type, f32 delta min max, i8 packing_flag, data
 //       i64 0x0FFFFFFF
 //
-// A section is i64 marker, i64 size, fields; each and the end marker begin on a multiple of 32, with zeros before it (of
-// what the start marker says, in files that say something else).
-// The size counts header, fields and padding. A string is i32 length and bytes. Absent texts are empty, absent numbers 0,
-// absent ids -1. Records stand in this order: embed_tokens, layers by block and name, norm, lm_head, others by name; their
-// first four numbers are derived from the name (alt_names.cpp).
+// A section is i64 marker, i64 size, fields; each and the end marker begin on a multiple of 32, with zeros before it
+// (or on a multiple of the alignment that the start section states). The size counts header, fields and padding. A
+// string is i32 length and bytes. Absent texts are empty, absent numbers 0, absent ids -1. The order of the records is:
+// embed_tokens, layers by block and name, norm, lm_head, others by name; their first four numbers are derived from the
+// name (names.cpp).
 //
-// The dialect altc is what the format's own program, alt.c, writes and reads: sizes count the fields only (and a token 4
-// bytes short), head_size rms_norm_eps rope_theta initializer_range in this order, no seq_len, tokens as f32 score, i32
-// type, i32 id, string with other type numbers, no tensor section, "unknown" where a text is absent. It is read, and
+// The dialect altc is what the format's own program, alt.c, writes and reads: sizes count the fields only (and a token
+// 4 bytes short), head_size rms_norm_eps rope_theta initializer_range in this order, no seq_len, tokens as f32 score,
+// i32 type, i32 id, string with other type numbers, no tensor section, "unknown" for an absent text. It is read, and
 // written on request.
 //
 // Mapping: the strings are metadata under their own names (model_type, hidden_act: config), numbers of 0 or less are
-// absent config fields, head_size is head_dim. seq_len is max_position_embeddings where that is absent, and the metadata
-// key alt.seq_len where it is another number. qint8 and qint4 tensors are the layouts alt.qint8 and alt.qint4. The uuid,
-// when the model has none, is a version 8 one of an XXH3-128: of model_type, the fields of parameters and tokenizer as this
-// page has them, and the XXH3-128 of all tensor bytes in the order written. Dates come from the metadata or
-// SOURCE_DATE_EPOCH, never from the clock.
+// absent config fields, head_size is head_dim. seq_len is max_position_embeddings if that is absent, and the metadata
+// key alt.seq_len if it is another number. qint8 and qint4 tensors are the layouts alt.qint8 and alt.qint4. If the
+// model has no uuid, the writer makes one of version 8 from an XXH3-128 of model_type, the fields of parameters and
+// tokenizer in the order above, and the XXH3-128 of all tensor bytes in the order written. Dates come from the metadata
+// or SOURCE_DATE_EPOCH, never from the clock.
 //
-// Refused: a size that counts none of the four things it may count, padding that is not zero, counts and lengths that run
-// past their section or the file, names twice or empty, packing flags and data types that disagree, numbers that are not
-// finite, anything behind the end marker.
+// Refused: a size that counts none of the four things it may count, padding that is not zero, counts and lengths that
+// extend beyond their section or the file, names that appear twice or are empty, packing flags and data types that
+// disagree, numbers that are not finite, anything after the end marker.
 #include "formats/alt/alt.hpp"
 
 #include <algorithm>
@@ -60,8 +60,8 @@ constexpr std::string_view kKeys[] = {"base_model", "author", "created_at", "las
 constexpr std::string_view kParts[] = {"scores", "types"};
 constexpr std::string_view kDialects[] = {"spec", "altc"};
 
-// A UUID of version 8, as the writer makes it of a digest of the tensors: it can be computed again. Any other was given to
-// the model by somebody.
+// Returns whether the writer made this uuid: version 8 is derived from a digest of the model and can be computed again.
+// Any other uuid was given to the model and must be kept.
 bool is_computed(const Value& uuid) {
   const std::string* const text = uuid.text();
   return text != nullptr && text->size() == 36 && (*text)[14] == '8';

@@ -1,5 +1,5 @@
-// What alt.c's own reader, a C program, asks of a file beside its layout: it takes no empty text, keeps tokens as C strings
-// under which it finds them again, and has room for 32,000 of them.
+// Requirements of alt.c's own reader, a C program, in addition to the layout: it rejects empty texts, looks tokens up
+// as C strings, and can hold 32,000 of them.
 #include <fmt/format.h>
 
 #include "base/name_map.hpp"
@@ -11,7 +11,7 @@ namespace {
 
 constexpr std::size_t kMostTokens = 32000;
 
-// As a C string.
+// Returns the text as a C string has it.
 std::string_view up_to_nul(std::string_view text) { return text.substr(0, text.find('\0')); }
 
 }  // namespace

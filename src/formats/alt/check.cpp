@@ -1,4 +1,4 @@
-// What is looked at before the first byte is written: numbers that 32 bits must hold, names, layouts and types.
+// Checks before the first byte is written: numbers that must fit 32 bits, names, layouts and types.
 #include <fmt/format.h>
 
 #include <algorithm>

@@ -1,4 +1,4 @@
-// The texts of the general section: what they are made from, and what they should look like.
+// The texts of the general section: their sources, and their valid forms.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -16,7 +16,7 @@ namespace {
 bool is_digit(char c) { return c >= '0' && c <= '9'; }
 bool is_hex(char c) { return is_digit(c) || (c >= 'a' && c <= 'f') || (c >= 'A' && c <= 'F'); }
 
-// Whether a text has this form, where 0 stands for a digit and x for a hexadecimal one.
+// Returns whether a text has this form, in which 0 means a digit and x a hexadecimal digit.
 bool looks_like(std::string_view text, std::string_view form) {
   return std::ranges::equal(text, form, [](char c, char like) {
     return like == '0' ? is_digit(c) : like == 'x' ? is_hex(c) : c == like;
@@ -37,16 +37,17 @@ bool is_date(std::string_view text) {
   return month >= 1 && month <= 12 && day >= 1 && day <= kDays[month - 1] + (month == 2 && leap ? 1 : 0);
 }
 
-// A date and, behind a T, a time: what alt.c takes from the Hugging Face hub.
+// A date, a T and a time: alt.c copies it from the Hugging Face hub.
 bool is_date_and_time(std::string_view text) {
   return text.size() >= 19 && is_date(text.substr(0, 10)) && looks_like(text.substr(10, 9), "T00:00:00");
 }
 
 bool is_uuid(std::string_view text) { return looks_like(text, "xxxxxxxx-xxxx-xxxx-xxxx-xxxxxxxxxxxx"); }
 
-// SOURCE_DATE_EPOCH as a date; empty when it is not set. The clock is never asked: the same input gives the same bytes.
+// Returns SOURCE_DATE_EPOCH as a date; empty if it is not set. The clock is never read: the same input gives the same
+// bytes.
 std::string date_of_source() {
-  constexpr std::int64_t kLast = 253402300799;  // of the year 9999
+  constexpr std::int64_t kLast = 253402300799;  // the end of the year 9999
   const char* const set = std::getenv("SOURCE_DATE_EPOCH");
   if (set == nullptr || *set == '\0') return {};
   const std::string_view text = set;

@@ -1,4 +1,4 @@
-// The numbers of a tensor record, all of them derived from the tensor's name, and the order of the records.
+// The numbers of a tensor record, which are derived from the tensor's name, and the order of the records.
 #include <algorithm>
 #include <charconv>
 
@@ -14,7 +14,7 @@ constexpr std::string_view kLayerParts[] = {"self_attn", "mlp", "input_layernorm
 constexpr std::string_view kProjections[] = {"q_proj",    "k_proj",  "v_proj",   "o_proj",
                                              "gate_proj", "up_proj", "down_proj"};
 
-// 1, 2, ... for the names of a list, `other` for the rest.
+// Returns the position of the name in the list, from 1; `other` if it is not in the list.
 std::int32_t number_in(std::span<const std::string_view> names, std::string_view name, std::int32_t other) {
   const auto found = std::find(names.begin(), names.end(), name);
   return found == names.end() ? other : static_cast<std::int32_t>(found - names.begin()) + 1;
@@ -27,7 +27,7 @@ std::string_view take_segment(std::string_view& rest) {
   return segment;
 }
 
-// "layers.N." anywhere: N, and what follows.
+// Finds "layers.N." anywhere in the name; gives N and the rest after it.
 bool find_block(std::string_view name, std::int32_t& block, std::string_view& rest) {
   constexpr std::string_view kWord = "layers.";
   for (std::size_t at = name.find(kWord); at != std::string_view::npos; at = name.find(kWord, at + 1)) {
@@ -78,7 +78,7 @@ std::vector<const Tensor*> in_order(const std::vector<Tensor>& tensors) {
     std::int32_t block;
     const Tensor* tensor;
   };
-  constexpr int kGroup[] = {1, 0, 3, 2, 4};  // by component
+  constexpr int kGroup[] = {1, 0, 3, 2, 4};  // order of the components
   std::vector<Key> keys;
   keys.reserve(tensors.size());
   for (const Tensor& tensor : tensors) {
@@ -96,7 +96,7 @@ std::vector<const Tensor*> in_order(const std::vector<Tensor>& tensors) {
   return order;
 }
 
-// The two numberings of token types; 8 of the first is ours.
+// The two numberings of token types; number 8 of the first is an addition of Tare.
 constexpr TokenType kSpec[] = {TokenType::normal,  TokenType::byte,   TokenType::control,
                                TokenType::unknown, TokenType::unused, TokenType::bos,
                                TokenType::eos,     TokenType::pad,    TokenType::user_defined};

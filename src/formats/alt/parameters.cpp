@@ -51,7 +51,7 @@ class Putter {
 
   void operator()(std::optional<std::int64_t> Config::*member) const { out_.i32(number_or_zero(config_.*member)); }
   void operator()(std::optional<double> Config::*member) const {
-    out_.put(f64_to_f32((config_.*member).value_or(0)) + 0.0F);  // -0.0 is 0 as well
+    out_.put(f64_to_f32((config_.*member).value_or(0)) + 0.0F);  // -0.0 becomes 0
   }
   template <typename Member>
   void operator()(Member /*no number*/) const {}

@@ -1,4 +1,4 @@
-// Reading version 2: two dialects, told apart by what they say rather than by a flag, since there is none.
+// Reads version 2. Its two dialects have no flag, so they are recognized by their contents.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -59,7 +59,7 @@ class Reader {
     sections_.push_back(section);
   }
 
-  // What the sections are padded to.
+  // Reads the alignment of the sections.
   std::uint64_t alignment() {
     const std::int32_t stated = cursor_.i32("magic_alignment");
     if (stated < kLeastAlignment || stated > kMostAlignment || (stated & (stated - 1)) != 0)
@@ -103,7 +103,7 @@ class Reader {
     sections_.push_back(section);
   }
 
-  // Where the dialect is known, so is what an absent text looks like.
+  // Called once the dialect is known, because an absent text looks different in each.
   void take_texts() {
     const auto is_there = [&](const std::string& text) { return !text.empty() && !(altc_ && text == kUnknown); };
     if (is_there(general_[0])) model_.config.model_type = general_[0];
@@ -117,7 +117,7 @@ class Reader {
       cursor_.warn(is_date_key(kGeneralKeys[i]) ? "general.date" : "general.uuid", problem, general_at_[i]);
       cursor_.set_item({});
     }
-    // A section of zeros says nothing, and a byte of 0 in it not even that embeddings are not tied.
+    // A section of zeros is an absent config; its 0 for tie_word_embeddings means nothing.
     const bool says_something = !model_.config.empty() || tie_ != 0 ||
                                 std::any_of(tail_.begin(), tail_.end(), [](auto word) { return word != 0; });
     if (says_something) model_.config.tie_word_embeddings = tie_ != 0;
@@ -129,8 +129,8 @@ class Reader {
   }
   std::int32_t head_size_in(const Order& order) const { return static_cast<std::int32_t>(tail_[head_size_at(order)]); }
 
-  // Whether the last four numbers can be in this order: a head size is a small number, which as a float would be next to
-  // nothing; a float is 0 or no such number.
+  // Returns whether the last four numbers can be in this order: the bits of a head size are a small integer, which as a
+  // float would be almost 0; those of a float are 0 or not a small integer.
   bool can_be(const Order& order) const {
     constexpr std::uint32_t kMostHeadSize = 1 << 20, kExponent = 0x7F800000;
     const std::size_t head = head_size_at(order);
@@ -139,8 +139,8 @@ class Reader {
     return true;
   }
 
-  // The last four numbers are in one of two orders. A head_size that follows from the other numbers tells which, or else
-  // what numbers can be what. If nothing tells, alt.c's own are those of a file whose tokens are alt.c's.
+  // The last four numbers are in one of two orders. A head_size that follows from the other numbers decides, or else
+  // what each number can be. If that decides nothing, files with tokens in alt.c's layout have alt.c's order.
   void finish_parameters() {
     Config& config = model_.config;
     const std::int64_t heads = config.num_attention_heads.value_or(0), hidden = config.hidden_size.value_or(0);
@@ -156,7 +156,7 @@ class Reader {
     const std::uint64_t at = tail_at_ + 4 * head_size_at(order);
     const std::int32_t head_size = head_size_in(order);
     cursor_.set_item("parameters section");
-    // Many models have heads of a size of their own: nothing to tell where it is sure to be one.
+    // Many models have a head size that does not follow from the other numbers: warn only if it may be another field.
     const bool is_sure = (by_size || by_kind) && head_size > 0;
     if (head_size != usual && !is_sure && cursor_.diagnostics().thorough())
       warn_head_size(head_size, usual, by_size || by_kind, at);
@@ -165,7 +165,7 @@ class Reader {
     cursor_.set_item({});
   }
 
-  // seq_len says max_position_embeddings once more. Where it says something else, that is kept.
+  // seq_len normally repeats max_position_embeddings. If it differs, it is kept.
   void take_seq_len() {
     const std::int32_t seq_len = tokenizer_.seq_len;
     std::optional<std::int64_t>& positions = model_.config.max_position_embeddings;
@@ -197,7 +197,7 @@ class Reader {
     if (!tokenizer_.layout.altc) check_seq_len();
   }
 
-  // A file of alt.c's own has no tensor section, one as the document says always has.
+  // Files that alt.c writes have no tensor section; files that follow the document always have one.
   void check_tensor_section(bool there, std::uint64_t at) const {
     if (altc_ && there)
       cursor_.warn("dialect.tensors", "a tensor section in a file that is otherwise of the dialect of alt.c", at);
@@ -246,7 +246,7 @@ class Reader {
   std::array<std::uint64_t, std::size(kGeneralKeys)> general_at_{};
   std::string hidden_act_;
   std::uint8_t tie_ = 0;
-  std::array<std::uint32_t, 4> tail_{};  // the numbers behind sliding_window
+  std::array<std::uint32_t, 4> tail_{};  // the numbers after sliding_window
   std::uint64_t tail_at_ = 0;
   Tokenizer tokenizer_;
   bool parameters_altc_ = false, altc_ = false;

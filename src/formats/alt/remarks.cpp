@@ -1,4 +1,5 @@
-// What convert tells about an ALT file it writes: what the source left open, and numbers that did not survive.
+// What convert reports about an ALT file that it writes: fields that the source leaves empty, and numbers that are
+// lost.
 #include <fmt/format.h>
 
 #include "formats/alt/alt.hpp"
@@ -23,7 +24,7 @@ std::vector<std::string> absent_tokens(const Vocabulary& vocabulary) {
   return absent;
 }
 
-// A number that is there and that a reader will take as absent.
+// Reports a number that readers will take for an absent one.
 template <typename Number>
 void remark_on_zero(std::string_view name, const std::optional<Number>& value, std::vector<Change>& lines) {
   if constexpr (std::is_same_v<Number, std::int64_t> || std::is_same_v<Number, double>) {

@@ -1,4 +1,4 @@
-// Fields and sections: what both versions are made of.
+// Fields and sections, which both versions consist of.
 #include <fmt/format.h>
 
 #include <algorithm>

@@ -1,5 +1,5 @@
-// Reading tensor records. Each has its own length, so there is no way past a broken one: what cannot be measured is
-// fatal, the rest is reported and the tensor omitted.
+// Reads tensor records. The next record begins where the last one ends, so a record of unknown length is fatal; any
+// other problem is reported and the tensor omitted.
 #include <fmt/format.h>
 
 #include <cmath>
@@ -15,7 +15,7 @@
 namespace tare::alt {
 namespace {
 
-// The least a record can take: its numbers and a name of one byte.
+// The smallest possible record: its numbers and a name of one byte.
 constexpr std::uint64_t kLeastRecord1 = 13, kLeastRecord2 = 42;
 
 struct Record {
@@ -42,7 +42,7 @@ class RecordReader {
       block_count = cursor_.i32("block_count");
       unique_count = cursor_.i32("unique_count");
     }
-    // Grows as records turn out to be there.
+    // The tensors are not reserved: the stated count may be wrong.
     for (std::uint64_t i = 0; i < count; ++i) read_one(i);
     cursor_.set_item("tensor section");
     if (shape_count < 0 || static_cast<std::uint64_t>(shape_count) != dimensions_)

@@ -1,5 +1,5 @@
-// The tokenizer section of version 2. It comes in three layouts and nothing in it says which: each is tried, and of those
-// that end where the next section begins, the one that agrees best with the section's size is taken.
+// The tokenizer section of version 2. It has three layouts and no field that names the layout. Each is tried; of those
+// that end where the next section begins, the one that agrees best with the section's size is used.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -14,10 +14,10 @@ constexpr TokenLayout kSpecLayout{false, true}, kNoSeqLen{false, false}, kAltcLa
 
 // How well a layout explains a section, from worst to best.
 enum class Fit : std::uint8_t {
-  none,             // other bytes than it asks for
-  fields,           // up to the next section, but the size counts something else, or a score is odd
-  size,             // and the size counts one of the things that sizes count
-  size_as_in_start  // namely the one that the start marker's size counts
+  none,             // the bytes do not parse
+  fields,           // parses up to the next section, but the size counts something else, or a score is odd
+  size,             // the size also counts one of the four things that sizes may count
+  size_as_in_start  // the size counts the same thing as the size of the start section
 };
 
 std::uint64_t least_record(const TokenLayout& layout) { return layout.altc ? 16 : 12; }
@@ -37,7 +37,7 @@ class TokenizerReader {
   }
 
  private:
-  // When none fits: the one whose errors are told.
+  // If no layout fits, the first is used, so that its errors are reported.
   TokenLayout best_layout() {
     const bool altc_first = form_ == SizeForm::fields;
     const TokenLayout order[] = {altc_first ? kAltcLayout : kSpecLayout, altc_first ? kSpecLayout : kNoSeqLen,
@@ -63,7 +63,8 @@ class TokenizerReader {
     return as_altc || section.form() ? Fit::size : Fit::fields;
   }
 
-  // The number of tokens, if the section parses in this layout up to a marker on the next boundary. Reports nothing.
+  // Returns the number of tokens if the section parses in this layout up to a marker on the next boundary. Reports
+  // nothing.
   std::optional<std::uint64_t> skip_fields(Section& section, const TokenLayout& layout) {
     const std::uint64_t fields = section.begin + kHeader;
     std::optional<std::uint64_t> tokens;
@@ -90,7 +91,7 @@ class TokenizerReader {
   }
 
   bool skip_score_and_type() {
-    // A length or a type that is read as a score is smaller than what tokenizers give.
+    // A length or a type that is read as a score is subnormal, which no real score is.
     odd_score_ |= std::fpclassify(cursor_.f32("score")) == FP_SUBNORMAL;
     const std::int32_t type = cursor_.i32("type");
     return type >= 0 && type <= 8;
@@ -117,8 +118,8 @@ class TokenizerReader {
     for (std::int32_t id = 0; id < size; ++id) vocabulary_.tokens.push_back(read_token(id));
   }
 
-  // From 2024-12-28 to 2025-01-03 alt.c wrote these records with the type numbers of the document, in which 1 is a byte
-  // and not the unknown token, of which there is one.
+  // From 2024-12-28 to 2025-01-03 alt.c wrote these records with the document's type numbers, in which 1 is a byte. In
+  // alt.c's own numbers, 1 is the unknown token, and a vocabulary has only one of those.
   void renumber_types() {
     std::vector<Token>& tokens = vocabulary_.tokens;
     const auto is_unknown = [](const Token& token) { return token.type == TokenType::unknown; };
@@ -130,7 +131,7 @@ class TokenizerReader {
                  read_.section.begin);
   }
 
-  // <0x0A>
+  // A token like <0x0A>.
   static bool spells_byte(std::string_view text) {
     return text.size() == 6 && text.starts_with("<0x") && text.ends_with('>');
   }
@@ -160,7 +161,7 @@ class TokenizerReader {
   }
 
   Cursor& cursor_;
-  std::optional<SizeForm> form_;  // what the start marker's size counts
+  std::optional<SizeForm> form_;  // what the size of the start section counts
   Vocabulary& vocabulary_;
   Tokenizer read_;
   bool odd_score_ = false;

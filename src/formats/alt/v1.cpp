@@ -1,4 +1,5 @@
-// ALT version 1 (.alt too; --to alt1), Altiera's first: parameters, tokens without scores or types, tensors.
+// ALT version 1 (also .alt; --to alt1), the first version of Altiera's container: parameters, tokens without scores or
+// types, tensors.
 //
 //    0  i32 0x616C7463 ("altc"), zeros to 32
 //       parameters 0xDEADBEEF  model_type, then i32 hidden_size num_hidden_layers intermediate_size
@@ -11,10 +12,10 @@
 //
 // A section is i64 marker, i64 size, fields; each and the end marker begin on a multiple of 32, with zeros before it.
 // The size counts header and fields. Tolerated, with a warning: a size that counts the fields only, or the padding as
-// well; the tokenizer's size a second time behind its header. Strings are i32 length and bytes.
+// well; the tokenizer's size repeated after its header. Strings are i32 length and bytes.
 //
-// data_type: 0 float32, 1 float16, 2 qint8, which here are plain int8: there is no place for a scale. The parameters'
-// one is the most common of the tensors'. Absent numbers are 0, absent ids -1.
+// data_type: 0 float32, 1 float16, 2 qint8, which is plain int8 here: there is no field for a scale. The data_type of
+// the parameters is the most common one of the tensors. Absent numbers are 0, absent ids -1.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -27,13 +28,13 @@
 namespace tare::alt {
 namespace {
 
-// How many tensors have which data type.
+// The number of tensors per data type.
 std::array<std::uint64_t, 3> type_counts(const Model& model) {
   std::array<std::uint64_t, 3> counts{};
   for (const Tensor& tensor : model.tensors) ++counts[static_cast<std::size_t>(data_type_of(tensor))];
   return counts;
 }
-// The most common one; of several the one with the lowest number.
+// The most common data type; the lowest number if there are several.
 std::int32_t common_type(const Model& model) {
   const auto counts = type_counts(model);
   return static_cast<std::int32_t>(std::max_element(counts.begin(), counts.end()) - counts.begin());
@@ -84,7 +85,7 @@ class Reader1 {
     finish(section);
   }
 
-  // Whether the tokens parse from here to a tensor section on the next boundary. Reports nothing.
+  // Returns whether the tokens parse from here up to a tensor section on the next boundary. Reports nothing.
   bool fits(std::uint64_t from) {
     const std::uint64_t start = cursor_.at();
     bool good = false;
@@ -108,7 +109,7 @@ class Reader1 {
     return good;
   }
 
-  // The document can be read as if the header's size stood a second time behind it; some files have it so.
+  // The document can be understood to repeat the size after the header, and some files do so.
   void skip_repeated_size(const Section& section) {
     const std::uint64_t start = cursor_.at();
     if (fits(start) || cursor_.left() < 8 || !fits(start + 8)) return;
@@ -164,7 +165,7 @@ bool recognize1(const Source& source) {
   if (length < 4) return false;
   source.read(0, std::span(head).first(length));
   if (load_le<std::uint32_t>(head.data()) != kMagic1) return false;
-  // Version 2 with the old magic has its version here, version 1 zeros.
+  // A file of version 2 with the old magic has its version number here; version 1 has zeros.
   return length < head.size() || load_le<std::int32_t>(head.data() + 16) == 0 ||
          load_le<std::uint32_t>(head.data() + 4) != 0;
 }

@@ -1,4 +1,4 @@
-// Writing version 2, and the tensor records of both.
+// Writes version 2, and the tensor records of both versions.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -53,7 +53,7 @@ std::uint64_t record_bytes(const Tensor& tensor, int version) {
   return (version == 1 ? 12 : 16 + 4 + 4 + 4 + 12 + 1) + 4 * tensor.shape.size() + tensor.name.size() + tensor.bytes();
 }
 
-// Everything before the tensors. `uuid_at` is where a uuid that is not known yet has to be put.
+// Everything before the tensors. A uuid that is not known yet is filled in at `uuid_at`.
 struct Head {
   FieldWriter fields;
   std::size_t uuid_at = 0;
@@ -98,8 +98,8 @@ void put_tokenizer(FieldWriter& out, const Vocabulary& v, std::int64_t seq_len, 
   }
 }
 
-// Config and seq_len as they are written: seq_len and max_position_embeddings stand in for each other, as they do in
-// reading.
+// Config and seq_len as they are written: each of seq_len and max_position_embeddings replaces the other if that is
+// absent, as in the reader.
 struct Numbers {
   Config config;
   std::int64_t seq_len = 0;
@@ -111,7 +111,7 @@ struct Numbers {
   }
 };
 
-// What makes a model this one: config, vocabulary and tensors; not who wrote it when, nor in which dialect.
+// The digest of what identifies a model: config, vocabulary and tensors; neither author nor dates nor the dialect.
 Digest identity(const Model& model, const Digest& tensors) {
   const Numbers numbers(model);
   FieldWriter fields;
@@ -140,7 +140,7 @@ Head make_head(const Model& model, bool altc) {
   put_tokenizer(head.fields, model.vocabulary, numbers.seq_len, altc);
   const Section section{"tokenizer", tokenizer, 0, head.fields.size()};
   head.fields.end_section(tokenizer, form);
-  // alt.c refuses any other.
+  // alt.c rejects any other size.
   if (altc)
     store_le<std::uint64_t>(head.fields.result().data() + tokenizer + 8,
                             altc_size(section, model.vocabulary.tokens.size()));
@@ -149,8 +149,8 @@ Head make_head(const Model& model, bool altc) {
 
 void put_end(FieldWriter& out) { out.put<std::uint64_t>(kEnd); }
 
-// Nothing in a file names its dialect: numbers in it can tell the wrong one. What would be read as something else than
-// was meant is not written.
+// Throws if the file would be read as something else than the model: no field names the dialect, and unlucky numbers
+// can look like the other one.
 void require_readable(const Head& head, bool altc) {
   FieldWriter file = head.fields;
   put_end(file);
@@ -162,7 +162,7 @@ void require_readable(const Head& head, bool altc) {
                     altc ? "spec" : "altc"));
 }
 
-// An embedding, and no matrix for the way back from it.
+// Returns whether the model has an embedding but no output matrix.
 bool lacks_output(const Model& model) {
   const auto has = [&](std::int32_t component) {
     return std::any_of(model.tensors.begin(), model.tensors.end(),
@@ -253,7 +253,7 @@ std::vector<Change> remarks_v2(const Model& model, const WriteOptions& options) 
   std::vector<std::string> empty, problems;
   bool texts_are_empty = false;
   for (const std::string_view key : kGeneralKeys) {
-    if (key == "model_type" || key == "uuid") continue;  // a field of the config; made where there is none
+    if (key == "model_type" || key == "uuid") continue;  // a field of the config; made if absent
     const std::string text = general_text(model, key);
     if (text.empty()) empty.emplace_back(key);
     texts_are_empty = texts_are_empty || text.empty();

@@ -6,7 +6,7 @@
 //
 // The scale of a layer is alpha / rank. Rows of B are those of the weight, so B of q and k has llama.cpp's order of rows; A is as it
 // is elsewhere, except the embedding's, which is transposed. There is one alpha for all layers, and a tensor of any other name is
-// ignored or refused by the runtime (src/llama-adapter.cpp of b21e4de7), so what needs more is refused here.
+// ignored or refused by the runtime (llama-adapter.cpp of b21e4de7), so what needs more is refused here.
 #include "resources/adapter.hpp"
 
 #include <fmt/format.h>

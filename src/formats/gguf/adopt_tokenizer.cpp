@@ -52,8 +52,11 @@ class TokenizerAdopter {
     for (const char* const name : {"tokenizer.model", "spiece.model"})
       if (!pieces_) pieces_ = parsed(model_, name, resources::parse_piece_rules);
     choose_kind();
+    // The ids say which is which. Bytes spell every text, so their vocabularies have no unknown token: llama.cpp's
+    // converter marks a token that is named so (<|endoftext|> of SmolLM) as one that steers.
+    const bool bytes = vocabulary_.kind == "bpe";
     for (Token& token : vocabulary_.tokens)
-      if (token.type > TokenType::byte) token.type = TokenType::control;  // the ids say which
+      if (token.type > TokenType::byte || (bytes && token.type == TokenType::unknown)) token.type = TokenType::control;
     pad();
     add_frame();
     add_template();

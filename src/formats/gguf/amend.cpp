@@ -12,6 +12,7 @@
 #include "base/checked.hpp"
 #include "formats/amend_file.hpp"
 #include "formats/gguf/gguf.hpp"
+#include "io/file_sink.hpp"
 #include "io/unfinished.hpp"
 #include "model/transfer.hpp"
 #include "tare/sink.hpp"
@@ -104,7 +105,7 @@ bool restate(const std::string& path, const Model& before, const Model& after, c
   if (dry_run) return true;
   const io::Descriptor lock = lock_to_rewrite(root->path, root->model);
   const SourcePtr& source = root->model.sources.front();
-  const std::unique_ptr<Sink> sink = create_file(root->path, {.overwrite = true});
+  const std::unique_ptr<Sink> sink = io::create_replacement(root->path, *source);
   sink->write(make_head(*root, after));
   if (root->parts.tensors > 0 || is_padded(root->model)) sink->align(root->alignment);
   const auto start = checked_align(root->parts.infos_end, root->alignment).value_or(source->size());

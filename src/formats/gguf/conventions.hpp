@@ -11,6 +11,7 @@ namespace tare::gguf {
 
 void adopt(Model& model, std::vector<Change>& changes, std::vector<Renamed>& renamed);
 void release(Model& model, std::vector<Change>& changes, std::vector<Renamed>& renamed);
+std::size_t count_released(const Model& model);
 // Vectors, norms and routers.
 bool wants_f32(const Model& model, const Tensor& tensor);
 // general.file_type, by which llama.cpp names a model's mix of types.

@@ -38,6 +38,18 @@ bool is_rope_table(Role role) {
   return role == Role::rope_factors || role == Role::rope_factors_long || role == Role::rope_factors_short;
 }
 
+// A tensor that Hugging Face's models do not have: factors that config.json states, and a head of which config.json says that there
+// is none or that it is the token table.
+bool is_omitted(const Tensor& tensor, Role role, bool has_config) {
+  return is_rope_table(role) || (has_config && role == Role::output_head && tensor.attributes.find(kCopied) != nullptr);
+}
+
+// Whether the two conventions order the rows of such a tensor differently.
+bool moves_rows(const arch::Family& family, Role role) {
+  return (role == Role::q || role == Role::k) &&
+         arch::qk_order(family, Dialect::gguf) != arch::qk_order(family, Dialect::hugging_face);
+}
+
 class TensorReleaser {
  public:
   TensorReleaser(Model& model, const arch::Family& family, const Way& way, std::vector<Change>& changes,
@@ -56,10 +68,7 @@ class TensorReleaser {
     for (Tensor& tensor : model_.tensors) {
       TensorName name = *arch::parse(family_, Dialect::gguf, tensor.name);
       name.root = way_.root;
-      // config.json says that there is none, or that it is the token table.
-      const bool copied =
-          way_.has_config && name.role == Role::output_head && tensor.attributes.find(kCopied) != nullptr;
-      if (!is_rope_table(name.role) && !copied) add(std::move(tensor), name);
+      if (!is_omitted(tensor, name.role, way_.has_config)) add(std::move(tensor), name);
     }
     if (!way_.has_config) add_output_biases();
     model_.tensors = std::move(out_);
@@ -144,9 +153,8 @@ class TensorReleaser {
   }
 
   void restore(Tensor& tensor, const TensorName& name) {
-    const arch::QkOrder from = arch::qk_order(family_, Dialect::gguf),
-                        to = arch::qk_order(family_, Dialect::hugging_face);
-    const bool moves = from != to && (name.role == Role::q || name.role == Role::k);
+    const arch::QkOrder to = arch::qk_order(family_, Dialect::hugging_face);
+    const bool moves = moves_rows(family_, name.role);
     const auto heads = arch::rotated_heads(name.role, model_.config);
     if (moves && !heads)
       throw Error(ErrorKind::unsupported, "convert.names",
@@ -609,14 +617,37 @@ Way way_back(const Model& model, const arch::Family& family) {
   return way;
 }
 
+// The family whose llama.cpp names the model has; null if it has none.
+const arch::Family* named_family(const Model& model) {
+  const arch::Family* const family = model.config.model_type ? arch::find_family(*model.config.model_type) : nullptr;
+  if (family == nullptr || family->gguf.empty() || is_adapter(model)) return family;
+  const auto table = arch::spell(*family, Dialect::gguf, {.role = Role::token_embedding});
+  return table && model.tensor(*table) != nullptr ? family : nullptr;
+}
+
 }  // namespace
 
+std::size_t count_released(const Model& model) {
+  const arch::Family* const family = named_family(model);
+  if (family == nullptr) return 0;
+  if (is_adapter(model)) return model.tensors.size();
+  const bool has_config = model.attachment("config.json") != nullptr;
+  std::size_t count = 0;
+  for (const Tensor& tensor : model.tensors) {
+    const auto name = arch::parse(*family, Dialect::gguf, tensor.name);
+    if (!name || (moves_rows(*family, name->role) && !arch::rotated_heads(name->role, model.config))) return 0;
+    if (is_omitted(tensor, name->role, has_config)) continue;
+    const bool stacked = unstacked(name->role).has_value();
+    if (stacked && (tensor.shape.rank() != 3 || tensor.shape.elements().value_or(0) == 0)) return 0;
+    count += stacked ? static_cast<std::size_t>(tensor.shape[0]) : 1;
+  }
+  return count;
+}
+
 void release(Model& model, std::vector<Change>& changes, std::vector<Renamed>& renamed) {
-  const arch::Family* const family = model.config.model_type ? arch::find_family(*model.config.model_type) : nullptr;
-  if (family == nullptr || family->gguf.empty()) return;
+  const arch::Family* const family = named_family(model);
+  if (family == nullptr) return;
   if (is_adapter(model)) return release_adapter(model, *family, changes, renamed);
-  const auto table = arch::spell(*family, Dialect::gguf, {.role = Role::token_embedding});
-  if (!table || model.tensor(*table) == nullptr) return;
   const Way way = way_back(model, *family);
   release_files(model, *family, way, changes);
   release_tensors(model, *family, way, changes, renamed);

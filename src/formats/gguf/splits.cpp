@@ -9,6 +9,7 @@
 #include "base/checked.hpp"
 #include "base/name_map.hpp"
 #include "base/printable.hpp"
+#include "base/stopping.hpp"
 #include "formats/gguf/gguf.hpp"
 #include "formats/links.hpp"
 #include "io/descriptor_source.hpp"
@@ -299,6 +300,7 @@ std::uint64_t write_tree(const Model& model, const std::string& path, const Writ
   }
   const std::uint64_t bytes = tree.bytes();
   model.check_sources();
+  check_last_stop();
   tree.commit();
   return bytes;
 }

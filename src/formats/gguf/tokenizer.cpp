@@ -183,7 +183,11 @@ VocabularyEntries vocabulary_entries(const Model& model, const Map& wanted, bool
   const auto add = [&](std::string_view key, const EntryType& type, Payload payload) {
     result.entries.push_back({std::string(key), type, std::move(payload)});
   };
-  const auto is_wanted = [&](std::string_view key) { return wanted.find(key) != nullptr; };
+  // The file that the model comes from had this array, perhaps without elements. (A text under the same key is metadata.)
+  const auto is_wanted = [&](std::string_view key) {
+    const Value* const type = wanted.find(key);
+    return type != nullptr && type->text() != nullptr && type->text()->starts_with('[');
+  };
 
   const auto known = std::ranges::find(kKinds, vocabulary.kind, &Kind::kind);
   if (known != std::end(kKinds))

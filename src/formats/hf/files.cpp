@@ -1,4 +1,4 @@
-// Which files of a directory are what.
+// Decides which files of a directory are weights, resources, or something else.
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -49,7 +49,7 @@ std::vector<std::string> list(const std::string& directory, const Wanted& wanted
   return names;
 }
 
-// NAME.fp16.safetensors, where `of` is NAME.safetensors.
+// Returns whether `name` is a variant such as NAME.fp16.safetensors of `of`, NAME.safetensors.
 bool is_variant(std::string_view name, std::string_view of) {
   const std::size_t dot = of.rfind('.');
   if (dot == std::string_view::npos || name.size() < of.size() + 2 || !name.starts_with(of.substr(0, dot + 1)) ||
@@ -58,7 +58,7 @@ bool is_variant(std::string_view name, std::string_view of) {
   return name.substr(dot + 1, name.size() - of.size() - 1).find('.') == std::string_view::npos;
 }
 
-// Without variants of others: of the two, loaders take the other unless they are told otherwise.
+// Removes variants of other names in the list: loaders use the plain name unless a variant is asked for.
 std::vector<std::string> without_variants(const std::vector<std::string>& names) {
   std::vector<std::string> chosen;
   std::ranges::copy_if(names, std::back_inserter(chosen), [&](const std::string& name) {
@@ -67,7 +67,8 @@ std::vector<std::string> without_variants(const std::vector<std::string>& names)
   return chosen;
 }
 
-// C0, DEL, C1, and what reorders or breaks lines: characters that a file's name must not carry to a terminal.
+// Returns whether the text has characters that must not reach a terminal in a file's name: C0, DEL, C1, and those that
+// reorder or break lines.
 bool has_control_characters(std::string_view text) {
   for (std::size_t i = 0; i < text.size(); ++i) {
     const auto byte = [&](std::size_t at) { return at < text.size() ? static_cast<unsigned char>(text[at]) : 0U; };
@@ -81,7 +82,7 @@ bool has_control_characters(std::string_view text) {
   return false;
 }
 
-// Weights of a directory, or a set of files in another container.
+// Returns whether the path is a directory with weights, or a set of files in another container.
 bool holds_model(const std::string& path) {
   const bool set = std::ranges::any_of(formats(), [&](const Format& format) {
     return format.recognize_tree != nullptr && format.recognize_tree != recognize && format.recognize_tree(path);
@@ -95,7 +96,7 @@ bool holds_model(const std::string& path) {
   return true;
 }
 
-// Where in the directory a conversion that was cut off left a whole model; empty: nowhere.
+// Returns the folder in which an interrupted conversion left a complete model; empty if there is none.
 std::string leftover_in(const std::string& directory) {
   for (const std::string& leftover : io::find_leftovers(directory))
     if (holds_model(fmt::format("{}/{}", directory, leftover))) return leftover;
@@ -113,7 +114,7 @@ std::vector<std::string> list_files(const std::string& directory) {
   return list(directory, [](const fs::directory_entry& entry) {
     std::error_code broken;
     const std::string name = entry.path().filename().string();
-    // Of some names it matters that something is there, even if it cannot be read.
+    // For files that matter to a model it is important that they exist, even if they cannot be read.
     return entry.is_regular_file(broken) || is_vital_resource(name) || is_weights(name) || is_torch_weights(name) ||
            name == kPrivateFile || (is_resource(name) && !entry.is_directory(broken));
   });
@@ -141,7 +142,8 @@ std::vector<std::string> list_below(const std::string& directory, const std::str
       if (name.starts_with('.')) continue;
       const std::string relative = prefix + name, path = fmt::format("{}/{}", directory, relative);
       std::error_code broken;
-      const bool is_folder = fs::symlink_status(path, broken).type() == fs::file_type::directory;  // not a link
+      // Links are not followed
+      const bool is_folder = fs::symlink_status(path, broken).type() == fs::file_type::directory;
       if (++entries > kMost || (is_folder && std::ranges::count(relative, '/') >= kDeepest))
         throw Error(ErrorKind::limit, "hf.folder.large",
                     fmt::format("more than {} files or {} levels of folders: this is not the directory of a model",
@@ -205,7 +207,7 @@ bool is_vital_resource(std::string_view name) {
 
 bool is_shard(std::string_view name) {
   if (safetensors::parse_shard_name(name)) return true;
-  // An older form of variants: x-00001-of-00004.fp16.safetensors.
+  // An older naming of variants: x-00001-of-00004.fp16.safetensors.
   if (!name.ends_with(safetensors::kSuffix)) return false;
   name.remove_suffix(safetensors::kSuffix.size());
   const std::size_t variant = name.rfind('.');
@@ -214,7 +216,7 @@ bool is_shard(std::string_view name) {
 }
 
 bool is_torch_shard(std::string_view name) {
-  // pytorch_model-00001-of-00002.bin
+  // For example pytorch_model-00001-of-00002.bin.
   if (!name.ends_with(kBin)) return false;
   return is_shard(std::string(name.substr(0, name.size() - kBin.size())) + std::string(safetensors::kSuffix));
 }
@@ -259,7 +261,8 @@ bool recognize(const std::string& path) {
 
 namespace {
 
-// The files, and behind them those of the directory's first folders: exporters put theirs into onnx/ and the like.
+// Returns the files, followed by those of the first folders in the directory: exporters put theirs into onnx/ and the
+// like.
 std::vector<std::string> with_folders(const std::string& directory, std::vector<std::string> files) {
   constexpr std::size_t kMostFolders = 32;
   std::vector<std::string> folders = list_folders(directory);
@@ -286,7 +289,7 @@ Weights choose_weights(const std::string& directory, const std::vector<std::stri
   if (has(kFile)) return {std::string(kFile), false};
   if (has(kIndex)) return {std::string(kIndex), true};
 
-  // A candidate that another one's replacement has laid bare is not the model.
+  // During a replacement, a leftover weights file must not be taken for the model.
   const bool replaced = io::is_being_replaced(directory);
   const auto indexes = without_variants(those(files, is_index)), wholes = without_variants(those(files, is_whole));
   const auto shards = those(files, is_shard);
@@ -297,7 +300,7 @@ Weights choose_weights(const std::string& directory, const std::vector<std::stri
     candidates.insert(candidates.end(), wholes.begin(), wholes.end());
     throw ambiguous(candidates);
   }
-  // PyTorch's, where there are no others: by their usual names, or the only ones.
+  // PyTorch weights, if there are no others: under their usual names, or the only candidate.
   if (shards.empty() && !replaced) {
     if (has(kOldFile) && has(kOldIndex)) throw ambiguous({std::string(kOldFile), std::string(kOldIndex)});
     if (has(kOldFile)) return {std::string(kOldFile), false, true};
@@ -309,7 +312,7 @@ Weights choose_weights(const std::string& directory, const std::vector<std::stri
   }
   if (auto split = those(shards, is_split_shard); !split.empty() && !replaced)
     return {.file = {}, .index = false, .torch = false, .parts = true, .split = std::move(split)};
-  // What to do, where there is nothing better.
+  // Advice for the errors below: a leftover of an interrupted conversion is the best one.
   const std::string leftover = leftover_in(directory);
   const auto lacking = [&](ErrorKind kind, std::string_view rule, const std::string& what, const std::string& advice) {
     if (!leftover.empty())

@@ -1,26 +1,27 @@
 // A directory in Hugging Face's layout.
 //
-//   model.safetensors, or model.safetensors.index.json and its shards    the weights; without them those of PyTorch:
+//   model.safetensors, or model.safetensors.index.json and its shards    the weights; if there are none, PyTorch's:
 //   pytorch_model.bin, or pytorch_model.bin.index.json and its shards; or .metadata and *.distcp
-//   or shard-00001-model-00001-of-00001.safetensors and so on                boxes of the tensors: split.cpp
+//   or shard-00001-model-00001-of-00001.safetensors and so on                parts of the tensors: split.cpp
 //   config.json, tokenizer.json, tokenizer.model, generation_config.json, chat_template.jinja, README.md, ...
 //       attachments, carried verbatim: the table of resources/model_files.cpp; config and vocabulary are read from them
-//   *.py, where the auto_map of a config names code; the folders that modules.json names (1_Pooling/)
-//       attachments too, and so is what --attach names
-//   tare.json                                                            ours, where something has no other place:
+//   *.py, if the auto_map of a config names code; the folders that modules.json names (1_Pooling/)
+//       also attachments, as are the files that --attach names
+//   tare.json                                                            Tare's own, for what no other file can hold:
 //     {"tare":1, "made":[FILE], "added":[KEY], "attachments":{FILE:NAME}, "config":{...}, "vocabulary":{...},
 //      "vocabulary_changes":{...}, "digests":{FILE:DIGEST}}
 //
-// made: files that were written from the model's config and vocabulary and are no attachments of it. added: metadata
-// keys that were added for other readers ("format":"pt", which transformers wants). attachments: files beyond the
-// well-known ones, and the names they go by. config, vocabulary: what the files alone would not give back; of config
-// only those fields, null for one that the files give and the model has not. vocabulary_changes: likewise, where the files
-// have a vocabulary: the parts that differ, of lists {POSITION:ELEMENT}. digests: of the files that config and
-// vocabulary are read from. One that has changed since is what the user says now, and counts for more than tare.json.
+// made: files that were written from the model's config and vocabulary and are not attachments of it. added: metadata
+// keys that were added for other readers ("format":"pt", which transformers needs). attachments: files beyond the
+// well-known ones, and the names of the attachments. config, vocabulary: what cannot be read back from the files;
+// config has only those fields, with null for a field that the files have and the model has not. vocabulary_changes:
+// the same if the files have a vocabulary: the parts that differ, and {POSITION:ELEMENT} for lists. digests: of the
+// files that config and vocabulary are read from. If such a file has changed since, the user has edited it, and it
+// overrides tare.json.
 //
-// Other files (original checkpoints, other containers of the same weights) are not part of the model. Weights under
-// other names than "model" are taken when there is only one candidate; the name is the metadata key hf.weights. Links are
-// followed as far as links.cpp says.
+// Other files (original checkpoints, other containers of the same weights) are not part of the model. Weights with
+// another name than "model" are read if they are the only candidate; the metadata key hf.weights keeps the name.
+// links.cpp decides which links are followed.
 #include "formats/hf/hf.hpp"
 
 #include <fmt/format.h>
@@ -63,7 +64,7 @@ class Reader {
       if (is_resource(file)) attach_resource(file);
     attach_templates();
     attach_named(files);
-    find_edited(own, files);  // the directory's own files, before others of the same names
+    find_edited(own, files);  // checks the directory's own files, before others of the same names
     attach_others(own);
     attach_asked_for();
     check_config();
@@ -84,7 +85,7 @@ class Reader {
   }
   std::string path_of(std::string_view file) const { return fmt::format("{}/{}", directory_, file); }
 
-  // Why a file cannot be taken; nothing: it can.
+  // Returns why a file cannot be read; nothing if it can.
   std::optional<Error> problem_with(const std::string& path) const {
     if (const auto wrong = what_is_wrong(path)) return problem("hf.file.broken", *wrong, path);
     if (const auto outside = links_.outside(path)) return problem("hf.file.outside", *outside, path);
@@ -114,7 +115,7 @@ class Reader {
     const std::string path = path_of(weights_.file);
     require(path);
     const SourcePtr source = open_file(path, options_.access);
-    const Format& found = detect(*source);  // throws for a git-lfs pointer, an error page
+    const Format& found = detect(*source);  // throws for a git-lfs pointer or an error page
     const bool index = found.name == safetensors::kFormat.name && safetensors::is_index(*source);
     const bool ours = index || found.name == (weights_.torch ? torch::kFormat.name : safetensors::kFormat.name);
     if (!ours || index != weights_.index)
@@ -129,15 +130,15 @@ class Reader {
       require_shards_inside();
       model_ = safetensors::read_set(path, source, options_);
     } else {
-      // Without a path: what lies beside it is the directory's affair.
+      // No path is passed on: the reader must not look at other files of the directory.
       model_ = weights_.torch ? found.read({"", source}, options_) : safetensors::read_file(source, options_);
-      model_.version.clear();  // the file's, not the directory's
+      model_.version.clear();  // it is the version of the file, not of the directory
       model_.file_bytes = source->size();
     }
     model_.sources.push_back(source);
   }
 
-  // Said of the directory; of an index that cannot be read, `read_set` says more.
+  // Reports shards outside the directory. If the index cannot be read, `read_set` reports that in more detail.
   void require_shards_inside() {
     const std::vector<std::string>* shards = nullptr;
     try {
@@ -146,7 +147,7 @@ class Reader {
       return;
     }
     for (const std::string& shard : *shards) {
-      // An index may name hundreds of thousands, and to follow a path takes as many calls as it has folders.
+      // An index may name hundreds of thousands of shards, and resolving a path takes one call per folder.
       std::error_code none;
       const bool plain = shard.find('/') == std::string::npos && !fs::is_symlink(path_of(shard), none);
       if (const auto outside = plain ? std::nullopt : links_.outside(path_of(shard)))
@@ -154,7 +155,7 @@ class Reader {
     }
   }
 
-  // What the file is called counts for more than what a file that was renamed says.
+  // The name of the file overrides the name in its metadata, which is stale if the file was renamed.
   void keep_stem() {
     if (stem_in(model_.metadata)) model_.metadata.erase(kStemKey);
     Map called;
@@ -171,7 +172,8 @@ class Reader {
     model_.attachments.push_back({name, Blob::range(source, 0, source->size())});
   }
 
-  // A document that lies elsewhere, or is a book, stays there: the model is whole without it.
+  // Attaches a document. One that is outside the directory or very large is left out with a remark: the model is
+  // complete without it.
   void attach_resource(const std::string& file) {
     constexpr std::uint64_t kLongest = std::uint64_t{16} << 20;
     const std::string path = path_of(file);
@@ -185,7 +187,7 @@ class Reader {
     std::erase_if(model_.attachments, [&](const Attachment& attachment) { return attachment.name == name; });
   }
 
-  // A folder that lies elsewhere is not even listed.
+  // Returns whether the folder is outside the directory; such a folder is not even listed.
   bool leads_out(const std::string& folder) {
     const auto outside = links_.outside(folder);
     if (outside) reports_->error(problem("hf.file.outside", *outside, folder));
@@ -205,7 +207,7 @@ class Reader {
     }
   }
 
-  // What the files so far name: code, folders.
+  // Attaches the code and folders that the files read so far name.
   void attach_named(const std::vector<std::string>& files) {
     const resources::NamedFiles named = resources::named_by(model_.attachments);
     for (const std::string& file : files)
@@ -221,7 +223,7 @@ class Reader {
 
   bool has_attachment(std::string_view name) const { return model_.attachment(name) != nullptr; }
 
-  // The globs of ReadOptions::attach, over all files but the weights.
+  // Attaches the files that the globs of ReadOptions::attach match, except the weights.
   void attach_asked_for() {
     if (options_.attach.empty()) return;
     const std::vector<std::string> files = list_below(directory_, "");
@@ -258,7 +260,7 @@ class Reader {
 
   void warn(const std::string& sentence) { reports_->warning(problem(kPrivateRule, sentence, path_of(kPrivateFile))); }
 
-  // What is wrong with one part does not hide the others.
+  // Reports an error of one part, so that it does not hide the others.
   template <typename Take>
   void guarded(const Take& take) {
     try {
@@ -281,12 +283,13 @@ class Reader {
       std::error_code none;
       if (name.text() == nullptr || !is_safe_path(file) || !fs::is_regular_file(path_of(file), none))
         warn(fmt::format("names a file \"{}\", which does not exist", quote(file)));
-      else if (!is_used(path_of(file)))  // a file that versions before this one did not know
+      else if (!is_used(path_of(file)))  // a file that older versions did not know
         attach(file, *name.text());
     }
   }
 
-  // Without it there is no telling what the weights are; say so rather than show a model without hyper-parameters.
+  // Without a readable config.json the meaning of the weights is unknown: report that instead of showing a model
+  // without hyper-parameters.
   void check_config() {
     const Attachment* const config = model_.attachment("config.json");
     if (config == nullptr) return;
@@ -301,11 +304,11 @@ class Reader {
                   path_of("config.json"));
       if (error.offset()) bad.at(*error.offset());
       reports_->error(bad);
-      drop_attachment("config.json");  // said once is enough
+      drop_attachment("config.json");  // so that it is reported once
     }
   }
 
-  // Directories that were written before there were digests are taken as they are.
+  // Compares the files with the digests in tare.json. Directories from before there were digests are used as they are.
   void find_edited(PrivateTree& own, const std::vector<std::string>& files) {
     const Map* const digests = map_at(own, "digests");
     if (digests == nullptr) return;
@@ -357,12 +360,12 @@ class Reader {
         std::any_of(edited_.begin(), edited_.end(), [](const std::string& file) { return file != "config.json"; });
     if (vocabulary != nullptr && (!tokenizer_edited || model_.vocabulary.empty()))
       guarded([&] { own.take_vocabulary(model_); });
-    // They are about the files as they were, all of them.
+    // The changes refer to the original files, so they apply only if none has changed.
     else if (changes != nullptr && !tokenizer_edited && !tokenizer_missing_ && !model_.vocabulary.empty())
       guarded([&] { model_.vocabulary = with_differences(model_.vocabulary, *changes); });
   }
 
-  // Whether the model has something of the file, or of a file in the folder.
+  // Returns whether some part of the model comes from the file, or from a file in the folder.
   bool is_used(const std::string& path) const {
     const auto from_there = [&](const Blob& blob) {
       const std::string& name = blob.source()->name();
@@ -372,7 +375,7 @@ class Reader {
                        [&](const Attachment& a) { return from_there(a.blob); });
   }
 
-  // Of a distributed checkpoint, which has files of any name.
+  // Returns whether the distributed checkpoint, whose files may have any name, was read from this file.
   bool is_read(const std::string& path) const {
     return weights_.parts &&
            std::ranges::any_of(model_.sources, [&](const SourcePtr& source) { return source->name() == path; });
@@ -384,14 +387,14 @@ class Reader {
     return *shards_;
   }
 
-  // A shard of the set, be it one that could not be read.
+  // Returns whether the file is a shard of the set, even one that could not be read.
   bool is_shard_of_ours(const std::string& file) {
     if (!weights_.index) return false;
     return std::binary_search(shards_of_index().begin(), shards_of_index().end(), file);
   }
 
-  // Whether the name is that of a shard of our set, although the index does not have it. A set of another number of
-  // files is another one, that an older download left.
+  // Returns whether the name is that of a shard of our set that the index does not list. A shard of a set with another
+  // number of files was left by an older download and is not reported.
   bool is_forgotten(const std::string& file) {
     const auto shard = safetensors::parse_shard_name(file);
     if (!weights_.index || !shard || shard->stem != stem_of(weights_)) return false;
@@ -449,13 +452,13 @@ class Reader {
   Links links_;
   Model model_;
   Weights weights_;
-  std::vector<std::string> left_behind_;            // documents that are elsewhere, large, or no files
-  std::vector<std::string> edited_;                 // files that are not those that tare.json was written beside
-  bool tokenizer_missing_ = false;                  // a file of it that tare.json was written beside
-  std::optional<std::vector<std::string>> shards_;  // those the index names, once they were asked for
+  std::vector<std::string> left_behind_;            // documents that are outside, too large, or not files
+  std::vector<std::string> edited_;                 // files that changed since tare.json was written
+  bool tokenizer_missing_ = false;                  // a tokenizer file that tare.json lists does not exist
+  std::optional<std::vector<std::string>> shards_;  // the shards that the index names, read on first use
 };
 
-bool recognize_bytes(const Source& /*source*/) { return false; }  // never one file
+bool recognize_bytes(const Source& /*source*/) { return false; }  // a directory is never one file
 
 constexpr std::string_view kSuffixes[] = {"/"};
 
@@ -478,7 +481,7 @@ constexpr Capabilities held() {
 
 }  // namespace
 
-// What the weights were called.
+// The name of the weights.
 constexpr OwnKey kOwnKeys[] = {{.key = kStemKey, .about_set = true}};
 
 constinit const Format kFormat = {

@@ -1,4 +1,4 @@
-// What the parts of the Hugging Face directory share; see hf.cpp for what lies where.
+// Declarations shared by the parts of the Hugging Face directory; hf.cpp describes the layout.
 #pragma once
 
 #include <optional>
@@ -12,91 +12,97 @@
 
 namespace tare::hf {
 
-// What a directory has no place for: written only where it is needed.
+// Holds what no other file of a directory can; written only if needed.
 inline constexpr std::string_view kPrivateFile = "tare.json", kPrivateRule = "hf.private.form";
-// Attachments whose names cannot be file names here.
+// The folder for attachments with names that cannot be file names here.
 inline constexpr std::string_view kPrivateFolder = "attachments";
 inline constexpr std::string_view kTemplateFolder = "additional_chat_templates";
-// The weights, whole or in shards: what every reader looks for first.
+// The weights, in one file or in shards: the first names that every reader tries.
 inline constexpr std::string_view kFile = "model.safetensors", kIndex = "model.safetensors.index.json";
 
-// What transformers called them before, and where there is nothing else still reads.
+// The older names of transformers, which it still reads if the others do not exist.
 inline constexpr std::string_view kOldFile = "pytorch_model.bin", kOldIndex = "pytorch_model.bin.index.json";
 
 // The weights a directory holds.
 struct Weights {
   std::string file;    // name in the directory
-  bool index = false;  // of a set
-  bool torch = false;  // PyTorch's
-  bool parts = false;  // those of a distributed checkpoint, which is the directory itself
-  // Of one whose processes wrote safetensors: boxes of the tensors (split.cpp).
+  bool index = false;  // the index of a set
+  bool torch = false;  // in PyTorch's format
+  bool parts = false;  // a distributed checkpoint, which is the directory itself
+  // The files of a distributed checkpoint in safetensors, each with parts of the tensors (split.cpp).
   std::vector<std::string> split = {};
 };
-// Throws `hf.weights.*`, saying which file and what to do, when there is not exactly one candidate.
+// Throws `hf.weights.*`, with the file and advice, unless there is exactly one candidate.
 Weights choose_weights(const std::string& directory, const std::vector<std::string>& files);
 
-// shard-00001-model-00001-of-00002.safetensors: what a process of torch.distributed.checkpoint wrote for itself.
+// Recognizes shard-00001-model-00001-of-00002.safetensors: what one process of torch.distributed.checkpoint wrote.
 bool is_split_shard(std::string_view name);
-// The model of such files. Throws `hf.split.*`.
+// Reads a model from such files. Throws `hf.split.*`.
 Model read_split(const std::string& directory, const std::vector<std::string>& files, const ReadOptions& options);
 
-// The metadata key with the weights' name before ".safetensors", where it is not "model": adapter_model,
+// The metadata key for the weights' name before ".safetensors", if it is not "model": adapter_model,
 // diffusion_pytorch_model, model.fp16. Programs find their weights by it.
 inline constexpr std::string_view kStemKey = "hf.weights";
 std::string stem_of(const Weights& weights);
-// The stem that a model's weights are to have; nothing where it has none that can be a file's name.
+// Returns the stem for the files of a model's weights; nothing if the metadata has none that can be a file's name.
 std::optional<std::string> stem_in(const Map& metadata);
 
-// Names of the files in a directory, sorted; links are followed. What has the name of a model's file is among them
-// whatever it is: see `what_is_wrong`. Throws `hf.directory`.
+// Returns the sorted names of the files in a directory; links are followed. Everything with the name of a model's file
+// is listed, even if it is not a file: see `what_is_wrong`. Throws `hf.directory`.
 std::vector<std::string> list_files(const std::string& directory);
 std::vector<std::string> list_folders(const std::string& directory);
 std::vector<std::string> list_entries(const std::string& directory);
-// Files below a folder of the directory (empty: all of it), relative to the directory, sorted; links to files are among
-// them, those to folders are not entered, nor is what is hidden. Throws `hf.directory`, and `hf.folder.large` for a folder
-// that has more than a model's could.
+// Returns the files below a folder of the directory (empty: all of it), sorted and relative to the directory. Links to
+// files are included; links to folders and hidden folders are not entered. Throws `hf.directory`, and `hf.folder.large`
+// for a folder with more files than a model's can have.
 std::vector<std::string> list_below(const std::string& directory, const std::string& folder);
-// Why the file cannot be read, and what to do: a link that leads nowhere, a directory. Nothing: it is a regular file.
+// Returns why the file cannot be read, with advice: a broken link, a directory. Returns nothing for a regular file.
 std::optional<std::string> what_is_wrong(const std::string& path);
-// Whether a file of this name belongs to a model wherever it lies (config.json, a chat template, README.md): relative to
-// the directory.
+// Returns whether a file of this name, relative to the directory, is always part of a model (config.json, a chat
+// template, README.md).
 bool is_resource(std::string_view name);
-// Of those, the ones that loaders look for: they make a directory a model's, and go when another model takes its place.
+// Returns whether it is a resource that loaders look for. Such a file makes a directory a model's, and it is removed
+// when another model replaces the model.
 bool is_vital_resource(std::string_view name);
 bool is_shard(std::string_view name);
 bool is_weights(std::string_view name);
-// PyTorch's, whole or the index of a set; not its shards.
+// PyTorch weights, as one file or the index of a set; not the shards.
 bool is_torch_weights(std::string_view name);
 bool is_torch_shard(std::string_view name);
-// What some loader would take for the weights of the directory, were it there: PyTorch's and those of other programs.
+// Returns whether some loader would take a file of this name for the weights of the directory: PyTorch's, and those of
+// other programs.
 bool is_others_weights(std::string_view name);
-// What the model in a directory leaves behind when another takes its place: first the weights, in an order in which no
-// state in between can be read as a model. Links are not followed.
-// Only what the old model itself is made of: the weights that a reader would take (of a set what the index names), the
-// well-known files beside them, and the attachments that Tare numbered and tare.json names. Other weights stay.
+// Returns the files to remove when another model replaces the one in the directory: the weights first, in an order in
+// which no intermediate state can be read as a model. Links are not followed.
+// Only parts of the old model are listed: the weights that a reader would choose (for a set, the files that its index
+// names), the well-known files next to them, and the attachments that Tare numbered and tare.json names. Other weights
+// stay.
 io::OldFiles old_files(const io::Directory& directory);
-// A relative path that stays inside the directory, on any system, and can be shown on any terminal.
+// Returns whether it is a relative path that stays inside the directory on any system, and can be printed on any
+// terminal.
 bool is_safe_path(std::string_view name);
 std::string without_slashes(std::string path);
 
-// Of the files that config and vocabulary are read from: file -> digest, as tare.json has it.
+// Returns file -> digest for the files that config and vocabulary are read from, as stored in tare.json.
 Map digests_of(const std::vector<Attachment>& files);
-// The names of those that have another digest than the stated one, or none.
+// Returns the files that have no digest, or another one than the stated one.
 std::vector<std::string> edited_since(const Map& digests, const std::vector<Attachment>& files);
-// Those that have a digest and are not among the files of the directory.
+// Returns the files that have a stated digest and do not exist in the directory.
 std::vector<std::string> missing_since(const Map& digests, const std::vector<std::string>& files);
-// The fields that make one config of the other; null: to be taken away.
+// Returns the fields that turn `found` into `wanted`; null means that the field is removed.
 Map differences(const Config& found, const Config& wanted);
-// `misfits` gets, in words, what is no field or not of its kind; what `found` has of it stays.
+// Applies such differences. `misfits` receives a description of each entry that is not a field or has the wrong kind;
+// the field of `found` stays.
 Config with_differences(const Config& found, const Map& fields, bool only_missing, std::vector<std::string>& misfits);
 
-// Likewise of a vocabulary: the parts that differ; of lists of the same length only their elements, by position.
+// The same for a vocabulary: the parts that differ. For lists of the same length only the elements that differ, by
+// position.
 Map differences(const Vocabulary& found, const Vocabulary& wanted);
-// Throws `vocabulary.malformed` for what does not fit `found`.
+// Throws `vocabulary.malformed` for differences that do not fit `found`.
 Vocabulary with_differences(const Vocabulary& found, const Map& parts);
 
-// Whether it is a pipeline of several models (diffusers), which is no model itself. `refuse_pipeline` throws `hf.pipeline` if
-// so.
+// Returns whether the directory is a pipeline of several models (diffusers), which is not a model itself.
+// `refuse_pipeline` throws `hf.pipeline` if it is.
 bool is_pipeline(const std::string& directory);
 void refuse_pipeline(const std::string& directory);
 

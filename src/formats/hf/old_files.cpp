@@ -1,4 +1,4 @@
-// What the model in a directory leaves behind when another takes its place.
+// Lists the files of a directory's model that must be removed when another model replaces it.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -34,7 +34,8 @@ bool has(const std::vector<std::string>& sorted, std::string_view name) {
   return std::binary_search(sorted.begin(), sorted.end(), name);
 }
 
-// What a replacement that was cut off left of its two sets beside their indexes, which are in its workshop.
+// Returns the shards in the directory that an interrupted replacement left without their index, which is still in its
+// workshop.
 std::vector<std::string> shards_left_in(const io::Directory& directory, const std::vector<std::string>& files) {
   std::vector<std::string> shards;
   for (const std::string& name : io::abandoned_workshops(directory))
@@ -49,18 +50,18 @@ std::vector<std::string> shards_left_in(const io::Directory& directory, const st
   return shards;
 }
 
-// What makes the weights first: the rest of a set is nothing without its index.
+// Returns the weights, with the file that makes them a model first: shards without an index are not a model.
 std::vector<std::string> weights_among(const io::Directory& directory, const std::vector<std::string>& files) {
   std::vector<std::string> weights;
   for (const std::string_view name : {kFile, kIndex})
     if (has(files, name)) weights.emplace_back(name);
   if (io::is_being_replaced(directory)) {
-    // The only candidate that is left need not be the model: an adapter, most often.
+    // During a replacement, the only remaining candidate may be something else than the model, most often an adapter.
     for (std::string& shard : shards_left_in(directory, files)) weights.push_back(std::move(shard));
   } else if (weights.empty()) {
     std::copy_if(files.begin(), files.end(), std::back_inserter(weights),
                  [](const std::string& name) { return is_weights(name) && !is_shard(name); });
-    // Several: a reader takes none of them.
+    // If there are several, no reader chooses one of them.
     if (weights.size() != 1) return {};
   }
   const std::size_t chosen = weights.size();
@@ -75,7 +76,7 @@ bool is_number(std::string_view name) {
   return name.size() >= 6 && name.find_first_not_of("0123456789") == std::string_view::npos;
 }
 
-// The numbered attachments that tare.json names. Other files that it names may have become the user's own.
+// Returns the numbered attachments that tare.json names. Other files that it names may belong to the user by now.
 std::vector<std::string> numbered_attachments(const io::Directory& directory) {
   std::vector<std::string> numbered;
   const io::Directory folder = directory.enter(std::string(kPrivateFolder).c_str());
@@ -96,7 +97,7 @@ std::vector<std::string> numbered_attachments(const io::Directory& directory) {
       if (is_number(plain) && folder.look(plain.c_str(), status) && !S_ISDIR(status.st_mode)) numbered.push_back(name);
     }
   } catch (const Error&) {
-    // Not ours, then; nothing in it says what is.
+    // tare.json is not ours, so it names no attachments.
   }
   return numbered;
 }
@@ -106,8 +107,8 @@ std::vector<std::string> numbered_attachments(const io::Directory& directory) {
 io::OldFiles old_files(const io::Directory& directory) {
   io::OldFiles old;
   std::vector<std::string> files;
-  // What a loader would take for the new model's if it stayed. Documents are for people, and those who wrote them keep
-  // them unless the new model brings its own.
+  // Loaders would take these for the new model's. Documents are written by people, so they stay unless the new model
+  // has its own.
   const auto is_other = [](std::string_view name) {
     return (is_vital_resource(name) && resources::is_known_name(name)) || name == kPrivateFile;
   };
@@ -118,13 +119,14 @@ io::OldFiles old_files(const io::Directory& directory) {
       old.in_the_way.push_back(std::move(name));
   }
   old.vital = weights_among(directory, files);
-  // No model, no files of it: what is here is somebody's own.
+  // Without a model in the directory, all files in it belong to the user.
   if (old.vital.empty() && !has(files, kPrivateFile) && !io::is_being_replaced(directory)) return old;
-  // An adapter that lies beside the model is somebody's own, with its config.
+  // An adapter next to the model belongs to the user, and so does its config.
   const bool is_adapter = std::ranges::any_of(old.vital, [](const auto& name) { return name.starts_with("adapter_"); });
   for (const std::string& name : files) {
     if (name == "adapter_config.json" && !is_adapter) continue;
-    if (is_other(name) || name == kTemplateFolder) old.others.push_back(name);  // a link to a folder goes itself
+    // If it is a link to a folder, the link is removed
+    if (is_other(name) || name == kTemplateFolder) old.others.push_back(name);
   }
   if (const io::Directory templates = directory.enter(std::string(kTemplateFolder).c_str()))
     for (const std::string& name : names_in(templates))

@@ -1,6 +1,6 @@
-// model_index.json of diffusers: {"_class_name": "StableDiffusionPipeline", "unet": ["diffusers", "UNet2DConditionModel"],
-// ...}. A value that is a pair of texts is a part, and the key is the name of its folder; [null, null] is one that was left
-// out.
+// Reads model_index.json of diffusers: {"_class_name": "StableDiffusionPipeline", "unet": ["diffusers",
+// "UNet2DConditionModel"], ...}. A value that is a pair of texts is a part, and the key is the name of its folder;
+// [null, null] is an omitted part.
 #include "tare/pipeline.hpp"
 
 #include <fmt/format.h>
@@ -71,7 +71,7 @@ bool is_pipeline(const std::string& directory) {
   try {
     return find_pipeline(directory).has_value();
   } catch (const Error&) {
-    return true;  // meant to be one; the reader says what is wrong with it
+    return true;  // it is meant to be a pipeline; the reader reports what is wrong with it
   }
 }
 
@@ -89,7 +89,7 @@ std::optional<Pipeline> find_pipeline(const std::string& path) {
   for (const auto& [name, value] : index) {
     auto part = hf::part_at(directory, name, value);
     if (!part) continue;
-    // Each is opened as a model of its own, and may be a link to the one before.
+    // Each part is opened as a model of its own, and may be a link to a previous one.
     constexpr std::size_t kMostParts = 64;
     if (pipeline.parts.size() == kMostParts)
       throw Error(ErrorKind::limit, "hf.pipeline.parts",

@@ -1,9 +1,12 @@
-// What tare.json keeps of config and vocabulary, and whether the files it was written beside are still the same.
+// The config and vocabulary in tare.json, and the check that the files it refers to have not changed.
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <bit>
 #include <charconv>
+#include <functional>
 
+#include "base/half.hpp"
 #include "base/printable.hpp"
 #include "base/text.hpp"
 #include "formats/hf/hf.hpp"
@@ -12,7 +15,7 @@
 namespace tare::hf {
 namespace {
 
-// Files that config and vocabulary are read from, unless they are too long for that.
+// Returns whether config or vocabulary are read from the file. Files that are too long are not read.
 bool is_read(const Attachment& file) {
   return resources::role_of(file.name) == resources::Role::described && file.blob.size() <= resources::kMaxFileBytes;
 }
@@ -22,11 +25,36 @@ bool is_field(std::string_view name) {
   return std::any_of(fields.begin(), fields.end(), [&](const ConfigField& field) { return field.name == name; });
 }
 
-// A config takes only what is of the field's kind.
+// Returns whether the config accepts the value for this field.
 bool fits(const std::string& name, const Value& value) {
   Map alone;
   alone.append(name, value);
   return !Config::from_map(alone).empty();
+}
+
+Bytes bytes_of(std::string_view text) {
+  const auto bytes = std::as_bytes(std::span(text));
+  return {bytes.begin(), bytes.end()};
+}
+
+// Adds the elements of `wanted` that differ from `found`, each under its position; or all of them if that is shorter.
+template <typename T, typename IsSame, typename ValueOf>
+void put_differing(Map& parts, std::string_view name, const std::vector<T>& found, const std::vector<T>& wanted,
+                   const IsSame& is_same, const ValueOf& value_of) {
+  const bool as_many = found.size() == wanted.size();
+  std::size_t others = 0;
+  for (std::size_t i = 0; as_many && i < wanted.size(); ++i) others += is_same(found[i], wanted[i]) ? 0 : 1;
+  if (as_many && others == 0) return;
+  if (!as_many || others > wanted.size() / 2) {
+    List all;
+    all.reserve(wanted.size());
+    for (const T& element : wanted) all.emplace_back(value_of(element));
+    return parts.append(std::string(name), std::move(all));
+  }
+  Map elements;
+  for (std::size_t i = 0; i < wanted.size(); ++i)
+    if (!is_same(found[i], wanted[i])) elements.append(fmt::to_string(i), value_of(wanted[i]));
+  parts.append(std::string(name), std::move(elements));
 }
 
 std::string digest_text(const Blob& blob) { return digest_of(DigestAlgorithm::xxh3, blob.bytes()).text(); }
@@ -69,26 +97,28 @@ Map differences(const Config& found, const Config& wanted) {
   return fields;
 }
 
+// The form is that of Vocabulary::to_map, but with the differences only: the whole vocabulary as values would take ten
+// times the memory.
 Map differences(const Vocabulary& found, const Vocabulary& wanted) {
-  const Map before = found.to_map();
   Map parts;
-  for (const auto& [name, value] : wanted.to_map()) {
-    const Value& known = *before.find(name);  // both have all parts
-    if (known == value) continue;
-    const List *const were = known.get<List>(), *const are = value.get<List>();
-    if (were == nullptr || are == nullptr || were->size() != are->size()) {
-      parts.append(name, value);
-      continue;
-    }
-    Map elements;
-    for (std::size_t i = 0; i < are->size(); ++i)
-      if ((*were)[i] != (*are)[i]) elements.append(fmt::to_string(i), (*are)[i]);
-    // Each with its position takes more than one in a list.
-    if (elements.size() > are->size() / 2)
-      parts.append(name, value);
-    else
-      parts.append(name, std::move(elements));
-  }
+  if (found.kind != wanted.kind) parts.append("kind", wanted.kind);
+  if (found.bos != wanted.bos) parts.append("bos", wanted.bos);
+  if (found.eos != wanted.eos) parts.append("eos", wanted.eos);
+  if (found.pad != wanted.pad) parts.append("pad", wanted.pad);
+  if (found.unk != wanted.unk) parts.append("unk", wanted.unk);
+  put_differing(
+      parts, "tokens", found.tokens, wanted.tokens, [](const Token& a, const Token& b) { return a.text == b.text; },
+      [](const Token& token) { return bytes_of(token.text); });
+  put_differing(
+      parts, "scores", found.tokens, wanted.tokens,
+      [](const Token& a, const Token& b) {
+        return std::bit_cast<std::uint32_t>(a.score) == std::bit_cast<std::uint32_t>(b.score);
+      },
+      [](const Token& token) { return carry_to_f64(token.score); });
+  put_differing(
+      parts, "types", found.tokens, wanted.tokens, [](const Token& a, const Token& b) { return a.type == b.type; },
+      [](const Token& token) { return static_cast<int>(token.type); });
+  put_differing(parts, "merges", found.merges, wanted.merges, std::equal_to<std::string>(), bytes_of);
   return parts;
 }
 

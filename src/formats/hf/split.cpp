@@ -1,11 +1,11 @@
-// Safetensors that the processes of torch.distributed.checkpoint wrote, each its own (HuggingFaceStorageWriter with
-// save_sharded): no index, no .metadata.
+// Safetensors files that the processes of torch.distributed.checkpoint wrote, each process its own
+// (HuggingFaceStorageWriter with save_sharded), without an index or .metadata.
 //
-//   shard-00002-model-00001-of-00003.safetensors    what process 2 has of the first of three files that the whole would have
+//   shard-00002-model-00001-of-00003.safetensors    the part of process 2 of the first of three files
 //   __metadata__: DCP_SHARDING_INFO                 JSON: name -> {"saved_offsets": [..]}, where in its tensor the box begins;
 //                                                   without it every box begins at 0
 //
-// How large a tensor is nobody says: it reaches as far as its boxes do.
+// The size of a tensor is not stated: it follows from its boxes.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -25,7 +25,7 @@ namespace {
 
 constexpr std::string_view kInfoKey = "DCP_SHARDING_INFO", kVersionKey = "DCP_VERSION", kSplitPrefix = "shard-";
 
-// The 2 of shard-00002-model-00001-of-00003.safetensors.
+// Returns the 2 of shard-00002-model-00001-of-00003.safetensors.
 std::optional<std::uint64_t> process_of(std::string_view name) {
   const auto shard = safetensors::parse_shard_name(name);
   if (!shard || !name.starts_with(kSplitPrefix)) return std::nullopt;
@@ -38,7 +38,7 @@ std::optional<std::uint64_t> process_of(std::string_view name) {
 }
 
 struct SplitTensor {
-  Component data;  // of the first box
+  Component data;  // the component of the first box
   std::vector<torch::Box> boxes;
 };
 
@@ -65,7 +65,7 @@ class SplitReader {
   }
 
  private:
-  // Processes are counted from 1.
+  // Checks that no process is missing; they are counted from 1.
   void require_all(const std::vector<std::string>& files) const {
     std::set<std::uint64_t> processes;
     for (const std::string& file : files) processes.insert(*process_of(file));

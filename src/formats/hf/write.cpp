@@ -1,10 +1,12 @@
-// Writing a directory: the files of the model's attachments, those its config and vocabulary need, the weights last.
+// Writes a directory: first the model's attachments and the files that are made from its config and vocabulary, the
+// weights last.
 #include <fmt/format.h>
 
 #include <algorithm>
 
 #include "base/name_map.hpp"
 #include "base/printable.hpp"
+#include "base/stopping.hpp"
 #include "formats/hf/hf.hpp"
 #include "formats/private_tree.hpp"
 #include "formats/safetensors/safetensors.hpp"
@@ -16,10 +18,10 @@
 namespace tare::hf {
 namespace {
 
-// Older versions of transformers refuse weights that do not say which library's they are.
+// Older versions of transformers refuse weights that do not name the library that wrote them.
 constexpr std::string_view kFormatKey = "format", kFormat = "pt";
 
-// Config, vocabulary and all files, those among them that only now are made behind the others.
+// Returns config, vocabulary and all files; files that are made here follow the model's own.
 Model completed(const Model& model) {
   Model whole;
   whole.attachments = model.attachments;
@@ -36,8 +38,8 @@ std::vector<std::string> made_names(const Model& whole) {
   return names;
 }
 
-// What the weights' files are called in the directory that the model comes from, if that is not `stem`: the shards of
-// a set may have another name than their index.
+// Returns the name of the weights' files in the source directory, if it is not `stem`: the shards of a set may have
+// another name than their index.
 std::string other_stem(const Model& model, std::string_view stem) {
   if (model.format != "hf") return {};
   for (const Tensor& tensor : model.tensors)
@@ -52,7 +54,7 @@ std::string other_stem(const Model& model, std::string_view stem) {
   return {};
 }
 
-// The name of the weights: one that the model brings along, or the one that PEFT looks for.
+// Returns the name of the weights: the model's own, or the one that PEFT looks for.
 std::optional<std::string> stem_for(const Model& model) {
   if (auto stem = stem_in(model.metadata)) return stem;
   const bool has_parts = std::ranges::any_of(
@@ -61,7 +63,7 @@ std::optional<std::string> stem_for(const Model& model) {
   return std::nullopt;
 }
 
-// What goes into the directory.
+// The contents of the directory.
 class Plan {
  public:
   explicit Plan(const Model& model) {
@@ -75,7 +77,7 @@ class Plan {
     weights_.metadata = model.metadata;
     if (const auto stem = stem_for(model)) {
       stem_ = *stem;
-      weights_.metadata.erase(kStemKey);  // the file's name says it
+      weights_.metadata.erase(kStemKey);  // the name of the file replaces it
     }
     if (weights_.metadata.find(kFormatKey) == nullptr) {
       weights_.metadata.set(kFormatKey, kFormat);
@@ -88,14 +90,14 @@ class Plan {
   const Model& weights() const { return weights_; }
   const std::string& stem() const { return stem_; }
   const std::vector<Attachment>& files() const { return files_; }
-  // Of all tensors and files; headers come on top.
+  // The sum of all tensors and files, without headers.
   std::uint64_t bytes() const {
     std::uint64_t sum = 0;
     for (const Attachment& file : files_) sum += file.blob.size();
     for (const Tensor& tensor : weights_.tensors) sum += tensor.bytes();
     return sum;
   }
-  // Empty when the files say everything.
+  // Empty if the other files hold everything.
   std::string private_text() const { return private_.empty() ? std::string() : private_.text(); }
 
  private:
@@ -110,7 +112,7 @@ class Plan {
     files_.push_back({name, attachment.blob});
   }
 
-  // A directory whose config.json is not one could not be opened again.
+  // Throws if config.json is invalid, because the directory could not be opened again.
   static void require_config(const Attachment& attachment) {
     if (attachment.name != "config.json") return;
     try {
@@ -129,20 +131,21 @@ class Plan {
   bool is_free(const std::string& name) const {
     if (!is_safe_path(name) || name == kPrivateFile || name.starts_with(kPrivateFolder) || name.starts_with('.') ||
         name.find("/.") != std::string::npos ||
-        // Those of a module lie in its folder.
+        // The weights of a module are in its folder.
         (name.find('/') == std::string::npos &&
          (name.ends_with(safetensors::kSuffix) || name.ends_with(safetensors::kIndexSuffix) || is_weights(name) ||
           is_others_weights(name))))
       return false;
     for (std::size_t slash = name.find('/'); slash != std::string::npos; slash = name.find('/', slash + 1)) {
-      // A folder must not have the name of a file, be it one that the model does not have: readers look for it.
+      // A folder must not have the name of a file that readers look for, even if the model does not have that file.
       const std::string folder = name.substr(0, slash);
       if (names_.contains(folder) || is_resource(folder) || is_weights(folder) || folder == kPrivateFile) return false;
     }
     return !names_.contains(name) && !folders_.contains(name);
   }
 
-  // Files are written for other programs; where reading them gives something else, the model's own words are kept.
+  // The files are written for other programs. If reading them gives something else than the model has, tare.json keeps
+  // the model's own values.
   void keep_what_files_lose(const Model& model, const Model& whole) {
     Model found;
     found.attachments = whole.attachments;
@@ -153,7 +156,7 @@ class Plan {
       private_.put("vocabulary", model.vocabulary.to_map());
     else
       private_.put("vocabulary_changes", differences(found.vocabulary, model.vocabulary));
-    // All of this holds only as long as nobody edits the files.
+    // These parts are valid only as long as the files are not edited.
     const auto keeps = [&](std::string_view key) { return private_.find(key) != nullptr; };
     if (keeps("made") || keeps("config") || keeps("vocabulary") || keeps("vocabulary_changes"))
       private_.put("digests", Value(digests_of(files_)));
@@ -204,6 +207,7 @@ std::uint64_t write(const Model& model, const std::string& path, const WriteOpti
       plan.weights(), [&](const std::string& name) { return tree.file(name); }, options, plan.stem());
   const std::uint64_t bytes = tree.bytes();
   model.check_sources();
+  check_last_stop();
   tree.commit();
   return bytes;
 }

@@ -16,7 +16,7 @@ constexpr Resource kResources[] = {
     {SectionType::vocab, "vocab.json"},         {SectionType::merges, "merges.txt"},
 };
 
-// Places of the header's fields.
+// Offsets of the header's fields.
 constexpr std::uint64_t kSizeAt = 8, kCountAt = 12, kDirectoryAt = 16, kFileSizeAt = 24, kFlagsAt = 32;
 
 class ContainerReader {
@@ -163,7 +163,7 @@ class ContainerReader {
     directory_last_ = by_offset.back() == &directory;
   }
 
-  // Bytes that no section covers, beyond what aligns the next one.
+  // Warns of bytes that no section covers, beyond the padding before the next section.
   void warn_of_room(std::span<const Range> used) {
     std::uint64_t at = 0;
     for (std::size_t i = 0; i <= used.size(); ++i) {
@@ -176,7 +176,7 @@ class ContainerReader {
 
   void note_deviations() {
     const Header& header = out_.header;
-    // As the document's figure has it.
+    // The document's figure has the directory here.
     const bool first = header.directory_offset - header_size_ < kSectionAlignment;
     if (sorted_ && !directory_last_ && first)
       diagnostics_.note(refuse("mcf.directory.first", "the directory is before the sections", header.directory_offset));

@@ -1,4 +1,4 @@
-// Which tensors have the same stored bytes: sizes first, then digests, then the bytes themselves.
+// Finds tensors with the same stored bytes: compares sizes first, then digests, then the bytes themselves.
 #include <algorithm>
 #include <map>
 #include <numeric>
@@ -49,7 +49,7 @@ std::vector<std::size_t> find_equal_payloads(std::span<const Tensor> tensors, un
   std::vector<std::size_t> first(tensors.size());
   std::iota(first.begin(), first.end(), std::size_t{0});
 
-  // Only sizes that stand more than once are worth reading.
+  // Only payloads of equal size need to be read.
   std::map<std::uint64_t, std::vector<std::size_t>> by_size;
   for (std::size_t i = 0; i < tensors.size(); ++i)
     if (payload(tensors[i]).size() > 0) by_size[payload(tensors[i]).size()].push_back(i);
@@ -63,7 +63,7 @@ std::vector<std::size_t> find_equal_payloads(std::span<const Tensor> tensors, un
   std::map<std::pair<std::uint64_t, std::string>, std::vector<std::size_t>> groups;
   for (std::size_t c = 0; c < candidates.size(); ++c)
     groups[{payload(tensors[candidates[c]]).size(), digests[c].hex()}].push_back(candidates[c]);
-  std::vector<std::pair<std::size_t, std::size_t>> pairs;  // the first of a group, another one
+  std::vector<std::pair<std::size_t, std::size_t>> pairs;  // the first of a group, and another member
   for (const auto& [key, members] : groups)
     for (std::size_t i = 1; i < members.size(); ++i) pairs.emplace_back(members[0], members[i]);
   parallel_for(pairs.size(), threads, [&](std::size_t p) {

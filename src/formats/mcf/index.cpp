@@ -1,4 +1,4 @@
-// TensorIndex: its header, its entries, its names.
+// Reads TensorIndex: its header, entries and names.
 #include "formats/mcf/index.hpp"
 
 #include <fmt/format.h>
@@ -17,7 +17,7 @@ Error EntryReport::about(const Entry& entry, std::string_view rule, std::string_
 
 void EntryReport::bad(Entry& entry, Error error) const {
   entry.good = false;
-  if (entry.name.empty()) return diagnostics.error(error);  // nobody could ask to go without it
+  if (entry.name.empty()) return diagnostics.error(error);  // a tensor without a name cannot be skipped by name
   diagnostics.tensor_error(error);
   errors.emplace(&entry, std::move(error));
 }
@@ -67,7 +67,7 @@ void Index::read_entries(const Section* data) {
   std::uint64_t name_bytes = 0;
   for (std::uint64_t i = 0; i < count_; ++i) {
     read_entry(entries_[i], entries_off_ + i * kIndexEntryBytes, data);
-    // Names that lie upon each other could make a small file a huge listing.
+    // Names may overlap in the table, so a small file could have a huge listing.
     name_bytes += entries_[i].name.size();
     if (name_bytes > 4 * strings_size_)
       throw bytes_.refuse(ErrorKind::limit, "mcf.index.strings",
@@ -110,7 +110,7 @@ void Index::read_entry(Entry& entry, std::uint64_t inner, const Section* data) c
   entry.good = true;
 }
 
-// Names are unique.
+// Reports names that appear twice.
 void Index::check_names() {
   sorted_ =
       std::is_sorted(entries_.begin(), entries_.end(), [](const Entry& a, const Entry& b) { return a.name < b.name; });
@@ -127,7 +127,7 @@ void Index::check_names() {
   }
 }
 
-// The flags say the truth about the names.
+// Reports flags that contradict the names.
 void Index::check_flags() const {
   if (!sorted_ && (flags_ & kIndexSorted) != 0)
     report_.diagnostics.error(refuse("mcf.index.sorted", "the index says it is sorted by name and is not", 4));

@@ -1,4 +1,4 @@
-// The tensors of an MCF file on their way from TensorIndex and QuantInfo to the model.
+// The tensors of an MCF file between TensorIndex, QuantInfo and the model.
 #pragma once
 
 #include "formats/mcf/mcf.hpp"
@@ -6,44 +6,44 @@
 
 namespace tare::mcf {
 
-// An entry of TensorIndex; of a good one every number lies inside its table.
+// An entry of TensorIndex. If `good`, all its numbers are within their tables.
 struct Entry {
   std::string_view name;
   std::uint32_t dtype = 0, rank = 0, dim_off = 0;
   std::uint64_t data_off = 0, data_size = 0;
-  std::uint64_t at = 0;      // place of the entry in the file
-  std::uint64_t record = 0;  // place of its record in QuantInfo; 0: none
+  std::uint64_t at = 0;      // offset of the entry in the file
+  std::uint64_t record = 0;  // offset of its record in QuantInfo; 0: none
   bool good = false;         // nothing was reported about it
 
   // Null for plain types.
   const codec::mcf::Method* method() const { return dtype < 0x10 ? nullptr : find_method(dtype); }
 };
 
-// Where findings about tensors go; the reader goes on with the others.
+// Receives findings about tensors; the reader continues with the others.
 struct EntryReport {
   const Input& input;
   Diagnostics& diagnostics;
-  std::unordered_map<const Entry*, Error>& errors;  // the first of each bad entry that has a name
+  std::unordered_map<const Entry*, Error>& errors;  // the first error of each bad entry that has a name
 
   Error about(const Entry& entry, std::string_view rule, std::string_view sentence,
               ErrorKind kind = ErrorKind::corrupt) const;
-  // An error of this entry, which is omitted.
+  // Reports an error of this entry; the tensor is omitted.
   void bad(Entry& entry, std::string_view rule, std::string_view sentence, ErrorKind kind = ErrorKind::corrupt) const {
     bad(entry, about(entry, rule, sentence, kind));
   }
   void bad(Entry& entry, Error error) const;
 };
 
-// TensorIndex, its tables checked. Views into the section's bytes.
+// TensorIndex with checked tables. The names are views into the section's bytes.
 class Index {
  public:
-  // `data`: the TensorData section, null when there is none. Throws what is wrong with the section as a whole.
+  // `data`: the TensorData section, or null. Throws for errors that concern the whole section.
   Index(SectionBytes bytes, const Section* data, const EntryReport& report);
 
   std::vector<Entry>& entries() { return entries_; }
-  // Empty where the entry's numbers do not lie inside the table.
+  // Empty if the entry's numbers are outside the table.
   Shape shape(const Entry& entry) const;
-  // Warnings about forms that are tolerated.
+  // Warns of tolerated deviations.
   void note_deviations() const;
 
  private:
@@ -64,9 +64,9 @@ class Index {
   std::vector<Entry> entries_;
 };
 
-// Gives the entries their records. Throws what is wrong with the section as a whole.
+// Assigns the records to the entries. Throws for errors that concern the whole section.
 void read_records(const SectionBytes& bytes, std::span<Entry> entries, const EntryReport& report);
-// A record's parameters as a tensor's attributes; a clipping bound that is not a number is not known.
+// Stores a record's parameters as attributes of the tensor. A clipping bound that is NaN is unknown and omitted.
 void set_attributes(const SectionBytes& bytes, std::uint64_t record, Map& attributes);
 
 }  // namespace tare::mcf

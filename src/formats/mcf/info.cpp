@@ -1,4 +1,4 @@
-// The bytes of ModelInfo: fixed fields, strings and key-value pairs. What they mean is in model.cpp.
+// The bytes of ModelInfo: fixed fields, strings and key-value pairs. model.cpp interprets them.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -11,10 +11,10 @@ namespace tare::mcf {
 namespace {
 
 constexpr std::uint32_t kU32 = 1, kF32 = 2, kString = 3;  // types of a value
-// Places of the fixed fields.
+// Offsets of the fixed fields.
 constexpr std::uint64_t kFieldsAt = 8, kRopeBaseAt = 48, kNameAt = 56, kBaseAt = 64, kKvCountAt = 72, kKvOffAt = 80;
 
-// The integers of the fixed part, in their order; the second is reserved.
+// The integers of the fixed part, in file order; the second is reserved.
 constexpr std::uint32_t InfoFields::*kStoredIntegers[] = {
     &InfoFields::arch,          nullptr,
     &InfoFields::vocab,         &InfoFields::hidden,
@@ -56,14 +56,14 @@ class InfoReader {
       throw refuse("mcf.info.reserved", fmt::format("a reserved field is {}, not 0", found), inner);
   }
 
-  // Strings may be shared, but a few bytes must not become gigabytes.
+  // Strings may share bytes, but a few bytes must not become gigabytes.
   void account(std::uint64_t length, std::uint64_t inner) {
     taken_ += length;
     if (taken_ > 4 * bytes_.size())
       throw bytes_.refuse(ErrorKind::limit, "mcf.info.strings", "overlapping strings add up to too many bytes", inner);
   }
 
-  // `from`: where the offset stands.
+  // `from`: the offset of the field that holds `offset`.
   std::string_view string_at(std::uint64_t offset, std::uint64_t from) {
     if (offset % 8 != 0 || offset < kInfoBytes || !fits(offset, 4, bytes_.size()))
       throw refuse("mcf.info.string",
@@ -196,7 +196,7 @@ class InfoBuilder {
     return static_cast<std::uint32_t>(number);
   }
 
-  // 8-aligned: its offset. The empty string is no string at all.
+  // Appends a string, aligned to 8, and returns its offset. The empty string is written as 0, absent.
   std::uint64_t put_string(std::string_view text) {
     if (text.empty()) return 0;
     const std::uint64_t offset = out_.size();

@@ -1,5 +1,5 @@
 // MCF, the Model Container File (.mcf): reads 1.x, writes 1.1. All numbers little-endian, all offsets absolute unless
-// said otherwise.
+// stated otherwise.
 //
 //   header     0 "MCF\0"   4 u16 major = 1   6 u16 minor = 1   8 u32 header_size = 40   12 u32 section_count
 //             16 u64 directory_offset   24 u64 file_size   32 u64 flags (bit 0: TensorDataAligned64)
@@ -23,14 +23,14 @@
 //                the pairs by key: u64 key_off, u32 type (1 u32, 2 f32, 3 string), u32 0, u64 value_off. Offsets are
 //                from the section's start; 0: absent, for a string value: empty.
 //
-// Mapping: model.hpp names the metadata keys that stand for fields and the private keys that hold what MCF has no
-// place for. The resource sections are attachments under their file names, unknown sections attachments
-// "mcf.section.TYPE.VERSION". Tensors are listed by the offset of their payloads.
+// Mapping: model.hpp has the metadata keys for fields, and the private keys for what MCF has no field for. The resource
+// sections are attachments under their file names, unknown sections attachments "mcf.section.TYPE.VERSION". Tensors are
+// listed by the offset of their payloads.
 //
-// Refused although a lenient reader could go on, because the file contradicts itself: sections or payloads that
-// overlap in part, flags that lie about the names, a QuantInfo that disagrees with the index, reserved fields that are
-// not 0, sizes that do not follow from type and shape. Taken although not canonical (verify warns): an index that is
-// not sorted and does not say so, tables or directory in another order, payloads off the 64-byte grid (raw types), a
+// Refused although a lenient reader could go on, because the file contradicts itself: sections or payloads that overlap
+// in part, flags that contradict the names, a QuantInfo that disagrees with the index, reserved fields that are not 0,
+// sizes that do not follow from type and shape. Accepted although not canonical (verify warns): an index that is not
+// sorted and has no flag for it, tables or directory in another order, payloads off the 64-byte grid (raw types), a
 // file without QuantInfo, non-zero gaps.
 #include "formats/mcf/mcf.hpp"
 

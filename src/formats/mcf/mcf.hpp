@@ -1,4 +1,4 @@
-// What the parts of the MCF format share; see mcf.cpp for the byte map.
+// Declarations shared by the parts of the MCF format; mcf.cpp has the byte map.
 #pragma once
 
 #include <cstdint>
@@ -18,7 +18,7 @@
 
 namespace tare::mcf {
 
-// What ModelInfo calls the fields of the config. Those it has no field for are private (model.hpp).
+// ModelInfo's names for the config's fields. Config fields that it does not have are private (model.hpp).
 inline constexpr OwnField kFields[] = {{"model_type", "arch"},
                                        {"vocab_size", "vocab"},
                                        {"hidden_size", "hidden"},
@@ -52,11 +52,11 @@ struct Header {
   std::uint64_t flags = kFlagAligned64;
   std::uint64_t directory_offset = 0, file_size = 0;
   std::uint32_t section_count = 0;
-  Bytes extra;  // header bytes beyond the 40 that this version knows
+  Bytes extra;  // header bytes after the 40 that this version defines
 };
 
-// Header and directory, checked: every section lies inside the file and overlaps nothing. Broken rules of a section go
-// to `diagnostics`, and the section is omitted; what is wrong with the header or the directory as a whole is thrown.
+// Header and directory, checked: every section is inside the file and overlaps no other. Broken rules of a section go
+// to `diagnostics`, and the section is omitted; errors that concern the header or the whole directory are thrown.
 struct Container {
   Header header;
   std::vector<Section> sections;  // by type
@@ -64,23 +64,23 @@ struct Container {
 };
 Container read_container(const Source& source, const Limits& limits, Diagnostics& diagnostics);
 
-// Warns when a byte of [begin, end) that lies in none of `used` (sorted by offset) is not zero.
+// Warns if a byte of [begin, end) that is in none of the ranges `used` (sorted by offset) is not zero.
 struct Range {
   std::uint64_t offset, length;
 };
 void check_gaps(const Source& source, std::span<const Range> used, std::uint64_t begin, std::uint64_t end,
                 Diagnostics& diagnostics);
 
-// A section's bytes, copied: what points into them (names, keys, records) can be relied on.
+// A copy of a section's bytes: the file cannot change names, keys and records once they are checked.
 class SectionBytes {
  public:
-  // Throws Error limit `mcf.section.limit` when there are more than `limits` allow.
+  // Throws Error limit `mcf.section.limit` if the section is larger than `limits` allows.
   SectionBytes(const Source& source, const Section& section, const Limits& limits);
 
   std::uint64_t size() const { return bytes_.bytes().size(); }
-  // The place in the file of a byte of the section.
+  // Returns the file offset of a byte of the section.
   std::uint64_t at(std::uint64_t inner) const { return offset_ + inner; }
-  // Both: the caller knows that it lies inside.
+  // The caller of these two has checked the bounds.
   template <typename T>
   T load(std::uint64_t inner) const {
     return load_le<T>(bytes_.bytes().data() + inner);
@@ -88,7 +88,7 @@ class SectionBytes {
   std::string_view text(std::uint64_t inner, std::uint64_t length) const {
     return bytes_.text().substr(static_cast<std::size_t>(inner), static_cast<std::size_t>(length));
   }
-  // An Error about a byte of the section.
+  // Makes an Error about a byte of the section.
   Error refuse(ErrorKind kind, std::string_view rule, std::string_view sentence, std::uint64_t inner) const;
 
  private:
@@ -107,7 +107,7 @@ struct InfoFields {
 struct InfoPair {
   std::string_view key;
   std::variant<std::uint32_t, float, std::string_view> value;
-  std::uint64_t at = 0;  // where the value lies in the file; of a string, its first byte
+  std::uint64_t at = 0;  // file offset of the value; for a string, of its first byte
 };
 
 struct Info {
@@ -116,7 +116,7 @@ struct Info {
   std::vector<InfoPair> pairs;  // by key
 };
 
-// Views into `bytes`. Throws for the first broken rule.
+// The result has views into `bytes`. Throws for the first broken rule.
 Info read_info(const SectionBytes& bytes, Diagnostics& diagnostics);
 
 struct InfoText {
@@ -124,29 +124,29 @@ struct InfoText {
   std::string model_name, base_model;  // empty: absent
   std::map<std::string, std::variant<std::uint32_t, float, std::string>, std::less<>> pairs;
 };
-// The section's canonical bytes. Throws Error limit `mcf.write.limit` where a length does not fit its field.
+// Returns the section's canonical bytes. Throws Error limit `mcf.write.limit` if a length does not fit its field.
 Bytes build_info(const InfoText& info);
 
 // ---- ModelInfo and the model ----------------------------------------------------------------------------------------
 
-// What private keys say about single tensors; the readers of the tensors take what they use.
+// Private keys about single tensors; the reader of the tensors removes those that it uses.
 struct TensorNotes {
   NameViewMap<std::string_view> types;  // tare.type.NAME
   NameViewMap<Map> attributes;          // tare.attributes.NAME
 };
 
-// Metadata, config, vocabulary and attachments as ModelInfo (null: there is none), the header and the resource
-// sections say. `source` is what attachments will be ranges of.
+// Fills metadata, config, vocabulary and attachments from ModelInfo (null: there is none), the header and the resource
+// sections. Attachments are ranges of the input's source.
 void fill_model(const Info* info, const Container& container, const Input& input, const ReadOptions& options,
                 Model& model, TensorNotes& notes, Diagnostics& diagnostics);
-// Warns of notes that no tensor took, and keeps them as metadata.
+// Warns of notes that belong to no tensor, and keeps them as metadata.
 void keep_stale_notes(const TensorNotes& notes, Model& model, Diagnostics& diagnostics);
 
-// Everything beside the tensors' bytes, as a file will hold it.
+// Everything but the tensors' bytes, as a file will hold it.
 struct Outline {
   Header header;
   Bytes info;
-  std::vector<std::pair<Section, Blob>> resources, others;  // by type; offsets not yet known
+  std::vector<std::pair<Section, Blob>> resources, others;  // sorted by type; offsets not yet known
 };
 // Throws Error `mcf.write.*` for what MCF cannot hold.
 Outline outline_of(const Model& model);
@@ -155,27 +155,27 @@ Outline outline_of(const Model& model);
 
 // How a component is stored: MCF has no bool, no fp8 and no complex numbers.
 struct StoredType {
-  std::uint32_t number = 0;  // in TensorIndex
-  bool pairs = false;        // one more dimension of 2 in the file: the parts of a complex number
-  std::string note;          // for tare.type.NAME; empty: none needed
+  std::uint32_t number = 0;  // its number in TensorIndex
+  bool pairs = false;        // the file has one more dimension of 2, for the parts of a complex number
+  std::string note;          // for tare.type.NAME; empty if not needed
 };
 StoredType stored_type(const Component& component);
-// The type behind a number of TensorIndex; nothing for those of quantized tensors and for unknown ones.
+// Returns the type for a number of TensorIndex; nothing for quantized and unknown types.
 std::optional<DType> plain_type(std::uint32_t number);
-// Gives a component that was stored as `dtype` the type that a note names, and takes the additional dimension off the
-// shape. False when the two do not go together.
+// Gives a component that was stored as `dtype` the type that a note names, and removes the additional dimension from
+// the shape. Returns false if the two do not match.
 bool apply_note(std::string_view note, Component& component, Shape& shape);
 
-// The tensors by the offset of their payloads. Broken rules go to `diagnostics`, and the tensor to Model::broken.
+// Reads the tensors in the order of their payloads. Broken rules go to `diagnostics`, and the tensor to Model::broken.
 void read_tensors(const Input& input, const ReadOptions& options, const Container& container, TensorNotes& notes,
                   Model& model, Diagnostics& diagnostics);
 
 Model read(const Input& input, const ReadOptions& options);
 void write(const Model& model, Sink& sink, const WriteOptions& options);
-// What ModelInfo cannot say of the model.
+// Reports what ModelInfo cannot hold of the model.
 std::vector<Change> remarks(const Model& model, const WriteOptions& options);
 
-// For each tensor the first one with the same stored bytes: itself where there is none before it.
+// Returns for each tensor the first tensor with the same stored bytes, which may be itself.
 std::vector<std::size_t> find_equal_payloads(std::span<const Tensor> tensors, unsigned threads);
 
 }  // namespace tare::mcf

@@ -1,4 +1,4 @@
-// What reading and writing ModelInfo must agree on.
+// Conversions that reading and writing of ModelInfo share.
 #include "formats/mcf/model.hpp"
 
 #include <fmt/format.h>
@@ -17,11 +17,11 @@ namespace {
 constexpr std::string_view kArchs[] = {"", "llama", "mistral", "qwen", "gemma", "granite", "smollm3"};
 static_assert(std::size(kArchs) == kLastArch + 1);
 
-// Families whose later members go by other names in config.json.
+// Members of a family that have another name in config.json.
 constexpr std::pair<std::string_view, std::uint32_t> kRelatives[] = {
     {"qwen2", 3}, {"qwen3", 3}, {"gemma2", 4}, {"gemma3", 4}, {"gemma3_text", 4}};
 
-// The counts of ModelInfo, by the names that kFields has for them.
+// The counts of ModelInfo, by their names in kFields.
 struct IntegerField {
   std::uint32_t InfoFields::*field;
   std::string_view name;
@@ -44,15 +44,15 @@ std::optional<Number> parse_number(std::string_view text, int base) {
   return number;
 }
 
-// rope_theta in 32 bits; 0 where it does not fit.
+// Returns rope_theta in 32 bits; 0 if it does not fit.
 float rope_base_of(const Config& config) {
   const double theta = config.rope_theta.value_or(0);
   const bool fits = std::isfinite(theta) && std::fabs(theta) <= std::numeric_limits<float>::max();
   return fits ? static_cast<float>(theta) : 0;
 }
 
-// The number that ModelInfo has for a kind of scaling, its place in kRopeTypes; nothing when it has none. The first two
-// are no scaling.
+// Returns ModelInfo's number for a kind of scaling, which is its place in kRopeTypes; nothing if it has none. The first
+// two mean no scaling.
 std::optional<std::uint32_t> rope_type_of(std::string_view kind) {
   for (std::uint32_t i = 2; i < std::size(kRopeTypes); ++i)
     if (kRopeTypes[i] == kind) return i;
@@ -82,7 +82,7 @@ std::optional<Section> parse_section_name(std::string_view name) {
   const auto version = parse_number<std::uint32_t>(name.substr(kSectionPrefix.size() + 9), 10);
   if (!type || !version) return std::nullopt;
   const Section section = {SectionType{*type}, *version, 0, 0};
-  // One spelling a section, and none for those that have a meaning.
+  // A section has only one spelling, and sections with a known type have none.
   if (section_name(section) != name || !name_of(section.type).starts_with("0x")) return std::nullopt;
   return section;
 }
@@ -143,15 +143,15 @@ std::optional<std::string> digest_text(const Attachment& file) {
 void complete_from(const InfoFields& fields, Model& model, Diagnostics& diagnostics) {
   const Config own = std::exchange(model.config, {});
   resources::describe(model, diagnostics);
-  // From the weakest word to the strongest: config.json, the fixed fields, what was there before.
+  // From lowest to highest priority: config.json, the fixed fields, the config that was there before.
   Map all = model.config.to_map();
   Config told;
   for (const IntegerField& integer : kIntegers)
     if (fields.*integer.field != 0) told.*integer.member() = fields.*integer.field;
-  // The field has 32 bits: it does not contradict a number that rounds to it.
+  // The field has 32 bits, so it agrees with every number that rounds to it.
   if (fields.rope_base != 0 && rope_base_of(model.config) != fields.rope_base)
     told.rope_theta = static_cast<double>(fields.rope_base);
-  // Of a family the file knows the name, config.json the member.
+  // The field only names a family; the model_type of config.json is more precise.
   if (!model.config.model_type && fields.arch > 0 && fields.arch < std::size(kArchs))
     told.model_type = kArchs[fields.arch];
   for (const Config* const config : std::initializer_list<const Config*>{&told, &own})

@@ -1,4 +1,4 @@
-// From ModelInfo, header and resource sections to metadata, config, vocabulary and attachments.
+// Reads metadata, config, vocabulary and attachments from ModelInfo, the header and the resource sections.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -61,7 +61,7 @@ class ModelReader {
                              .at(pair.at));
   }
 
-  // False: nothing that we can use; it stays what it looks like.
+  // Returns false if the pair is not in a form that we write; it is then ordinary metadata.
   bool take_private(const InfoPair& pair) {
     const auto* const text = std::get_if<std::string_view>(&pair.value);
     const auto rest = [&](std::string_view prefix) { return pair.key.substr(prefix.size()); };
@@ -88,7 +88,7 @@ class ModelReader {
     }
   }
 
-  // A section that holds more than the file did is that file again, unless somebody changed it.
+  // If a section holds more than the original file and has not been changed, restores the original file.
   void restore_originals() {
     for (const InfoPair& pair : originals_) {
       const std::string_view name = pair.key.substr(kOriginalKey.size());
@@ -149,7 +149,7 @@ class ModelReader {
     return true;
   }
 
-  // What is not as it was made is somebody else's by now.
+  // Marks files that Tare made. A file with another digest has been replaced since, and is an attachment.
   void mark_made() {
     if (made_.empty()) return;
     for (Attachment& attachment : model_.attachments) {
@@ -187,7 +187,7 @@ class ModelReader {
     model_.metadata.append(std::string(key), std::move(value));
   }
 
-  // The fixed fields that the config has no place for, where they are not what we would write anyway.
+  // Adds metadata for the fixed fields that have no config field, if they differ from what the writer would derive.
   void add_fields(const InfoFields& fields) {
     const auto warn = [&](std::string_view rule, std::string_view what, std::uint32_t number, std::uint32_t last) {
       diagnostics_.warning(Error(ErrorKind::unsupported, rule,
@@ -201,7 +201,7 @@ class ModelReader {
     if (fields.arch != 0 && fields.arch != usual.arch) add_field(kArchKey, std::int64_t{fields.arch});
     if (fields.train_context != 0 && fields.train_context != usual.train_context)
       add_field(kTrainContextKey, std::int64_t{fields.train_context});
-    // All three 0 tell nothing about it.
+    // If all three are 0, the file does not describe rope.
     if (fields.rope_type == 0 && fields.rope_base == 0 && fields.rope_scale == 0) return;
     if (fields.rope_type != usual.rope_type) {
       if (fields.rope_type < std::size(kRopeTypes))
@@ -224,7 +224,7 @@ class ModelReader {
   TensorNotes& notes_;
   Diagnostics& diagnostics_;
   const Limits& limits_;
-  wire::TreeBounds bounds_;  // of all of them together
+  wire::TreeBounds bounds_;  // bounds on all of them together
   Map tree_;
   std::vector<InfoPair> originals_;
   Map made_;  // digests by name

@@ -1,4 +1,4 @@
-// From metadata, config, vocabulary and attachments to ModelInfo, header and resource sections.
+// Writes metadata, config, vocabulary and attachments to ModelInfo, the header and the resource sections.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -20,14 +20,14 @@ Error unwritable(std::string_view rule, std::string_view sentence, ErrorKind kin
   return Error(kind, rule, sentence);
 }
 
-// As an f32, if it is exactly one and finite.
+// Returns the number as an f32 if that is exact and finite.
 std::optional<float> exact_float(double number) {
   if (!std::isfinite(number) || std::fabs(number) > std::numeric_limits<float>::max()) return std::nullopt;
   const auto rounded = static_cast<float>(number);
   return static_cast<double>(rounded) == number ? std::optional(rounded) : std::nullopt;
 }
 
-// An integer of [low, high].
+// Returns the value if it is an integer in [low, high].
 std::optional<std::uint32_t> integer_in(const Value& value, std::uint64_t low, std::uint64_t high) {
   const auto* const number = value.get<std::int64_t>();
   if (number == nullptr || *number < 0) return std::nullopt;
@@ -90,7 +90,8 @@ class OutlineMaker {
       throw unwritable("mcf.write.duplicate", fmt::format("two sections of type {}", name_of(same->first.type)));
   }
 
-  // Where programs look for it; what the file was before is kept, so that reading gives it back.
+  // Writes the chat template to the file in which programs look for it, and keeps the original file, so that reading
+  // restores it.
   void add_chat_template() {
     const auto merged = merged_tokenizer_config(model_);
     if (!merged) return;
@@ -103,7 +104,7 @@ class OutlineMaker {
     put(fmt::format("{}{}", kOriginalKey, kTokenizerConfig), std::move(original));
   }
 
-  // With a digest: a file that another program has replaced since is not ours.
+  // Stores a digest of each file that Tare made: a file that another program has replaced since is not ours.
   void add_made() {
     Map made;
     for (const Attachment& attachment : model_.attachments)
@@ -143,7 +144,7 @@ class OutlineMaker {
   }
 
   bool take_pair(const std::string& key, const Value& value) {
-    // The empty key cannot be told from an absent one, and ours must not be mistaken for the user's.
+    // An empty key would be read as an absent one, and a user's key must not look like a private one.
     if (key.empty() || key.starts_with(kPrivatePrefix)) return false;
     if (const auto* const number = value.get<double>()) {
       const auto exact = exact_float(*number);
@@ -158,7 +159,7 @@ class OutlineMaker {
     return value.text() != nullptr;
   }
 
-  // Metadata that stands for a field of the file; only in the one form that reading that field gives.
+  // Stores metadata that represents a field of the file, only if reading the field gives back the same value.
   bool take_field(std::string_view key, const Value& value) {
     if (key == kNameKey || key == kNameKey2) return take_name(key, value, kNameKey, kNameKey2, info_.model_name);
     if (key == kBaseKey || key == kBaseKey2) return take_name(key, value, kBaseKey, kBaseKey2, info_.base_model);
@@ -186,7 +187,7 @@ class OutlineMaker {
     return value.has_value();
   }
 
-  // The second key stands for the field where the first one is taken by a pair.
+  // The second key represents the field if a pair has the first one.
   bool take_name(std::string_view key, const Value& value, std::string_view first, std::string_view second,
                  std::string& field) const {
     const auto usable = [](const Value* v) { return v != nullptr && v->text() != nullptr && !v->text()->empty(); };
@@ -199,7 +200,7 @@ class OutlineMaker {
   bool take_arch(const Value& value) {
     const auto number = integer_in(value, 1, kMaxU32);
     if (number == info_.fields.arch) return false;
-    // Read back, a number that has a name becomes the model type unless there is one.
+    // When it is read back, a known number becomes the model type if there is none, so it must stay metadata.
     if (number && !model_.config.model_type && *number <= kLastArch) return false;
     return take(number, info_.fields.arch);
   }
@@ -236,7 +237,7 @@ class OutlineMaker {
 
   // ---- config, vocabulary ----
 
-  // What a reader learns from the fixed fields and the resource sections beside `config`.
+  // Returns what a reader gets from the fixed fields and the resource sections, given `config`.
   Model described(const InfoFields& fields, const Config& config) const {
     Diagnostics quiet;
     Model told;
@@ -247,7 +248,7 @@ class OutlineMaker {
     return told;
   }
 
-  // Only what a reader would not learn otherwise.
+  // Adds only what a reader would not get otherwise.
   void add_config_and_vocabulary() {
     const Model told = described(info_.fields, {});
     const Map known = told.config.to_map();
@@ -271,7 +272,8 @@ class OutlineMaker {
     if (tensor.attributes.empty()) return;
     Map attributes = tensor.attributes;
     if (!tensor.is_dense())
-      for (const std::string_view key : {"domain", "min_clip", "max_clip"}) attributes.erase(key);  // QuantInfo's
+      // QuantInfo has these
+      for (const std::string_view key : {"domain", "min_clip", "max_clip"}) attributes.erase(key);
     if (!attributes.empty()) put(std::string(kAttributesKey) + tensor.name, wire::write_value_json(attributes));
   }
 

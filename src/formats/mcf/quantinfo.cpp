@@ -1,4 +1,4 @@
-// QuantInfo: the records, checked against the index.
+// Reads QuantInfo: its records, checked against the index.
 #include <fmt/format.h>
 
 #include <cmath>
@@ -9,11 +9,11 @@
 namespace tare::mcf {
 namespace {
 
-// Fields of a record.
+// Offsets of the fields of a record.
 constexpr std::uint64_t kMethodAt = 4, kDomainAt = 5, kBlockAt = 6, kSuperAt = 8, kReservedAt = 10, kMinAt = 16,
                         kMaxAt = 20;
 
-// The rule that a record of this entry breaks; empty when all is well.
+// Returns the rule that the record of this entry breaks, and a sentence; empty if it breaks none.
 std::pair<std::string_view, std::string> broken_rule(const Entry& entry, const SectionBytes& bytes,
                                                      std::uint64_t record) {
   const auto method = bytes.load<std::uint8_t>(record + kMethodAt),
@@ -83,7 +83,7 @@ void read_records(const SectionBytes& bytes, std::span<Entry> entries, const Ent
   if (!ascending) report.diagnostics.warning(broken("mcf.quantinfo.order", "the records do not ascend by tensor", 0));
   if (!in_order)
     report.diagnostics.warning(broken("mcf.quantinfo.reversed", "a lower clipping bound above the upper one", 0));
-  // Not a warning: it is what a file without QuantInfo becomes when it is written again.
+  // A note, not a warning: a file without QuantInfo gets unknown bounds when it is written again.
   if (!known) report.diagnostics.note(broken("mcf.quantinfo.unknown", "a clipping bound that is not a number", 0));
 }
 

@@ -1,4 +1,4 @@
-// Opening an MCF file: container, ModelInfo, tensors, each part on its own so that verify sees all that is wrong.
+// Opens an MCF file: container, ModelInfo, tensors. Each part is read on its own, so that verify finds all errors.
 #include <fmt/format.h>
 
 #include "formats/mcf/mcf.hpp"
@@ -8,7 +8,7 @@ namespace tare::mcf {
 Model read(const Input& input, const ReadOptions& options) {
   Diagnostics throwing;
   Diagnostics& diagnostics = options.diagnostics != nullptr ? *options.diagnostics : throwing;
-  // Reports what ends the reading of one part, and lets the others go on.
+  // Reports the error that ends one part, and continues with the others.
   const auto guarded = [&](const Section* section, const auto& part) {
     try {
       part();

@@ -1,4 +1,4 @@
-// The chat template in the section of tokenizer_config.json.
+// The chat template inside tokenizer_config.json.
 #include "base/json_writer.hpp"
 #include "base/text.hpp"
 #include "formats/mcf/model.hpp"
@@ -16,7 +16,7 @@ std::optional<std::string> text_of(const Attachment* file) {
   return std::string(reinterpret_cast<const char*>(bytes.data()), bytes.size());
 }
 
-// Throws json.syntax for NaN, which parse_small_json forgives: written again it would be null.
+// Throws json.syntax for NaN, which parse_small_json accepts: written again it would be null.
 std::string with_other_template(std::string_view tokenizer_config, std::string_view chat_template) {
   wire::TreeBounds bounds{.depth = resources::kMaxDepth, .values = tokenizer_config.size()};
   Value config = wire::read_json(tokenizer_config, bounds, {.last_key_counts = true});
@@ -36,9 +36,9 @@ std::optional<std::string> with_chat_template(std::string_view tokenizer_config,
     if (found != nullptr) return with_other_template(tokenizer_config, chat_template);
     is_empty = config.empty();
   } catch (const Error&) {
-    return std::nullopt;  // told by whoever reads it
+    return std::nullopt;  // other readers of the file report this error
   }
-  // The rest stays as it is spelled.
+  // Inserts the template before the last brace; the rest keeps its spelling.
   const std::size_t brace = tokenizer_config.rfind('}');
   const std::size_t end = tokenizer_config.find_last_not_of(" \t\r\n", brace - 1) + 1;
   std::string text(tokenizer_config.substr(0, end));

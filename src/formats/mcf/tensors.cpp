@@ -1,4 +1,4 @@
-// TensorData: from the entries of the index to tensors over ranges of the file.
+// Reads TensorData: turns the entries of the index into tensors over ranges of the file.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -46,7 +46,7 @@ class TensorReader {
   std::vector<BrokenTensor> take_broken() { return std::move(broken_); }
 
  private:
-  // What the quantized tensors together ask of the rest of the file.
+  // Checks what quantized tensors require of the rest of the file.
   void check_quantized(std::span<Entry> entries, const EntryReport& report) {
     const Entry* aligned = nullptr;
     for (Entry& entry : entries) {
@@ -68,7 +68,7 @@ class TensorReader {
                              .about("tensor " + quote(aligned->name)));
   }
 
-  // Empty payloads before the one that starts where they lie: written again, they come to lie there again.
+  // Sorts empty payloads before the payload at the same offset, so that writing them again gives the same offsets.
   void sort_by_offset(std::span<Entry> entries) {
     order_.reserve(entries.size());
     for (Entry& entry : entries)
@@ -100,7 +100,7 @@ class TensorReader {
       std::vector<Range> used;
       used.reserve(order_.size());
       for (const Place& place : order_) used.push_back({place.offset, place.size});
-      for (const auto& [entry, error] : errors_)  // bytes of a broken tensor are its own
+      for (const auto& [entry, error] : errors_)  // a broken tensor still owns its bytes
         if (entry->data_off >= data_->offset && fits(entry->data_off - data_->offset, entry->data_size, data_->size))
           used.push_back({entry->data_off, entry->data_size});
       std::sort(used.begin(), used.end(), [](const Range& a, const Range& b) { return a.offset < b.offset; });
@@ -156,7 +156,7 @@ class TensorReader {
       broken.tensor.name = entry.name;
       broken.tensor.shape = index_->shape(entry);
       if (const codec::mcf::Method* const method = entry.method()) broken.tensor.layout = method->layout;
-      // What the file says of it privately is not stale for that.
+      // The private keys of a broken tensor are not stale.
       notes_.types.erase(entry.name);
       notes_.attributes.erase(entry.name);
     }
@@ -166,7 +166,7 @@ class TensorReader {
     tensor.layout = method.layout;
     tensor.components.front().role = "payload";
     if (entry.record != 0) return set_attributes(*records_, entry.record, tensor.attributes);
-    // Without a record only the size tells whether a zero point is stored.
+    // Without a record, only the size shows whether a zero point is stored.
     auto domain = codec::mcf::Domain::weights;
     if (method.family == codec::mcf::Family::raw) {
       const auto with_zero = codec::mcf::geometry_of(method, codec::mcf::Domain::activations, tensor.shape);

@@ -1,4 +1,4 @@
-// Element types: MCF's numbers, and how types that it lacks are stored.
+// Element types: MCF's numbers, and how types that it does not have are stored.
 #include <array>
 
 #include "formats/mcf/mcf.hpp"
@@ -6,7 +6,7 @@
 namespace tare::mcf {
 namespace {
 
-// TensorIndex numbers them from 1.
+// In the order of their numbers in TensorIndex, from 1.
 constexpr std::array kTypes = {DType::f32, DType::f16, DType::bf16, DType::f64, DType::i8,  DType::u8,
                                DType::i16, DType::u16, DType::i32,  DType::u32, DType::i64, DType::u64};
 
@@ -22,7 +22,7 @@ bool is_pair(std::string_view type) {
   return logical != nullptr && logical->per_element == 2;
 }
 
-// A note is the logical type, or "STORAGE:TYPE" where that alone could be misread; bool alone is "bool".
+// A note is the logical type, or "STORAGE:TYPE" if the type alone is ambiguous; for bool it is "bool".
 constexpr char kSeparator = ':';
 
 std::optional<DType> storage_before(std::string_view note) {

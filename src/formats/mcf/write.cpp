@@ -1,4 +1,5 @@
-// Writing: every size is known before the first byte, so the header is final when it is written and a pipe will do.
+// Writes the file. Every size is known before the first byte, so the header is final when it is written, and the output
+// may be a pipe.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -75,7 +76,7 @@ class Writer {
         throw unwritable("mcf.write.duplicate", model_.tensors[by_name_[i]], "the name appears twice");
   }
 
-  // ---- the plan: where everything will lie ----
+  // ---- the plan: offsets of everything ----
 
   void plan() {
     const std::uint64_t header = kHeaderBytes + outline_.header.extra.size();
@@ -105,7 +106,7 @@ class Writer {
     if (out.file_size < out.directory_offset || sections_.size() > kMaxU32) throw too_large("the file has");
   }
 
-  // Gives every tensor its place from `start` on and writes it into the index; returns the end of the last payload.
+  // Assigns offsets to all tensors from `start` on and writes them into the index; returns the end of the last payload.
   std::uint64_t place_payloads(std::uint64_t start) {
     if (options_.dedup) {
       first_ = find_equal_payloads(model_.tensors, options_.threads);
@@ -130,7 +131,7 @@ class Writer {
     return position;
   }
 
-  // Everything in TensorIndex but the offsets.
+  // Builds TensorIndex without the offsets.
   void build_index() {
     std::uint64_t dims = 0, strings = 0;
     bool utf8 = true;
@@ -141,7 +142,7 @@ class Writer {
       if (!tensor.is_dense()) ++quantized_;
     }
     if (model_.tensors.empty()) return;
-    // Names are found by 32-bit offsets, dimensions by 32-bit indices.
+    // The fields for offsets of names and indices of dimensions have 32 bits.
     if (model_.tensors.size() > kMaxU32 || dims > kMaxU32 || strings > kMaxU32)
       throw too_large(
           fmt::format("{} tensors with {} dimensions and {} bytes of names are", model_.tensors.size(), dims, strings));
@@ -235,7 +236,8 @@ class Writer {
     transfer.finish();
   }
 
-  // After the tensors: what a quantized tensor's clipping range was is known once it has been made.
+  // Called after the tensors are written: the clipping range of a tensor that is quantized on the fly is known only
+  // then.
   Bytes build_records() const {
     Bytes out(static_cast<std::size_t>(kQuantHeaderBytes + quantized_ * kQuantRecordBytes));
     store_le(out.data(), std::uint32_t{1});
@@ -248,7 +250,7 @@ class Writer {
       const Map attributes = tensor.complete_attributes();
       auto info = codec::mcf::attributes_of(attributes);
       if (!info) throw unwritable("mcf.write.quant", tensor, "its domain or clipping range is not one of QuantInfo's");
-      // Not known is not 0.
+      // An unknown bound is NaN, not 0.
       if (attributes.find("min_clip") == nullptr) info->min_clip = std::numeric_limits<float>::quiet_NaN();
       if (attributes.find("max_clip") == nullptr) info->max_clip = std::numeric_limits<float>::quiet_NaN();
       store_le(record, static_cast<std::uint32_t>(entry));

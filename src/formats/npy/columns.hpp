@@ -1,5 +1,5 @@
-// A Fortran-ordered array seen as columns: its first axis runs along each, the other axes number them. Output row i is
-// item i of every column, the columns in C order.
+// A Fortran-ordered array as columns: each column runs along the first axis, and the other axes number the columns.
+// Output row i is item i of every column, with the columns in C order.
 #pragma once
 
 #include <algorithm>
@@ -12,9 +12,9 @@
 
 namespace tare::npy {
 
-// A packed array up to this size is unpacked into memory whole.
+// A compressed array up to this size is decompressed into memory as a whole.
 inline constexpr std::uint64_t kWholeBytes = std::uint64_t{16} << 20;
-// Output produced at once of others: larger bands mean longer runs of the source.
+// Bytes of output that are produced at once for larger arrays: larger bands mean longer runs of the source.
 inline constexpr std::uint64_t kBand = std::uint64_t{4} << 20;
 inline constexpr std::uint64_t kStreamChunk = std::uint64_t{256} << 10;
 inline constexpr std::size_t kTileColumns = 32, kTileRows = 16;
@@ -42,8 +42,8 @@ Item load(const std::byte* from) {
   return item;
 }
 
-// columns[t] points to `rows` consecutive items; out[i * stride + t] becomes columns[t][i]. A tile at a time,
-// through a buffer: whatever the strides, each cache line is read and written once.
+// columns[t] points to `rows` consecutive items; out[i * stride + t] becomes columns[t][i]. Works on tiles through a
+// buffer, so that each cache line is read and written once, whatever the strides.
 template <typename Item>
 void transpose(std::span<const std::byte* const> columns, std::uint64_t rows, std::byte* out, std::uint64_t stride) {
   Item tile[kTileRows][kTileColumns];
@@ -58,7 +58,7 @@ void transpose(std::span<const std::byte* const> columns, std::uint64_t rows, st
 
 class Columns {
  public:
-  // `axes`: two or more, all above 1. Bytes of an item; bytes that are swapped in it (1: none).
+  // `axes`: two or more, all above 1. `item`: bytes of an item. `swap`: bytes per number that are reversed (1: none).
   Columns(Blob stored, const std::vector<std::uint64_t>& axes, std::size_t item, std::size_t swap)
       : stored_(std::move(stored)), item_(item), swap_(swap) {
     std::uint64_t stride = 1;
@@ -77,7 +77,7 @@ class Columns {
   std::uint64_t band_elements() const { return kBand / item_; }
   void verify() const { stored_.verify(); }
 
-  // Output elements [first, first + out.size() / item): whole rows, or a part of one.
+  // Fills `out` with the output elements [first, first + out.size() / item): whole rows, or a part of one.
   void gather(std::uint64_t first, std::span<std::byte> out) const {
     const std::uint64_t count = out.size() / item_;
     const std::uint64_t rows = std::max<std::uint64_t>(1, count / columns_);
@@ -94,7 +94,8 @@ class Columns {
     std::uint64_t row, rows, column, columns;
   };
 
-  // The columns in C order, and where each begins in the source, in elements. A step costs the same whatever the rank.
+  // Walks over the columns in C order, with the place in the source, in elements, where each begins. The cost of a step
+  // does not depend on the rank.
   class Walk {
    public:
     Walk(const std::vector<Dim>& dims, std::uint64_t column) : dims_(dims), digits_(dims.size()) {
@@ -120,7 +121,7 @@ class Columns {
     std::uint64_t at_ = 0;
   };
 
-  // Column by column at random: the source is mapped, in memory or a file.
+  // Reads the columns in any order: the source is mapped, in memory or a file.
   template <typename Item>
   void pick(const Part& part, std::span<std::byte> out) const {
     const auto view = stored_.view();

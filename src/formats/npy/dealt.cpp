@@ -16,14 +16,14 @@
 namespace tare::npy {
 namespace {
 
-// Of several axes that are dealt together: a bucket each.
+// Limit on the rows of axes that are dealt together, because each row gets a bucket of its own.
 constexpr std::uint64_t kMostRows = 256;
 
 std::uint64_t product(const Axes& axes) {
   return std::accumulate(axes.begin(), axes.end(), std::uint64_t{1}, std::multiplies<>());
 }
 
-// Small enough for memory.
+// An array that is small enough for memory.
 class WholeReader final : public BlobReader {
  public:
   WholeReader(const Blob& stored, const Axes& axes, std::size_t item, std::size_t swap)
@@ -44,9 +44,9 @@ class WholeReader final : public BlobReader {
   std::size_t at_ = 0;
 };
 
-// Each bucket gets some rows, of every column in turn: a smaller array in Fortran order. Where a single row is too long for
-// memory, a bucket is one row: the array of the other axes. Short axes are dealt together, so that many of them do not
-// become as many passes: then a row is a place on all of these.
+// Deals the rows of the array into buckets. Each bucket gets some rows of every column, and so is a smaller array in
+// Fortran order. If a single row is too long for memory, a bucket is one row: the array of the other axes. Short axes
+// are dealt together, in one pass instead of one pass per axis; a row is then one position on all of these axes.
 class DealtReader final : public BlobReader {
  public:
   DealtReader(const Blob& stored, const Axes& axes, std::size_t item, std::size_t swap)
@@ -84,7 +84,7 @@ class DealtReader final : public BlobReader {
 
   void deal(BlobReader& stored) {
     const std::uint64_t elements = rows_ * columns_, most = kStreamChunk / item_;
-    // Whole columns at a time, or a part of one.
+    // A chunk is a number of whole columns, or a part of one.
     const std::uint64_t chunk = most < rows_ ? most : most / rows_ * rows_;
     Bytes buffer(static_cast<std::size_t>(std::min(chunk, elements)) * item_);
     for (std::uint64_t at = 0; at < elements;) {
@@ -100,7 +100,7 @@ class DealtReader final : public BlobReader {
     }
   }
 
-  // Rows of one column.
+  // Deals consecutive rows of one column.
   void deal_part(std::uint64_t row, std::span<const std::byte> items) {
     while (!items.empty()) {
       const std::uint64_t bucket = row / per_bucket_;
@@ -146,12 +146,12 @@ class DealtReader final : public BlobReader {
 
   Axes axes_;
   std::size_t item_, swap_;
-  std::size_t dealt_ = 1;  // axes
+  std::size_t dealt_ = 1;  // number of axes that are dealt
   std::uint64_t rows_, columns_, per_bucket_ = 1;
-  std::vector<std::size_t> order_;  // of rows in the result, when several axes were dealt
+  std::vector<std::size_t> order_;  // order of the rows in the result, if several axes were dealt
   std::optional<Buckets> buckets_;
   Bytes slices_;
-  std::size_t next_ = 0;  // bucket
+  std::size_t next_ = 0;  // the next bucket
   std::uint64_t left_ = 0;
   std::unique_ptr<BlobReader> reader_;
 };

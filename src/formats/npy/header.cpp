@@ -23,7 +23,7 @@ constexpr std::size_t kGrowth = 21;
 
 Error corrupt(std::string_view rule, std::string_view sentence) { return {ErrorKind::corrupt, rule, sentence}; }
 
-// How NumPy calls a type of ours. `raw`: bits without a type, so that it is a guess.
+// NumPy's name for one of our types. `raw`: bits without a type, so the type is a guess.
 struct Named {
   consteval Named(std::string_view spelled, std::string_view name, bool bits = false)
       : code(spelled), type(&element_type(name)), raw(bits) {}
@@ -32,21 +32,21 @@ struct Named {
   bool raw;
 };
 
-// With the byte order that is written.
+// Codes with a byte order, as they are written.
 constexpr Named kCodes[] = {
     {"<f8", "f64"}, {"<f4", "f32"}, {"<f2", "f16"},  {"<V2", "bf16", true}, {"<i8", "i64"},
     {"<i4", "i32"}, {"<i2", "i16"}, {"|i1", "i8"},   {"<u8", "u64"},        {"<u4", "u32"},
     {"<u2", "u16"}, {"|u1", "u8"},  {"|b1", "bool"}, {"<c8", "complex64"},  {"<c16", "complex128"},
 };
 
-// What is read, too.
+// Codes that are read and never written.
 constexpr Named kMoreCodes[] = {
     {"|V1", "u8", true},
-    // What np.save writes for float8_e5m2, and what np.load then refuses.
+    // np.save writes this for float8_e5m2, and np.load then refuses it.
     {"|f1", "f8_e5m2", true},
 };
 
-// Names that NumPy accepts in place of a code, some only once ml_dtypes is imported.
+// Names that NumPy accepts instead of a code, some of them only once ml_dtypes is imported.
 constexpr Named kNames[] = {
     {"bfloat16", "bf16"},
     {"float8_e4m3fn", "f8_e4m3fn"},
@@ -76,7 +76,7 @@ Element element_of(const Named& row, bool big_endian) {
   return {type.storage, logical ? type.name : std::string_view(), type.per_element, big_endian, row.raw};
 }
 
-// What C's long double takes on the machines that NumPy runs on, and complex pairs of it.
+// Sizes of C's long double, and of complex pairs of it, on the machines that NumPy runs on.
 bool is_long_double(std::string_view code) {
   constexpr std::string_view kSizes[] = {"f10", "f12", "f16", "c20", "c24", "c32"};
   return std::ranges::find(kSizes, code) != std::end(kSizes);
@@ -177,7 +177,7 @@ class Parser {
     return true;
   }
 
-  // Either quote; escapes are not needed for any name we know.
+  // Accepts either quote. No known name needs escapes.
   std::string_view string() {
     skip_space();
     const char quote = at_ < text_.size() ? text_[at_] : ' ';
@@ -214,7 +214,7 @@ class Parser {
       shape.push_back(dimension());
       comma = accept(',');
     }
-    // In Python, (3) is a number and only (3,) a shape.
+    // In Python, (3) is a number; only (3,) is a shape.
     if (shape.rank() == 1 && !comma) fail("a comma after the only dimension");
   }
 
@@ -240,7 +240,7 @@ class Parser {
 
 std::size_t prefix_length(unsigned major) { return major == 1 ? 10 : 12; }
 
-// Of the whole header, as its first kPrefix bytes say it.
+// The length of the whole header that its first kPrefix bytes state.
 std::uint64_t stated_length(std::span<const std::byte> prefix) {
   if (std::memcmp(prefix.data(), kMagic.data(), kMagic.size()) != 0)
     throw corrupt("npy.magic", "does not start with \"\\x93NUMPY\"");
@@ -267,7 +267,7 @@ std::uint64_t header_length(std::span<const std::byte> prefix, std::uint64_t tot
 }
 
 Header parse_header(std::span<const std::byte> bytes, std::size_t max_rank) {
-  // Held against itself once more: the file may have been rewritten since its length was asked for.
+  // Checked a second time: the file may have been rewritten since its length was read.
   std::array<std::byte, kPrefix> prefix{};
   std::copy_n(bytes.begin(), std::min(bytes.size(), kPrefix), prefix.begin());
   if (const std::uint64_t length = stated_length(prefix); length != bytes.size())
@@ -298,7 +298,7 @@ Bytes write_header(std::string_view descr, const Shape& shape) {
                                  fmt::join(shape.begin(), shape.end(), ", "), shape.rank() == 1 ? "," : "");
   if (!shape.empty()) text.append(kGrowth - fmt::formatted_size("{}", shape[0]), ' ');
   unsigned major = 1;
-  // NumPy pads by 1 to 64 bytes, never by none.
+  // NumPy pads with 1 to 64 bytes, never with none.
   const auto padded = [&] { return (prefix_length(major) + text.size() + 1) / kAlignment * kAlignment + kAlignment; };
   if (padded() - prefix_length(major) > 0xffff) major = 2;
   text.append(padded() - prefix_length(major) - text.size() - 1, ' ');

@@ -1,11 +1,10 @@
 // .npy: one NumPy array.
 //
-//   0    "\x93NUMPY", version (1.0, 2.0, 3.0), header length, header (npy_header.hpp)
-//   n    the array, exactly as long as its shape says; n is a multiple of 64 in what NumPy and Tare write
+//   0    "\x93NUMPY", version (1.0, 2.0, 3.0), header length, header (header.hpp)
+//   n    the array, exactly as long as its shape needs; n is a multiple of 64 in files that NumPy and Tare write
 //
-// The array becomes one dense tensor named after the file. There is no room for metadata, and no descriptor
-// for fp8 that NumPy would read back; such models are refused. Python objects (pickles), records, text and
-// dates are refused too.
+// The array becomes one dense tensor named after the file. The file cannot hold metadata and has no descriptor for fp8
+// that NumPy reads back; such models are refused. Python objects (pickles), records, text and dates are refused too.
 #include "formats/npy/npy.hpp"
 
 #include <fmt/format.h>
@@ -40,7 +39,7 @@ Tensor to_tensor(std::string name, const Header& header, Blob stored) {
 
 Error raw_note(const Header& header) {
   const Element& element = header.element;
-  // Two bytes are a guess that is nearly always right (bf16); of single ones the meaning is given up.
+  // Two bytes are nearly always bf16, so that is the guess. Single bytes stay integers, and their meaning is lost.
   const bool given_up = element.type.empty() && element.dtype == DType::u8;
   return {given_up ? ErrorKind::lossy : ErrorKind::unsupported, "npy.descr.raw",
           fmt::format("'{}' are bits without a type; read as {}", header.descr,

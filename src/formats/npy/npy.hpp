@@ -1,4 +1,4 @@
-// Arrays of NumPy's .npy syntax as tensors and back: what the rows npy and npz share.
+// Converts between arrays in NumPy's .npy syntax and tensors; shared by the formats npy and npz.
 #pragma once
 
 #include <functional>
@@ -11,24 +11,23 @@
 
 namespace tare::npy {
 
-// Throws `npy.data.length` unless `total` bytes are exactly the header and the array.
+// Throws `npy.data.length` unless `total` is exactly the size of the header and the array.
 void check_length(const Header& header, std::uint64_t header_bytes, std::uint64_t total);
 
-// The tensor over `stored`, the bytes after the header; converted to little-endian C order where it must be.
+// Returns the tensor over `stored`, the bytes after the header, converted to little-endian C order if they are not.
 Tensor to_tensor(std::string name, const Header& header, Blob stored);
 
-// Says that the descriptor has lost the type (an np.save of ml_dtypes arrays): what it is read as, and how to
-// tell.
+// A note that the descriptor has lost the type (np.save of ml_dtypes arrays), with the type that was assumed.
 Error raw_note(const Header& header);
 
-// Whether these bytes are an array of something else than numbers, as far as their header tells.
+// Returns whether the header shows an array that does not hold numbers.
 bool holds_other_array(const Blob& bytes);
 
-// Why this tensor cannot be an .npy array, if it cannot: a layout, a logical type, a size that is not its
-// shape's. Rules `npz.write.*`.
+// Throws `npz.write.*` if the tensor cannot be an .npy array: because of its layout, its logical type, or a size that
+// does not match its shape.
 void check_writable(const Tensor& tensor);
 
-// The header in front of the tensor's data.
+// Returns the header that precedes the tensor's data.
 Bytes header_for(const Tensor& tensor);
 
 }  // namespace tare::npy

@@ -12,7 +12,7 @@
 namespace tare::npy {
 namespace {
 
-// Reads smaller than this look like a slice: they get what they ask for, not a whole band.
+// Smaller reads look like a slice: they gather only the elements they need, not a whole band.
 constexpr std::uint64_t kSmallRead = std::uint64_t{256} << 10;
 
 class ColumnsReader final : public BlobReader {
@@ -52,10 +52,10 @@ class ColumnsReader final : public BlobReader {
 
   std::shared_ptr<const Columns> columns_;
   std::uint64_t next_;      // element to gather next
-  std::size_t skip_;        // bytes of it that were not asked for
-  Bytes band_;              // gathered
-  std::size_t at_ = 0;      // given out
-  std::uint64_t last_ = 0;  // elements asked for last time: a reader that keeps reading gets larger bands
+  std::size_t skip_;        // bytes of it that the caller does not need
+  Bytes band_;              // gathered bytes
+  std::size_t at_ = 0;      // bytes of it that were returned
+  std::uint64_t last_ = 0;  // elements of the last read: a reader that keeps reading gets larger bands
 };
 
 class ColumnsProducer final : public BlobProducer {
@@ -103,7 +103,7 @@ Blob in_c_order(Blob stored, const Header& header) {
     return header.element.big_endian ? byte_swapped_blob(std::move(stored), width) : stored;
   auto producer = std::make_shared<const ColumnsProducer>(stored, std::move(axes), header.element.bytes(),
                                                           header.element.big_endian ? width : 1);
-  // Converted bytes lie nowhere in the file: whoever looks there finds them in the wrong order.
+  // Converted bytes have no place in the file, so the blob must not offer one: the bytes there are in the wrong order.
   if (stored.is_plain()) return Blob::produced(header.data_bytes, std::move(producer));
   return Blob::encoded(stored.source(), stored.offset(), stored.stored_size(), header.data_bytes, stored.encoding(),
                        std::move(producer));

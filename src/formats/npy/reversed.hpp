@@ -1,7 +1,7 @@
-// An array in memory from Fortran order to C order: the same axes, the last one now the fastest.
+// Converts an array in memory from Fortran order to C order: the axes stay, and the last one becomes the fastest.
 //
-// The first axes are contiguous in the source, the last ones in the result. A tile has a run of both, so whatever the
-// rank, each cache line is read and written about once; the axes between them only say where the tiles are.
+// The first axes are contiguous in the source, the last ones in the result. A tile has a run of both, so each cache
+// line is read and written about once, whatever the rank; the axes between them only determine where the tiles are.
 #pragma once
 
 #include <algorithm>
@@ -16,11 +16,11 @@ namespace tare::npy {
 
 inline constexpr std::uint64_t kTileSide = 64;
 
-// Where the items of some neighbouring axes are in the result. The first of the axes is the fastest in the source.
+// Positions in the result of the items of some neighbouring axes. The first of these axes is the fastest in the source.
 class Group {
  public:
   Group(std::span<const std::uint64_t> axes, std::uint64_t stride) {
-    if (axes.size() == 1) {  // no table as large as the array
+    if (axes.size() == 1) {  // avoids a table as large as the array
       size_ = axes[0];
       stride_ = stride;
       return;
@@ -45,7 +45,7 @@ class Group {
   std::vector<std::uint64_t> offsets_;
 };
 
-// `axes`: two or more. Both spans have their product of items.
+// `axes`: two or more. Both spans hold as many items as the product of the axes.
 template <typename Item>
 void reverse_axes(std::span<const std::byte> in, std::span<const std::uint64_t> axes, std::span<std::byte> out) {
   // A group is one axis, or as many as fill a tile's side.
@@ -59,8 +59,9 @@ void reverse_axes(std::span<const std::byte> in, std::span<const std::uint64_t> 
   items_behind *= middle.size();
   const Group fronts(axes.first(first), items_behind);
 
-  const std::uint64_t step = fronts.size() * middle.size();  // from end to end in the source
-  const bool whole = axes.size() - last > 1;                 // several axes: all of them in every tile
+  // Distance in the source between two items of the last axes.
+  const std::uint64_t step = fronts.size() * middle.size();
+  const bool whole = axes.size() - last > 1;  // with several axes, every tile has all of them
   std::array<std::array<Item, kTileSide>, kTileSide> tile;
   for (std::uint64_t m = 0; m < middle.size(); ++m)
     for (std::uint64_t f = 0; f < fronts.size(); f += kTileSide)

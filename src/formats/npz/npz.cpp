@@ -1,15 +1,16 @@
 // .npz: a zip archive of .npy arrays.
 //
 //   member NAME.npy       the tensor NAME: an array (npy.cpp), stored or deflated
-//   member __tare__.json  what npz has no place for (npz_private.hpp); __tare__/N: attachments under a
-//   borrowed name any other member      an attachment; so is an array that is none of numbers (text, objects, dates,
-//                         records) under its member's name, NAME.npy, and written back as that member
+//   member __tare__.json  what npz has no field for (private.hpp)
+//   member __tare__/N     an attachment with a name that cannot be a member's
+//   any other member      an attachment; so is an array that does not hold numbers (text, objects, dates, records),
+//                         under its member's name, NAME.npy, and it is written back as that member
 //
-// Zip itself is wire/zip.cpp. Written canonically: stored, sorted by name, dated 1980-01-01, every array's
-// data on a 64-byte boundary of the file (the headers NumPy writes are multiples of 64 long; a padding record
-// in the member's header does the rest), so that it maps. bf16 is written as '<V2' and fp8 as '|V1': any
-// NumPy loads them, `.view(ml_dtypes.bfloat16)` makes them numbers, and the private member remembers the
-// type. Refused: whatever npy.cpp refuses, and archives without a single array.
+// wire/zip.cpp implements zip itself. Files are written in a canonical form: stored, sorted by name, dated 1980-01-01,
+// every array's data on a 64-byte boundary of the file, so that it can be mapped (NumPy's headers have lengths that are
+// multiples of 64; a padding record in the member's header does the rest). bf16 is written as '<V2' and fp8 as '|V1':
+// any NumPy loads them, `.view(ml_dtypes.bfloat16)` makes them numbers, and the private member stores the type.
+// Refused: everything that npy.cpp refuses, and archives without arrays.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -35,7 +36,7 @@ namespace {
 
 constexpr std::string_view kSuffix = ".npy";
 
-// Zip archives that are something else by their first member: PyTorch's, Office's, Java's, EPUB's.
+// Zip archives whose first member shows that they are something else: PyTorch's, Office's, Java's, EPUB's.
 bool is_foreign(std::string_view name) {
   return name.ends_with(".pkl") || name.ends_with("/byteorder") || name.ends_with("/version") ||
          name.ends_with("/.format_version") || name.find("/.data/") != std::string_view::npos ||
@@ -47,7 +48,7 @@ bool recognize(const Source& source) {
   const auto length = static_cast<std::size_t>(std::min<std::uint64_t>(head.size(), source.size()));
   if (length < 4) return false;
   source.read(0, std::span(head).first(length));
-  if (std::memcmp(head.data(), "PK\5\6", 4) == 0) return true;  // an empty archive: np.savez of nothing
+  if (std::memcmp(head.data(), "PK\5\6", 4) == 0) return true;  // an empty archive: np.savez without arrays
   if (std::memcmp(head.data(), "PK\3\4", 4) != 0) return false;
   if (length < wire::kZipLocalSize) return true;
   const std::size_t name = std::to_integer<std::size_t>(head[26]) | std::to_integer<std::size_t>(head[27]) << 8;
@@ -76,7 +77,7 @@ class Reader {
         guarded(member, [&] { add(member); });
     }
     if (model_.tensors.empty() && own == nullptr && !model_.attachments.empty() && !has_arrays_)
-      // What is known to be another program's is not an archive of arrays that lacks them.
+      // An archive that is known to be another program's gets that error, not the one for missing arrays.
       diagnostics_.error(Error(ErrorKind::unsupported,
                                is_foreign_archive(*source_) ? "open.unrecognized" : "npz.no_array", words_for(*source_))
                              .in(source_->name())
@@ -101,7 +102,7 @@ class Reader {
     }
   }
 
-  // One bad array does not hide the others; a file that is carried along and cannot be is the archive's trouble.
+  // A broken array does not hide the others. An attachment that cannot be read is an error of the archive.
   void add_broken(std::string_view member, const Error& error) {
     if (!member.ends_with(kSuffix) || error.kind() == ErrorKind::io) return diagnostics_.error(error);
     diagnostics_.tensor_error(error);
@@ -161,13 +162,13 @@ class Reader {
     Bytes bytes(static_cast<std::size_t>(std::min<std::uint64_t>(npy::kPrefix, member.size)));
     reader->read(bytes);
     length = npy::header_length(bytes, member.size);
-    charge_bytes(4 * length);  // one of a megabyte deflates to nothing, and is parsed byte by byte
+    charge_bytes(4 * length);  // a header of a megabyte deflates to almost nothing, and is parsed byte by byte
     bytes.resize(static_cast<std::size_t>(length));
     if (length > npy::kPrefix) reader->read(std::span(bytes).subspan(npy::kPrefix));
     return npy::parse_header(bytes, options_.limits.rank);
   }
 
-  // Deflated tensors are checked by whoever decodes them; nobody decodes attachments.
+  // Deflated tensors are checked when they are decoded; attachments are never decoded, so they are checked here.
   void check_crcs(const std::vector<wire::ZipMember>& members) {
     wire::check_zip_crcs(*source_, members, diagnostics_, options_.threads);
     for (const wire::ZipMember& member : members)
@@ -193,15 +194,15 @@ class Reader {
   io::Window window_;
   Model model_;
   unsigned version_ = 0;
-  bool has_arrays_ = false;                           // of whatever kind
-  NameSet attached_;                                  // members
-  std::vector<std::pair<std::string, Error>> notes_;  // raw bits by tensor, unless the private member knows better
+  bool has_arrays_ = false;                           // arrays of any kind
+  NameSet attached_;                                  // names of members
+  std::vector<std::pair<std::string, Error>> notes_;  // raw bits by tensor, unless the private member states the type
   std::vector<std::string> typed_;
 };
 
 Model read(const Input& input, const ReadOptions& options) { return Reader(input, options).run(); }
 
-// Names must be able to be members before the first byte is written.
+// Throws before the first byte is written if a tensor's name cannot be a member's name.
 void check_names(const Model& model) {
   NameViewSet names;
   for (const Tensor& tensor : model.tensors) {
@@ -218,7 +219,7 @@ void check_names(const Model& model) {
   }
 }
 
-// Adds the attachments as members. Returns those that need another name: member, attachment.
+// Adds the attachments as members. Returns the pairs (member, attachment) of those that need another name.
 std::vector<std::pair<std::string, std::string>> add_attachments(const Model& model,
                                                                  std::vector<wire::ZipEntry>& entries) {
   std::vector<const Attachment*> sorted;

@@ -15,7 +15,7 @@ Error malformed(std::string_view rule, std::string_view sentence) {
   return Error(ErrorKind::corrupt, rule, sentence).about(kPrivateMember);
 }
 
-// Types that the arrays' own descriptors lose.
+// Returns whether the array's own descriptor loses the type.
 bool needs_type(const Component& data) {
   return data.dtype == DType::bf16 || (data.dtype == DType::u8 && !data.type.empty());
 }
@@ -95,7 +95,7 @@ bool is_safe_path(std::string_view name) {
 
 std::string write_private(const Model& model, const std::vector<std::pair<std::string, std::string>>& renamed) {
   Map types, attachments;
-  // By name, as the members are: the same tensors give the same text.
+  // Sorted by name, as the members are, so that the same tensors give the same text.
   std::vector<const Tensor*> tensors;
   for (const Tensor& tensor : model.tensors) tensors.push_back(&tensor);
   std::sort(tensors.begin(), tensors.end(), [](const Tensor* x, const Tensor* y) { return x->name < y->name; });
@@ -110,7 +110,7 @@ std::string write_private(const Model& model, const std::vector<std::pair<std::s
   tree.put("types", std::move(types));
   tree.put_attributes(tensors);
   tree.put("attachments", std::move(attachments));
-  // Without an array in it, only this member says what the archive is.
+  // In an archive without arrays, only this member identifies the format.
   if (tree.empty() && !(model.tensors.empty() && !model.attachments.empty())) return {};
   return tree.text();
 }

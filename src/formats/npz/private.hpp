@@ -1,7 +1,7 @@
-// What a model has and npz has no place for, in one private member.
+// What a model has and npz cannot hold, in one private member.
 //
-//   __tare__.json   a tree as formats/private_tree.hpp says; types are those that the arrays' descriptors lose
-//   __tare__/N      an attachment whose own name cannot be a member's; "attachments" gives the name
+//   __tare__.json   a tree (formats/private_tree.hpp); its types are those that the arrays' descriptors lose
+//   __tare__/N      an attachment with a name that cannot be a member's; "attachments" has the name
 #pragma once
 
 #include <string>
@@ -18,18 +18,18 @@ namespace tare::npz {
 inline constexpr std::string_view kPrivateMember = "__tare__.json";
 inline constexpr std::string_view kPrivatePrefix = "__tare__";
 
-// Whether an attachment of this name can be a member as it is: not taken for an array, not leading out of a
-// folder.
+// Returns whether the attachment's name can be a member's name: it does not look like an array and does not lead out of
+// the folder.
 bool is_safe_name(std::string_view name);
-// Likewise, be it taken for an array or not.
+// The same, but the name may look like an array.
 bool is_safe_path(std::string_view name);
 
-// The member's text; empty when there is nothing to say. `renamed`: member name, attachment name.
+// Returns the member's text; empty if there is nothing to store. `renamed`: pairs of member name and attachment name.
 std::string write_private(const Model& model, const std::vector<std::pair<std::string, std::string>>& renamed);
 
-// Puts what the text says into the model, whose tensors and attachments are there already. `typed` receives
-// the names of the tensors whose type it gave. Broken rules `npz.private.*` and `json.*` are thrown, things
-// to know go to `diagnostics`.
+// Reads the text into the model, which already has its tensors and attachments. `typed` receives the names of the
+// tensors that get their type from the text. Throws `npz.private.*` and `json.*`; notes and warnings go to
+// `diagnostics`.
 void read_private(std::string_view text, const wire::TreeBounds& bounds, Model& model, std::vector<std::string>& typed,
                   Diagnostics& diagnostics);
 

@@ -1,7 +1,7 @@
-// The header's JSON, straight into tensors. Offsets and sizes are checked against the data in safetensors_read.cpp.
+// Parses the header's JSON directly into tensors. read.cpp checks offsets and sizes against the data.
 //
-// simdjson finds the structure and checks UTF-8; its on-demand front end is lazy, so everything that is passed over
-// (fields nobody knows) is walked here, or bad JSON inside would go unnoticed.
+// simdjson finds the structure and checks UTF-8. Its on-demand front end is lazy, so unknown fields are walked here
+// too: bad JSON inside them would go unnoticed otherwise.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -32,7 +32,7 @@ class HeaderParser {
   void run() {
     wire::KeyCheck names;
     json_.each_field(json_.root(), [&](std::string_view key, const char* at, od::value value) {
-      // An escaped key lives in the parser's buffer, where nothing is overwritten before the end.
+      // An escaped key is in the parser's buffer, which keeps all strings until the end.
       names.add(key);
       at_ = json_.offset_of(at);
       if (key == kMetadataKey)
@@ -126,7 +126,7 @@ class HeaderParser {
                                     : (seen & 2) == 0 ? "shape"
                                                       : "data_offsets"),
            name);
-    // Trouble that concerns this tensor alone.
+    // Drops a tensor for an error that concerns it alone.
     const auto drop = [&](ErrorKind kind, std::string_view rule, const std::string& sentence) {
       placer_.drop(Error(kind, rule, sentence).in(file_).at(at_).about("tensor " + quote(name)), begin, end);
     };

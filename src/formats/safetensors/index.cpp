@@ -2,7 +2,7 @@
 //
 //   {"metadata": {"total_size": bytes of all tensors, ...}, "weight_map": {tensor: file, ...}}
 //
-// Nothing keeps the index and the headers of its shards in step, so each is checked against the other here.
+// The index and the headers of its shards can disagree, so each is checked against the other here.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -27,8 +27,8 @@ namespace {
 
 namespace od = simdjson::ondemand;
 
-// A shard lies beside its index. Checked as any system would read the name: what is a plain name here may be a path
-// on another.
+// A shard must be in the directory of its index. The name must be plain on every system: a plain name here may be a
+// path on another.
 bool is_plain_name(std::string_view name) {
   return name != "." && name != ".." && !name.empty() &&
          name.find_first_of(std::string_view("/\\:\0", 4)) == std::string_view::npos;
@@ -80,7 +80,7 @@ class IndexParser {
   }
 
   std::uint32_t number_of(std::string_view shard) {
-    // One shard holds many tensors in a row.
+    // Consecutive tensors are often in the same shard.
     if (!index_.shards.empty() && index_.shards[last_] == shard) return last_;
     const auto [found, is_new] =
         numbers_.try_emplace(std::string(shard), static_cast<std::uint32_t>(index_.shards.size()));
@@ -92,7 +92,7 @@ class IndexParser {
              fmt::format("an index of weights in {} ({}), which Tare cannot read yet; download the model's safetensors "
                          "files",
                          foreign, quote(shard)));
-      // An index of another container's files has the same form.
+      // The index of a set in another container has the same form.
       const Format* const format = format_of_suffix(shard);
       if (format == nullptr) fail("path", fmt::format("\"{}\" is not the name of a file of weights", quote(shard)));
       if (!index_.shards.empty() && format != format_of_suffix(index_.shards.front()))
@@ -125,7 +125,7 @@ class IndexParser {
     raw.resize(raw.find_last_not_of(" \t\r\n") + 1);
     const char* const end = raw.data() + raw.size();
     std::uint64_t total = 0;
-    double real = -1;  // some writers count in floating point
+    double real = -1;  // some writers write a floating-point number
     if (const auto whole = std::from_chars(raw.data(), end, total); whole.ec == std::errc() && whole.ptr == end)
       index_.total_size = total;
     else if (std::from_chars(raw.data(), end, real).ptr == end && real >= 0 && real <= kExact &&
@@ -135,13 +135,13 @@ class IndexParser {
       index_.bad_total = quote(raw.substr(0, 40));
   }
 
-  // Of two the last counts, as for the programs that write such files.
+  // If a key appears twice, the last value counts, as in the programs that write such files.
   void keep(std::string_view key, Value value) {
     if (index_.metadata.find(key) != nullptr) index_.repeated.emplace_back(key);
     index_.metadata.set(key, std::move(value));
   }
 
-  // By name: the order in which the set is read, whatever the order of the map.
+  // Sorts the shards by name: the set is read in this order, whatever the order of the map.
   void sort_shards() {
     std::vector<std::uint32_t> order(index_.shards.size());
     for (std::uint32_t i = 0; i < order.size(); ++i) order[i] = i;
@@ -163,10 +163,10 @@ class IndexParser {
   NameMap<std::uint32_t> numbers_;
   std::uint32_t last_ = 0;
   std::uint64_t at_ = 0;
-  wire::TreeBounds bounds_{.depth = 128};  // of all metadata together; the parser has its own limit on the depth
+  wire::TreeBounds bounds_{.depth = 128};  // bounds on all metadata together; the parser has its own limit on the depth
 };
 
-// Reads the shards and compares.
+// Reads the shards and compares them with the index.
 class SetReader {
  public:
   SetReader(const std::string& path, Index index, const ReadOptions& options)
@@ -204,7 +204,7 @@ class SetReader {
     model_.metadata.set(kIndexMetadata, std::move(index_.metadata));
   }
 
-  // The names of the shards say how many there are: an index that forgot one loses tensors in silence.
+  // The names of the shards contain their number: if the index omits one, its tensors would be lost silently.
   void check_shards() {
     if (index_.shards.empty())
       return reports_->warning(about("shards", "the weight_map is empty: the set has no tensors", {}));
@@ -214,7 +214,7 @@ class SetReader {
     for (const auto& [set, named] : sets) {
       const auto& [stem, count] = set;
       if (named.size() >= count) continue;
-      std::uint32_t first = named.front().number == 0 ? 0 : 1;  // sorted: the first gap
+      std::uint32_t first = named.front().number == 0 ? 0 : 1;  // the names are sorted: find the first gap
       for (const ShardName& shard : named) first += shard.number == first ? 1 : 0;
       reports_->warning(about("shards",
                               fmt::format("the index names {} of the {} shards that their names speak of; the first "
@@ -224,7 +224,7 @@ class SetReader {
     }
   }
 
-  // At `at` of the index, or nowhere in particular.
+  // Makes an Error at `at` of the index, or without an offset.
   Error about(std::string_view rule, const std::string& sentence, std::string_view tensor,
               std::optional<std::uint64_t> at = std::nullopt) const {
     Error error(ErrorKind::corrupt, fmt::format("safetensors.index.{}", rule), sentence);
@@ -236,7 +236,7 @@ class SetReader {
   void error(std::string_view rule, const std::string& sentence, const Index::Entry& entry) {
     reports_->error(about(rule, sentence, entry.tensor, entry.at));
   }
-  // Where the index names each shard first.
+  // Finds where the index first mentions each shard.
   void find_mentions() {
     mentions_.resize(index_.shards.size());
     for (auto entry = index_.weights.rbegin(); entry != index_.weights.rend(); ++entry)
@@ -261,7 +261,7 @@ class SetReader {
                                  .in(file));
     Model shard;
     try {
-      // Says what a file is that is none: a git-lfs pointer, an error page.
+      // Reports a file that is not weights at all: a git-lfs pointer, an error page.
       const Format& found = detect(*source);
       const Format* const named = format_of_suffix(file);
       if (&found != named || is_index(*source))
@@ -269,7 +269,7 @@ class SetReader {
                     fmt::format("not a file of {}", named == nullptr ? "weights" : named->title))
             .in(file)
             .at(0);
-      // Without a path: a shard that is named by itself stands for its set.
+      // No path is passed on: a shard that is opened by its path would open its set.
       shard = found.name == "safetensors" ? read_file(source, options_) : found.read({"", source}, options_);
     } catch (const Error& reason) {
       return reports_->error(reason);
@@ -302,7 +302,7 @@ class SetReader {
     model_.tensors.push_back(std::move(tensor));
   }
 
-  // What is said in every shard is said once; of what differs, the first counts.
+  // Keeps metadata that all shards share once; if they differ, the first shard's value counts.
   void merge_metadata(Model& shard, std::uint32_t number) {
     const auto disagree = [&](std::string_view what) {
       reports_->warning(
@@ -354,11 +354,11 @@ class SetReader {
   Reports reports_;
   Links links_;
   Model model_;
-  NameViewMap<std::size_t> expected_;  // into index_.weights
+  NameViewMap<std::size_t> expected_;  // indices into index_.weights
   NameMap<std::uint32_t> extra_;
   NameSet attached_;
-  std::vector<bool> found_, lost_;       // by tensor; by shard
-  std::vector<std::uint64_t> mentions_;  // by shard
+  std::vector<bool> found_, lost_;       // per tensor; per shard
+  std::vector<std::uint64_t> mentions_;  // per shard
 };
 
 }  // namespace
@@ -374,9 +374,10 @@ bool is_index(const Source& source) {
   const auto length = static_cast<std::size_t>(std::min<std::uint64_t>(head.size(), source.size()));
   source.read(0, std::as_writable_bytes(std::span(head).first(length)));
   const std::string_view text(head.data(), length);
-  // A header's length has zeros among its 8 bytes, text has none.
+  // The first 8 bytes of a safetensors file are a length and contain zeros; text contains none.
   if (text.substr(0, 8).find('\0') != std::string_view::npos) return false;
-  // By its name, whatever is wrong with it; unless it is a well-known other thing, which `detect` has words for.
+  // The name decides, whatever is wrong with the file, unless its content is a well-known other thing, which `detect`
+  // describes.
   const std::string_view name = source.name();
   if (stem_of_index(name.substr(name.rfind('/') + 1)) || name.ends_with(".index.json"))
     return !looks_like_file(source) && lookalike(text).empty();

@@ -10,7 +10,7 @@
 namespace tare::safetensors {
 namespace {
 
-// What the reference implementation takes: one level less than its limit of 128.
+// The reference implementation accepts one level less than its limit of 128.
 constexpr unsigned kMaxDepth = 127;
 
 bool is_number(std::string_view text) {
@@ -38,7 +38,7 @@ bool is_number(std::string_view text) {
   return text.empty();
 }
 
-// Where the object that a text begins with ends; the text's size when it does not.
+// Returns where the object at the beginning of the text ends; the text's size if it does not end.
 std::size_t end_of_object(std::string_view text) {
   std::size_t depth = 0;
   bool inside = false;
@@ -56,10 +56,10 @@ std::size_t end_of_object(std::string_view text) {
   return text.size();
 }
 
-// Where the first byte that is not UTF-8 stands.
+// Returns the offset of the first byte that is not UTF-8.
 std::size_t find_invalid(std::string_view text) {
   std::size_t good = 0, bad = text.size();
-  while (bad - good > 1) {  // a prefix may end inside a character: give it up to three bytes
+  while (bad - good > 1) {  // a prefix may end inside a character: allow up to three more bytes
     const std::size_t middle = good + (bad - good) / 2;
     bool valid = false;
     for (std::size_t cut = 0; cut < 4 && cut <= middle && !valid; ++cut)
@@ -73,7 +73,7 @@ std::size_t find_invalid(std::string_view text) {
 
 Json::Json(std::string_view text, const std::string& file, std::uint64_t base, std::string_view family)
     : text_(text), file_(file), base_(base), family_(family) {
-  // Not JSON by RFC 8259. Versions of simdjson differ: some ignore it.
+  // RFC 8259 does not allow a byte-order mark; some versions of simdjson ignore it.
   if (text.starts_with(kByteOrderMark)) fail("root", "expected a JSON object, found a byte-order mark", base);
   const simdjson::padded_string_view padded(text.data(), text.size(), text.size() + kPadding);
   if (const auto code = parser_.iterate(padded).get(document_); code != simdjson::SUCCESS) fail(code);
@@ -85,7 +85,7 @@ simdjson::ondemand::object Json::root() {
     fail("root", "expected a JSON object", base_ + std::min(text_.find_first_not_of(" \t\r\n"), text_.size()));
   simdjson::ondemand::object object;
   const auto code = document_.get_object().get(object);
-  // It looks for the last brace first, and finds none when something follows the object.
+  // simdjson looks for the last brace first, and reports an incomplete object if something follows the object.
   if (code == simdjson::INCOMPLETE_ARRAY_OR_OBJECT)
     if (const std::size_t end = text_.find_first_not_of(" \t\r\n", end_of_object(text_)); end != std::string_view::npos)
       fail_trailing(end);
@@ -118,7 +118,7 @@ void Json::walk(Value value, unsigned depth) {
     case Type::array: each_item(array(value), [&](Value item) { walk(item, depth + 1); }); return;
     case Type::string: string(value); return;
     case Type::number: {
-      // Any number will do that a double can hold, however inexactly.
+      // Accepts any number within the range of a double, however inexact.
       double ignored = 0;
       const std::uint64_t at = here();
       if (!is_number(value.raw_json_token())) fail("json", "malformed number", at);

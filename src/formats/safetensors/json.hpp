@@ -1,7 +1,7 @@
-// simdjson's on-demand parser with our errors: what the header and the index of safetensors share.
+// simdjson's on-demand parser with our errors, for the header and the index of safetensors.
 //
-// Every value is consumed by exactly one call, in order. Errors carry the rule FAMILY.json, .utf8, .root, .trailing or
-// .depth and the byte offset where it is known.
+// Every value must be consumed by exactly one call, in order. Errors have the rule FAMILY.json, .utf8, .root, .trailing
+// or .depth, and the byte offset if it is known.
 #pragma once
 
 #include <cstring>
@@ -20,17 +20,17 @@ class Json {
   using Value = simdjson::ondemand::value;
   using Type = simdjson::ondemand::json_type;
 
-  // kPadding bytes behind `text` must be readable, and none of it may change meanwhile: not a mapping, then. `base`:
-  // where the text starts in the file.
+  // kPadding bytes after `text` must be readable, and the bytes must not change while this exists, so `text` cannot be
+  // a mapped file. `base`: the offset of the text in the file.
   static constexpr std::size_t kPadding = simdjson::SIMDJSON_PADDING;
   Json(std::string_view text, const std::string& file, std::uint64_t base, std::string_view family);
 
   simdjson::ondemand::object root();
-  // Nothing but white space may follow the root.
+  // Throws unless only white space follows the root.
   void expect_end();
 
-  // Calls visit(key, where the key starts, value) for each field. The key is unescaped; it stays valid as long as the
-  // text and this object.
+  // Calls visit(key, start of the key, value) for each field. The key is unescaped and valid as long as the text and
+  // this object.
   template <typename Visit>
   void each_field(simdjson::ondemand::object object, const Visit& visit) {
     for (auto result : object) {
@@ -70,7 +70,7 @@ class Json {
     check(value.get_array().get(array));
     return array;
   }
-  // Unescaped; valid as long as the text and this object.
+  // Returns the unescaped string, valid as long as the text and this object.
   std::string_view string(Value& value) {
     const char* const raw = value.raw_json_token().data() + 1;
     const std::size_t length = length_of(raw);
@@ -78,21 +78,21 @@ class Json {
     check(value.get_raw_json_string().get(consumed));
     return raw[length] == '\\' ? unescaped(consumed) : std::string_view(raw, length);
   }
-  // Consumes a value nobody wants, checking that it is JSON. `depth`: the levels above it.
+  // Consumes a value that is not needed, and checks that it is JSON. `depth`: the number of levels above it.
   void walk(Value value, unsigned depth);
 
-  // From there to where the parser stands: the value that began there and was consumed last.
+  // Returns the text from `begin` to the current position: the value that began there and was consumed last.
   std::string_view text_since(const char* begin) {
     return text_.substr(static_cast<std::size_t>(begin - text_.data()),
                         static_cast<std::size_t>(here() - offset_of(begin)));
   }
 
   std::uint64_t offset_of(const char* place) const { return base_ + static_cast<std::uint64_t>(place - text_.data()); }
-  // Where the quote before a key stands; nothing for one that was written with escapes, which is a copy.
+  // Returns the offset of the quote before a key; nothing for a key with escapes, which is a copy.
   std::optional<std::uint64_t> offset_of_key(std::string_view key) const;
 
  private:
-  // Up to the closing quote, or to the first backslash.
+  // Returns the length up to the closing quote or the first backslash.
   std::size_t length_of(const char* raw) const {
     const auto left = static_cast<std::size_t>(text_.data() + text_.size() - raw);
     const auto* const quote = static_cast<const char*>(std::memchr(raw, '"', left));
@@ -100,8 +100,8 @@ class Json {
     const auto* const escape = static_cast<const char*>(std::memchr(raw, '\\', length));
     return escape == nullptr ? length : static_cast<std::size_t>(escape - raw);
   }
-  // Into memory of our own: simdjson does not ask whether it got its. It also lets a lone low surrogate through, as bytes
-  // that are not UTF-8.
+  // Unescapes into memory of our own, because simdjson does not check its allocation. Also rejects a lone low
+  // surrogate, which simdjson turns into bytes that are not UTF-8.
   std::string_view unescaped(simdjson::ondemand::raw_json_string raw);
 
   void check(simdjson::error_code code) {
@@ -110,7 +110,7 @@ class Json {
   [[noreturn]] void fail(simdjson::error_code code);
   [[noreturn]] void fail(std::string_view rule, std::string_view sentence, std::uint64_t at) const;
   [[noreturn]] void fail_trailing(std::size_t at) const;
-  // Where the parser stands.
+  // The current offset of the parser.
   std::uint64_t here();
 
   std::string_view text_;
@@ -119,8 +119,8 @@ class Json {
   std::string_view family_;
   simdjson::ondemand::parser parser_;
   simdjson::ondemand::document document_;
-  std::unique_ptr<std::uint8_t[]> unescaped_;  // as much as all strings could take; null until one has an escape
-  std::uint8_t* free_ = nullptr;               // behind those that were
+  std::unique_ptr<std::uint8_t[]> unescaped_;  // as large as all strings together; null until one has an escape
+  std::uint8_t* free_ = nullptr;               // the unused part of it
 };
 
 }  // namespace tare::safetensors

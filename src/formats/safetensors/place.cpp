@@ -12,7 +12,8 @@
 namespace tare::safetensors {
 namespace {
 
-// From the left, as the reference implementation does it: a zero behind an overflow does not help.
+// Multiplies from the left, as the reference implementation does: a zero after an overflow does not make the size
+// valid.
 std::optional<std::uint64_t> bits_of(const Shape& shape, const HeaderType& type) {
   std::optional<std::uint64_t> bits = 1;
   for (const std::uint64_t dimension : shape)
@@ -22,7 +23,8 @@ std::optional<std::uint64_t> bits_of(const Shape& shape, const HeaderType& type)
 
 }  // namespace
 
-// The header does not say how many there are. The first few say how long they are.
+// Reserves memory for tensors. The header does not state their number, so it is estimated from the length of the first
+// entries.
 void Placer::make_room(std::uint64_t at) {
   constexpr std::size_t kFirst = 64, kSmallestEntry = 46;
   std::size_t count = kFirst;
@@ -42,7 +44,7 @@ void Placer::finish(const HeaderType& type, std::uint64_t begin, std::uint64_t e
   entry.begin = begin;
   entry.end = end;
   entry.type = &type;
-  // In the usual order everything is known at once, while the tensor is still in the cache.
+  // If the tensors are in order, everything is known now, while the tensor is still in the cache.
   if (deferred_ == 0 && begin == end_ && end >= begin && end <= room_ && fits_its_shape(tensors_.back(), entry)) {
     end_ = end;
     place(tensors_.back(), entry);
@@ -66,7 +68,8 @@ bool Placer::fits_its_shape(const Tensor& tensor, const Entry& entry) const {
 
 void Placer::place(Tensor& tensor, const Entry& entry) {
   const HeaderType& type = *entry.type;
-  if (type.layout.size() != tensor.layout.size()) tensor.layout = type.layout;  // of the same size: it is "dense"
+  // Layouts of the same length are both "dense"
+  if (type.layout.size() != tensor.layout.size()) tensor.layout = type.layout;
   Component& data = tensor.components.emplace_back();
   data.role = type.role;
   data.dtype = type.storage;
@@ -90,7 +93,7 @@ void Placer::report(std::size_t i, std::string_view rule, const std::string& sen
   broken_.push_back({std::move(known), std::move(error)});
 }
 
-// By begin, then by end: empty tensors stand before the one that starts in their place.
+// Sorts by begin, then by end, so that empty tensors precede the tensor at the same offset.
 bool Placer::sort() {
   order_.resize(entries_.size());
   std::iota(order_.begin(), order_.end(), 0U);
@@ -112,7 +115,7 @@ bool Placer::follows(std::size_t i, std::uint64_t end) {
     return false;
   }
   if (entry.begin == end) return true;
-  if (entry.begin > end)  // the file's fault: there is nothing wrong with this tensor's own bytes
+  if (entry.begin > end)  // an error of the file: this tensor's own bytes are fine
     diagnostics_.error(about(i, "safetensors.tensor.hole",
                              fmt::format("data_offsets [{}, {}]: the data before it ends at {}, {} bytes belong to "
                                          "nothing",
@@ -155,7 +158,7 @@ void Placer::check_length(std::uint64_t end) {
   diagnostics_.error(error.in(source_->name()).at(std::min(source_->size(), need.value_or(UINT64_MAX))));
 }
 
-// Legal, and in the way of whoever maps the file.
+// Notes unaligned tensors, which are legal but cannot be used in a mapped file.
 void Placer::note_unaligned(const std::vector<Tensor>& tensors) {
   std::size_t count = 0;
   const Tensor* first = nullptr;
@@ -173,7 +176,7 @@ void Placer::note_unaligned(const std::vector<Tensor>& tensors) {
 }
 
 std::vector<Tensor> Placer::sorted(const std::vector<bool>& sound) {
-  // Each tensor is fetched from somewhere else, so ask for it in time.
+  // Each tensor is at another place in memory, so prefetch it.
   constexpr std::size_t kAhead = 8, kLine = 64;
   std::vector<Tensor> sorted;
   sorted.reserve(order_.size());
@@ -203,7 +206,7 @@ std::vector<Tensor> Placer::take() {
     }
     check_length(end);
     for (std::size_t i = 0; i < tensors_.size(); ++i) {
-      if (entries_[i].end > room_) sound[i] = false;  // reported as a whole
+      if (entries_[i].end > room_) sound[i] = false;  // reported once for all
       if (sound[i] && tensors_[i].components.empty()) place(tensors_[i], entries_[i]);
       whole = whole && sound[i];
     }

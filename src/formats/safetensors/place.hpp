@@ -1,4 +1,4 @@
-// What a header says, checked against the data: turns entries into tensors as they come.
+// Checks the entries of a header against the data, and turns them into tensors as they are parsed.
 #pragma once
 
 #include <cstdint>
@@ -11,13 +11,14 @@ namespace tare::safetensors {
 
 class Placer {
  public:
-  // `data`: where the data starts in the file; the header ends there.
+  // `data`: the file offset of the data, which is the end of the header.
   Placer(const SourcePtr& source, std::uint64_t data, Diagnostics& diagnostics, std::size_t max_rank = Limits().rank)
       : source_(source), data_(data), room_(source->size() - data), diagnostics_(diagnostics), max_rank_(max_rank) {}
 
   std::size_t max_rank() const { return max_rank_; }
 
-  // A new tensor, to be given its shape; `at` is the file offset of its entry. Then one of the two below.
+  // Adds a new tensor, for the caller to set its shape; `at` is the file offset of its entry. `finish` or `drop` must
+  // follow.
   Tensor& begin(std::string_view name, std::uint64_t at) {
     if (tensors_.size() == tensors_.capacity()) make_room(at);
     Tensor& tensor = tensors_.emplace_back();
@@ -25,22 +26,22 @@ class Placer {
     entries_.push_back({0, 0, nullptr, at});
     return tensor;
   }
-  // Where its data is, in the data.
+  // Sets the type and the place of the tensor's bytes, relative to the data.
   void finish(const HeaderType& type, std::uint64_t begin, std::uint64_t end);
-  // Instead: it breaks a rule of its own. Its data is not anybody else's, however.
+  // Marks the tensor as broken. Its bytes still belong to no other tensor.
   void drop(Error error, std::uint64_t begin, std::uint64_t end);
-  // Whether every tensor so far is sound and starts where the one before it ends.
+  // Whether every tensor so far is valid and starts at the end of the previous one.
   bool sound() const { return deferred_ == 0; }
   bool complete() const { return sound() && end_ == room_; }
 
-  // The tensors in the order of their data, after everything that is wrong has been reported.
+  // Returns the tensors in the order of their data, after reporting all errors.
   std::vector<Tensor> take();
-  // Those that broke a rule of their own, after `take`.
+  // Returns the broken tensors; called after `take`.
   std::vector<BrokenTensor> take_broken() { return std::move(broken_); }
 
  private:
   struct Entry {
-    std::uint64_t begin, end;  // in the data
+    std::uint64_t begin, end;  // relative to the data
     const HeaderType* type;    // null: dropped
     std::uint64_t at;          // file offset of the entry, for errors
   };
@@ -62,10 +63,10 @@ class Placer {
   Diagnostics& diagnostics_;
   std::size_t max_rank_;
   std::vector<Tensor> tensors_;
-  std::vector<Entry> entries_;        // of `tensors_`
-  std::vector<std::uint32_t> order_;  // by begin and end
-  std::uint64_t end_ = 0;             // of the last tensor, while all stand in order
-  std::size_t deferred_ = 0;          // tensors that `take` must look at
+  std::vector<Entry> entries_;        // entries of the tensors in `tensors_`
+  std::vector<std::uint32_t> order_;  // sorted by begin and end
+  std::uint64_t end_ = 0;             // the end of the last tensor, while all are in order
+  std::size_t deferred_ = 0;          // number of tensors that `take` must check
   std::vector<BrokenTensor> broken_;
 };
 

@@ -1,5 +1,5 @@
-// What safetensors has no place for, in one string of its metadata: "__tare__", a tree as formats/private_tree.hpp says.
-// Its metadata part holds the entries that are no UTF-8 strings; the others are in __metadata__ themselves.
+// What safetensors has no field for, as one string of its metadata: "__tare__", a tree (formats/private_tree.hpp). Its
+// metadata part has the entries that are not UTF-8 strings; all others are in __metadata__ directly.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -20,7 +20,7 @@ bool is_plain_entry(const Map::Entry& entry) {
 }
 
 void apply(PrivateTree& tree, Model& model, const std::function<void(const std::string&)>& repeated) {
-  for (const char* const part : {"metadata", "config"}) tree.map(part);  // of the right form, before anything is taken
+  for (const char* const part : {"metadata", "config"}) tree.map(part);  // checks the form before anything is taken
   tree.take_attributes(tensors_by_name(model), [](const std::string& /*stale*/) {});
   tree.take_config(model);
   model.metadata.erase(kPrivateKey);

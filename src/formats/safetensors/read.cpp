@@ -1,4 +1,4 @@
-// Reading one file: its header checked against its data.
+// Reads one file, and checks its header against its data.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -71,7 +71,7 @@ Model read_file(const SourcePtr& source, const ReadOptions& options) {
     return true;
   };
   const io::Metadata header(*source, 8, length, Json::kPadding);
-  // JSON would allow it; the format, whose readers look for the brace at once, does not.
+  // JSON allows this, but the format does not: readers expect the brace at once.
   if (length > 0 && std::string_view(" \t\r\n").find(header.text().front()) != std::string_view::npos)
     throw Error(ErrorKind::corrupt, "safetensors.header.start", "white space before the header's first brace")
         .in(source->name())
@@ -93,7 +93,7 @@ Model read_file(const SourcePtr& source, const ReadOptions& options) {
 
 namespace {
 
-// The index beside a shard, if it names it.
+// Returns the index next to a shard, if it names the shard.
 SourcePtr index_of(const std::string& path, const ReadOptions& options) {
   const std::size_t name = path.rfind('/') + 1;
   const auto shard = parse_shard_name(std::string_view(path).substr(name));
@@ -104,7 +104,7 @@ SourcePtr index_of(const std::string& path, const ReadOptions& options) {
     const std::vector<std::string> named = read_index(index, *source, options.limits).shards;
     return std::find(named.begin(), named.end(), path.substr(name)) == named.end() ? nullptr : source;
   } catch (const Error&) {
-    return nullptr;  // then it is a file like any other
+    return nullptr;  // read as a single file
   }
 }
 

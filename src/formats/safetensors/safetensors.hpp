@@ -1,4 +1,4 @@
-// What the parts of the safetensors format share; see safetensors.cpp for the byte map.
+// Declarations shared by the parts of the safetensors format; safetensors.cpp has the byte map.
 #pragma once
 
 #include <cstdint>
@@ -18,19 +18,19 @@ class Directory;
 
 namespace tare::safetensors {
 
-inline constexpr std::uint64_t kMaxHeader = 100'000'000;        // what the reference implementation reads
-inline constexpr std::uint64_t kMaxWrittenHeader = 25'000'000;  // what the tools of Hugging Face's hub still read
-inline constexpr std::uint64_t kDataAlignment = 4096;           // where our files' data begins: a page
-inline constexpr std::uint64_t kLeastAlignment = 8;             // and that of the reference implementation's
+inline constexpr std::uint64_t kMaxHeader = 100'000'000;        // the limit of the reference implementation
+inline constexpr std::uint64_t kMaxWrittenHeader = 25'000'000;  // the limit of Hugging Face's hub tools
+inline constexpr std::uint64_t kDataAlignment = 4096;           // alignment of the data in our files: a page
+inline constexpr std::uint64_t kLeastAlignment = 8;             // alignment in the reference implementation's files
 inline constexpr std::string_view kMetadataKey = "__metadata__";
-// One string in the metadata for what has no place of its own: values that are no strings, config, attributes.
+// The metadata key for what has no field: values that are not strings, config, attributes.
 inline constexpr std::string_view kPrivateKey = "__tare__";
 inline constexpr std::string_view kUpstream = "upstream";  // the dialect: data on an 8-byte boundary
 inline constexpr std::string_view kSuffix = ".safetensors", kIndexSuffix = ".safetensors.index.json";
-// Entries of an index's "metadata" other than total_size, in the model's metadata.
+// The metadata key for the entries of an index's "metadata" other than total_size.
 inline constexpr std::string_view kIndexMetadata = "safetensors.index";
 
-// What such files hold; a directory of them holds more.
+// What a file or a set can hold; a directory (hf) can hold more.
 inline constexpr std::string_view kLayouts[] = {"dense", "packed.f4_e2m1", "packed.f6_e2m3", "packed.f6_e3m2"};
 inline constexpr std::string_view kDialects[] = {kUpstream};
 inline constexpr Capabilities kHolds = {.dtypes = kAllDTypes,
@@ -44,52 +44,52 @@ inline constexpr Capabilities kHolds = {.dtypes = kAllDTypes,
                                         .forward_only = true};
 
 const HeaderType* find_type(std::string_view name);
-// Null when safetensors has no such type.
+// Returns null if safetensors has no such type.
 const HeaderType* type_of(const Tensor& tensor);
 
-// Parses `text`, which starts at byte 8 of the file and has Json::kPadding readable bytes behind it, into `placer` and
-// `metadata`. Throws for what is not JSON or breaks the form; entries that make no sense are reported and omitted.
+// Parses `text`, which starts at byte 8 of the file and is followed by Json::kPadding readable bytes, into `placer` and
+// `metadata`. Throws if it is not JSON or has another form; invalid entries are reported and omitted.
 class Placer;
 void parse_header(std::string_view text, const std::string& file, Placer& placer, Map& metadata,
                   Diagnostics& diagnostics);
-// The same for the form that all common writers emit, several times faster and reading every byte once, so `text` may
-// be a mapping. False for any other form and for whatever is wrong: nothing is reported, and `placer` and `metadata` are
-// of no use any more.
+// Does the same for the form that all common writers use, several times faster. It reads every byte once, so `text` may
+// be a mapped file. Returns false for any other form and for any error: nothing is reported, and `placer` and
+// `metadata` must be discarded.
 bool scan_header(std::string_view text, const std::string& file, Placer& placer, Map& metadata);
 
-// One file. `source` is a safetensors file for certain.
+// Reads one file. `source` must be a safetensors file.
 Model read_file(const SourcePtr& source, const ReadOptions& options);
-// A file or an index.
+// Reads a file or an index.
 Model read(const Input& input, const ReadOptions& options);
-// Moves what is kept under kPrivateKey to where it belongs; a text that is not ours stays where it is, with a warning.
+// Moves the content of kPrivateKey into the model. A text that Tare did not write stays metadata, with a warning.
 void take_private(Model& model, const std::string& file, const Limits& limits, Diagnostics& diagnostics);
 
 // The index of a sharded set.
 struct Index {
   struct Entry {
     std::string tensor;
-    std::uint32_t shard;  // in `shards`
+    std::uint32_t shard;  // index into `shards`
     std::uint64_t at;     // byte offset
   };
   std::vector<Entry> weights;
   std::vector<std::string> shards;  // file names, sorted
   std::optional<std::uint64_t> total_size;
-  std::string bad_total;  // a total_size that is not a number of bytes, as it stands there
+  std::string bad_total;  // the text of a total_size that is not a number of bytes
   std::uint64_t total_at = 0;
   Map metadata;                       // without total_size
-  std::vector<std::string> repeated;  // keys of it that appear twice
+  std::vector<std::string> repeated;  // keys that appear twice
 };
-// Throws for what is not JSON, breaks the form or names a file elsewhere than beside the index.
+// Throws if the text is not JSON, has another form, or names a file outside the directory of the index.
 Index parse_index(std::string_view text, const std::string& file);
 Index read_index(const std::string& path, const Source& source, const Limits& limits);
-// The whole set: every shard, checked against the index. `path` is the index's, its shards lie beside it.
+// Reads the whole set: every shard, checked against the index. `path` is that of the index; the shards are next to it.
 Model read_set(const std::string& path, const SourcePtr& source, const ReadOptions& options);
-// Whether the bytes are an index, or the name says that they are meant to be one.
+// Returns whether the bytes are an index, or the name is that of one.
 bool is_index(const Source& source);
-// Whether the bytes begin as one safetensors file does.
+// Returns whether the bytes begin like a safetensors file.
 bool looks_like_file(const Source& source);
 
-// The reader's diagnostics, or one that throws.
+// The caller's diagnostics, or one that throws.
 class Reports {
  public:
   explicit Reports(const ReadOptions& options)
@@ -102,50 +102,50 @@ class Reports {
   Diagnostics& diagnostics_;
 };
 
-// Throws unless the reader would take these tensors: names, types, sizes.
+// Throws unless the reader would accept the names, types and sizes of these tensors.
 void check_writable(const Model& model);
 using Strings = std::vector<std::pair<std::string, std::string>>;
-// The metadata of a file with these tensors as strings, sorted by key: the model's own strings, and what is private.
-// Of a set, only the first file carries what is private and not about tensors.
+// Returns the metadata of a file with these tensors as strings, sorted by key: the model's own strings and the private
+// one. In a set, private entries that do not concern tensors are only in the first file.
 Strings string_metadata(const Model& model, std::span<const Tensor* const> tensors, bool first);
-// Sorts tensors into the order of a file.
+// Sorts tensors into the order in which a file stores them.
 void put_in_order(std::vector<const Tensor*>& tensors);
-// At most so many bytes of header for this tensor.
+// Returns an upper bound on the bytes of header for this tensor.
 std::uint64_t header_share(const Tensor& tensor);
-// One file with these tensors, in this order. Throws `safetensors.write.header`, before a byte is written, when the
-// header is too long.
+// Writes one file with these tensors, in this order. Throws `safetensors.write.header`, before a byte is written, if
+// the header is too long.
 void write_file(std::span<const Tensor* const> ordered, const Strings& metadata, Sink& sink,
                 const WriteOptions& options);
 
 void write(const Model& model, Sink& sink, const WriteOptions& options);
-// Which tensors go into which file: as many as fit, in the model's order.
+// Assigns tensors to files: as many as fit, in the model's order.
 std::vector<std::vector<const Tensor*>> plan_shards(const Model& model, std::optional<std::uint64_t> shard_bytes);
 
-// "model-00003-of-00009.safetensors", as all writers of sets call their files.
+// The usual name of a shard: "model-00003-of-00009.safetensors".
 struct ShardName {
   std::string_view stem;    // "model"
   std::uint32_t number;     // 3
   std::uint32_t count;      // 9
-  std::string_view digits;  // "00003": as many as the other shards' numbers have
+  std::string_view digits;  // "00003": all shards of a set have the same number of digits
 };
-// Nothing for other names.
+// Returns nothing for other names.
 std::optional<ShardName> parse_shard_name(std::string_view file);
 
-// What the names of a set begin with, unless something else is asked for.
+// The stem of a set's names, unless another one is asked for.
 inline constexpr std::string_view kUsualStem = "model";
-// "model" of model.safetensors.index.json. A variant ("fp16" of the stem model.fp16) stands elsewhere in the name of an
-// index than in those of the files: model.safetensors.index.fp16.json. Nothing for other names.
+// Returns "model" for model.safetensors.index.json, and nothing for other names. A variant such as fp16 is placed
+// differently in the name of an index, model.safetensors.index.fp16.json; the stem is then model.fp16.
 std::optional<std::string> stem_of_index(std::string_view file);
 std::string index_name(std::string_view stem);
 
-// A file of a directory that is being written.
+// Makes the sink for a file of the directory that is being written.
 using MakeSink = std::function<std::unique_ptr<Sink>(const std::string& name)>;
-// STEM.safetensors, or shards and their index; the file that makes them a model (the index, or the only one) comes
-// last. Each file is opened once before its sink is committed: throws `safetensors.write.check` when it is not what was
-// written.
+// Writes STEM.safetensors, or shards and their index; the file that makes them a model (the index, or the only file)
+// comes last. Each file is opened once before its sink is committed: throws `safetensors.write.check` if it is not what
+// was written.
 void write_set(const Model& model, const MakeSink& make, const WriteOptions& options,
                std::string_view stem = kUsualStem);
-// The files that an index names as its shards; none where there is no such index, or none that can be read.
+// Returns the shards that an index names; none if the index does not exist or cannot be read.
 std::vector<std::string> shards_named_by(const io::Directory& directory, const std::string& index);
 std::uint64_t write_tree(const Model& model, const std::string& path, const WriteOptions& options, bool overwrite);
 

@@ -1,9 +1,9 @@
-// The header as all common writers spell it, read in one pass:
+// Reads the header in one pass, in the form that all common writers use:
 //
 //   {"__metadata__":{...},"NAME":{"dtype":"F32","shape":[2,3],"data_offsets":[0,24]},...}   and white space
 //
 // No space inside, fields in this order, no escapes in names, data in the order of the entries. Anything else is left
-// to the parser proper (safetensors_header.cpp), which knows all of JSON and all the errors.
+// to the full parser (header.cpp), which handles all of JSON and all errors.
 #include <cstring>
 
 #include "base/text.hpp"
@@ -29,7 +29,7 @@ class Scanner {
     return true;
   }
 
-  // The rest of a string, and its closing quote; false when it has escapes or control characters.
+  // Reads the rest of a string and its closing quote; false if it has escapes or control characters.
   bool string(std::string_view& out) {
     const auto* const quote = static_cast<const char*>(std::memchr(at_, '"', static_cast<std::size_t>(end_ - at_)));
     if (quote == nullptr) return false;
@@ -55,7 +55,7 @@ class Scanner {
     return digits > 0 && digits <= kSafeDigits && (digits == 1 || *first != '0');
   }
 
-  // Past the object that starts here; false when it does not end.
+  // Skips the object that starts here; false if it does not end.
   bool skip_object() {
     unsigned depth = 0;
     for (bool inside = false; at_ < end_; ++at_) {
@@ -87,7 +87,7 @@ class Scanner {
   const char *begin_, *at_, *end_;
 };
 
-// Metadata has escapes more often than not: a few bytes for the parser proper.
+// Metadata often has escapes, so its few bytes are given to the full parser.
 bool read_metadata(std::string_view object, const std::string& file, Map& metadata) {
   std::string text = "{\"" + std::string(kMetadataKey) + "\":" + std::string(object) + "}";
   const std::size_t length = text.size();
@@ -118,7 +118,7 @@ bool scan_entry(Scanner& scanner, std::string_view name, std::uint64_t at, Place
   if (!scanner.take(",\"data_offsets\":[") || !scanner.number(begin) || !scanner.take(",") || !scanner.number(end) ||
       !scanner.take("]}"))
     return false;
-  // Neighbours mostly are of one type.
+  // Consecutive tensors mostly have the same type.
   if (last == nullptr || dtype != last->name) last = find_type(dtype);
   if (last == nullptr) return false;
   placer.finish(*last, begin, end);

@@ -1,4 +1,4 @@
-// Writing a directory: model.safetensors alone, or model-00001-of-0000N.safetensors and their index.
+// Writes a directory: model.safetensors alone, or model-00001-of-0000N.safetensors and the index.
 #include <fmt/format.h>
 #include <sys/stat.h>
 
@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "base/checked.hpp"
+#include "base/stopping.hpp"
 #include "formats/safetensors/safetensors.hpp"
 #include "io/descriptor_source.hpp"
 #include "io/tree_sink.hpp"
@@ -22,7 +23,8 @@ std::string shard_name(std::string_view stem, std::size_t number, std::size_t co
 }
 std::string only_name(std::string_view stem) { return fmt::format("{}{}", stem, kSuffix); }
 
-// "fp16", as Hugging Face's libraries call the kinds of one model's weights; not the "1-8b" of llama-3.1-8b.
+// Recognizes variants like "fp16", Hugging Face's term for alternative weights of a model; but not the "1-8b" of
+// llama-3.1-8b.
 bool is_variant(std::string_view text) {
   const auto is_letter = [](char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'); };
   return !text.empty() && is_letter(text.front()) && std::all_of(text.begin(), text.end(), [&](char c) {
@@ -32,7 +34,8 @@ bool is_variant(std::string_view text) {
 
 constexpr std::string_view kIndexMiddle = ".safetensors.index.", kIndexEnd = ".json";
 
-// Takes the digits at the end of a name away; nothing when there are none, or too many for a number of files.
+// Removes the digits at the end of a name and returns them; nothing if there are none, or too many for a number of
+// files.
 std::optional<std::string_view> take_digits(std::string_view& name) {
   constexpr std::size_t kMost = 9;
   const std::size_t start = name.find_last_not_of("0123456789") + 1;
@@ -55,7 +58,7 @@ bool take_suffix(std::string_view& name, std::string_view suffix) {
 
 void put(std::string_view text, Sink& sink) { sink.write(std::as_bytes(std::span(text))); }
 
-// As Hugging Face's libraries print it: two spaces a level, names sorted.
+// Formats the index as Hugging Face's libraries do: two spaces per level, names sorted.
 std::string index_text(const Model& model, const std::vector<std::vector<const Tensor*>>& shards,
                        std::string_view stem) {
   std::uint64_t total = 0;
@@ -83,7 +86,8 @@ std::string index_text(const Model& model, const std::vector<std::vector<const T
   return text + (places.empty() ? "}\n}\n" : "\n  }\n}\n");
 }
 
-// The set that another takes the place of: what makes it one first. Other safetensors files are not touched.
+// Returns the files of the set that the new one replaces, the file that makes it a model first. Other safetensors files
+// are not touched.
 io::OldFiles old_set(const io::Directory& directory) {
   io::OldFiles old;
   const auto is_file = [&](std::string_view name) {
@@ -98,7 +102,7 @@ io::OldFiles old_set(const io::Directory& directory) {
   return old;
 }
 
-// What was written is opened before it is committed: a file that its own reader refuses never appears.
+// Opens what was written before it is committed: a file that its own reader refuses never appears.
 void check_file(Sink& sink, std::size_t tensors) {
   const SourcePtr written = sink.written();
   if (written == nullptr) return;
@@ -138,7 +142,7 @@ std::string index_name(std::string_view stem) {
 
 std::vector<std::vector<const Tensor*>> plan_shards(const Model& model, std::optional<std::uint64_t> shard_bytes) {
   std::vector<std::vector<const Tensor*>> shards(1);
-  // What a file has beside its tensors: length, metadata, and the spaces that pad the header.
+  // Bytes of a file without its tensors: length, metadata, and the padding of the header.
   std::uint64_t fixed = kDataAlignment + kMetadataKey.size() + 16;
   for (const auto& [key, value] : string_metadata(model, {}, true)) fixed += 2 * (key.size() + value.size()) + 8;
   std::uint64_t size = fixed;
@@ -158,7 +162,7 @@ std::vector<std::vector<const Tensor*>> plan_shards(const Model& model, std::opt
 
 void write_set(const Model& model, const MakeSink& make, const WriteOptions& options, std::string_view stem) {
   const auto shards = plan_shards(model, options.shard_bytes);
-  Model rest;  // what all files say about the model
+  Model rest;  // the model without its tensors, which all files describe
   rest.metadata = model.metadata;
   rest.config = model.config;
   const Value* const kept = rest.metadata.find(kIndexMetadata);
@@ -181,7 +185,7 @@ void write_set(const Model& model, const MakeSink& make, const WriteOptions& opt
 std::vector<std::string> shards_named_by(const io::Directory& directory, const std::string& index) {
   if (!stem_of_index(index)) return {};
   io::Descriptor file = directory.read(index.c_str(), true);
-  // Not to know what the old set is made of is no reason to leave half of it.
+  // If the old index cannot be read, the files of the old set are unknown: fail instead of leaving half of it.
   if (!file && errno != ENOENT && errno != ELOOP)
     throw io::system_error("io.open.refused", "cannot open", index, errno);
   struct stat status {};
@@ -204,6 +208,7 @@ std::uint64_t write_tree(const Model& model, const std::string& path, const Writ
       model, [&](const std::string& name) { return tree.file(name); }, options);
   const std::uint64_t bytes = tree.bytes();
   model.check_sources();
+  check_last_stop();
   tree.commit();
   return bytes;
 }

@@ -1,4 +1,4 @@
-// The 22 element types, and how a Model spells them.
+// The 22 element types, and their representation in a Model.
 #pragma once
 
 #include <algorithm>
@@ -17,21 +17,21 @@ struct HeaderType {
   unsigned bits;
   DType storage;
   std::string_view type;              // logical type; empty: the storage type itself
-  std::string_view layout = "dense";  // another one for elements of less than a byte
+  std::string_view layout = "dense";  // another layout for elements of less than a byte
   std::string_view role = "data";
 };
-// In the order of the reference implementation, lowest first: its writer lays tensors out from the last to the first,
-// which leaves each aligned to its own size.
+// In the order of the reference implementation, lowest first. Its writer stores tensors from the last type to the
+// first, which aligns each to its element size.
 inline constexpr HeaderType kTypes[] = {
     {"BOOL", 8, DType::boolean, ""},
-    // Elements of less than a byte are codes in a payload: their shape counts them, not the bytes.
+    // Elements of less than a byte are codes in a payload; their shape counts elements, not bytes.
     {"F4", 4, DType::u8, "", "packed.f4_e2m1", "payload"},
     {"F6_E2M3", 6, DType::u8, "", "packed.f6_e2m3", "payload"},
     {"F6_E3M2", 6, DType::u8, "", "packed.f6_e3m2", "payload"},
     {"U8", 8, DType::u8, ""},
     {"I8", 8, DType::i8, ""},
     {"F8_E5M2", 8, DType::u8, "f8_e5m2"},
-    {"F8_E4M3", 8, DType::u8, "f8_e4m3fn"},  // without infinities, although the name does not say so
+    {"F8_E4M3", 8, DType::u8, "f8_e4m3fn"},  // has no infinities, although its name lacks the "FN"
     {"F8_E8M0", 8, DType::u8, "f8_e8m0"},
     {"F8_E4M3FNUZ", 8, DType::u8, "f8_e4m3fnuz"},
     {"F8_E5M2FNUZ", 8, DType::u8, "f8_e5m2fnuz"},
@@ -48,7 +48,7 @@ inline constexpr HeaderType kTypes[] = {
     {"U64", 64, DType::u64, ""},
 };
 
-// The logical types among them.
+// Returns whether one of them has this logical type.
 constexpr bool has_spelling(const ElementType& type) {
   return std::any_of(std::begin(kTypes), std::end(kTypes), [&](const HeaderType& t) { return t.type == type.name; });
 }

@@ -1,4 +1,4 @@
-// Writing one file: the header is known before the data, so it goes out front to back.
+// Writes one file front to back: the header is known before the data.
 #include <fmt/compile.h>
 #include <fmt/format.h>
 
@@ -22,7 +22,7 @@ Error unwritable(std::string_view rule, const Tensor& tensor, std::string_view s
   return Error(ErrorKind::unsupported, rule, sentence).about("tensor " + quote(tensor.name));
 }
 
-// Entries stand once, and no deeper than readers take them; `depth` levels may still follow.
+// Throws if a key appears twice or the tree is deeper than readers accept; `depth` levels may still follow.
 void check_tree(const Value& value, unsigned depth);
 void check_tree(const Map& map, unsigned depth) {
   wire::KeyCheck keys;
@@ -84,14 +84,15 @@ std::size_t padding_of(std::size_t header, std::uint64_t alignment) {
   return static_cast<std::size_t>(*checked_align(header + 8, alignment)) - 8 - header;
 }
 
-// What of the header can be done without: the padding, tensors, or metadata?
+// Makes the error for a header that is too long, with the remedy that helps: less padding, fewer tensors, or less
+// metadata.
 Error too_long(std::size_t padded, std::size_t unpadded, const Strings& metadata, const WriteOptions& options) {
   const std::string sentence =
       fmt::format("the header would have {} bytes, and many readers stop at {}", padded, kMaxWrittenHeader);
   Error error(ErrorKind::limit, "safetensors.write.header", sentence);
   std::size_t strings = 0;
   for (const auto& [key, text] : metadata)
-    if (key != kPrivateKey) strings += key.size() + text.size();  // attributes of tensors go where their tensors go
+    if (key != kPrivateKey) strings += key.size() + text.size();  // attributes are stored with their tensors
   if (strings > kMaxWrittenHeader - kDataAlignment)
     return error.reworded(fmt::format("{}; the metadata alone takes {}", sentence, strings))
         .remedy(Remedy::drop, "metadata");
@@ -155,7 +156,7 @@ std::uint64_t header_share(const Tensor& tensor) {
   std::string entry;
   put_entry(entry, tensor, UINT64_MAX, UINT64_MAX);
   if (!tensor.attributes.empty()) {
-    // JSON inside a JSON string: every quote is escaped.
+    // This is JSON inside a JSON string: every quote is escaped.
     std::string quoted;
     append_json_string(quoted, to_json(tensor.attributes));
     entry += quoted + tensor.name;

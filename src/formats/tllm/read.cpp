@@ -1,5 +1,5 @@
-// Reads Tiny Llama weights: walks the tensors that the header implies. Nothing is allocated from a number before the
-// bytes it names are there.
+// Reads Tiny Llama weights: walks over the tensors that the header implies. Every size is compared with the bytes that
+// remain before anything is allocated.
 #include <fmt/format.h>
 
 #include "base/checked.hpp"
@@ -78,11 +78,12 @@ class Reader {
   void read_tensors() {
     std::uint64_t at = kHeaderBytes;
     bool whole = true;
-    // A file of tiny tensors has many: grown step by step they would take half as much again for a while.
+    // Reserved only if the file has the implied size. Growing step by step takes half as much memory again for a file
+    // of many tiny tensors.
     if (file_bytes(header_) == source_->size()) model_.tensors.reserve(tensor_count(header_));
     for_each_place(header_, [&](const Place& place) {
       whole = read_tensor(place, at);
-      at += place.dims_bytes() + place.data_bytes();  // inside the file, or not used any more
+      at += place.dims_bytes() + place.data_bytes();  // within the file, or the loop ends
       return whole;
     });
     if (whole && at != source_->size())
@@ -91,7 +92,7 @@ class Reader {
                          source_->size() - at, source_->size() - at == 1 ? "" : "s", at, source_->size()));
   }
 
-  // False when the file ends before the tensor does: there is nothing to go on with.
+  // Returns false if the file ends before the tensor does; no tensor can follow.
   bool read_tensor(const Place& place, std::uint64_t at) {
     const std::uint64_t there = source_->size() - at;
     const bool has_dims = place.dims_bytes() <= there;

@@ -8,17 +8,18 @@
 //   20  i32 FFN hidden dimension F                      L times, as layers.N.: attention.{query,key,value,output}.weight
 //   24  i32 max sequence length S                       [D][D], ffn.linear1.weight [D][F] .bias [F], ffn.linear2.weight
 //   28  i32 vocabulary size V                           [F][D] .bias [D], norm1.weight, norm1.bias, norm2.weight,
-//   32  f32 dropout rate                                norm2.bias [D]; at last output.weight [D][V]
+//   32  f32 dropout rate                                norm2.bias [D]; finally output.weight [D][V]
 //
-// Everything is little-endian. Matrices are used as y = x W: rows are inputs. The header fixes every dimension, so the
-// ones in front of a tensor repeat it and must agree, and the file has exactly one possible size. Integers must be
-// positive, H must divide D, the dropout rate lies in [0, 1).
+// Everything is little-endian. Matrices are used as y = x W: rows are inputs. The header fixes every dimension, so
+// those before a tensor must agree with it, and the file has exactly one possible size. Integers must be positive, H
+// must divide D, and the dropout rate must be in [0, 1).
 //
-// As a Model: dense f32 tensors of the names above, views of a mapped file (all on multiples of 4 in the file, not of
-// more). The header is the config; heads, positions and dropout, which tensors cannot tell or other containers have no
-// field for, are metadata `tllm.num_heads`, `tllm.max_sequence_length` and `tllm.dropout` too. Written from the same
-// names; heads must be given by one of the two, dropout is 0.1 where nobody says. A model with other tensors, or with
-// anything else the file has no place for, is refused.
+// As a Model: dense f32 tensors with the names above, views of a mapped file (at offsets that are multiples of 4, not
+// of more). The header becomes the config. Heads, positions and dropout do not follow from the tensors, and other
+// containers may have no field for them, so they are also metadata: `tllm.num_heads`, `tllm.max_sequence_length` and
+// `tllm.dropout`. The writer uses the same names; the number of heads must be in the config or the metadata, the
+// dropout rate is 0.1 by default. A model with other tensors, or with anything else that the file cannot hold, is
+// refused.
 #include "formats/tllm/tllm.hpp"
 
 #include <fmt/format.h>
@@ -61,7 +62,7 @@ struct LayerPart {
   std::int32_t Header::*columns;  // null: a vector
 };
 
-// In file order; arch knows their names.
+// In file order; src/arch has their names.
 constexpr LayerPart kLayerParts[] = {{Role::q, Suffix::weight, &Header::dim, &Header::dim},
                                      {Role::k, Suffix::weight, &Header::dim, &Header::dim},
                                      {Role::v, Suffix::weight, &Header::dim, &Header::dim},
@@ -124,13 +125,13 @@ bool recognize(const Source& source) {
   if (source.size() < head.size()) return false;
   source.read(0, head);
   const auto magic = load_le<std::uint32_t>(head.data());
-  // The other byte order is refused by the reader, which can say so.
+  // A file in the other byte order is recognized too, so that the reader can report it.
   return magic == kMagic || magic == kSwappedMagic;
 }
 
 constexpr DType kTypes[] = {DType::f32};
 constexpr std::string_view kLayouts[] = {"dense"};
-// .bin is what the document uses, and half the world with it: only --to tllm chooses it.
+// The document uses .bin, but so do many other formats: only --to tllm chooses this one.
 constexpr std::string_view kSuffixes[] = {".tllm"};
 constexpr std::string_view kMetadataKeys[] = {kHeadsKey, kPositionsKey, kDropoutKey};
 constexpr OwnKey kOwnKeys[] = {{.key = kHeadsKey, .repeats = "num_attention_heads"},

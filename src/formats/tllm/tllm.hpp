@@ -1,4 +1,4 @@
-// What the reader and the writer of Tiny Llama weight files share: the header and the tensors it implies.
+// Shared by the reader and the writer of Tiny Llama weight files: the header and the tensors that it implies.
 #pragma once
 
 #include <array>
@@ -14,15 +14,15 @@
 namespace tare::tllm {
 
 inline constexpr std::uint32_t kMagic = 0x544C4C4D;         // on disk 4D 4C 4C 54
-inline constexpr std::uint32_t kSwappedMagic = 0x4D4C4C54;  // by a writer of the other byte order
+inline constexpr std::uint32_t kSwappedMagic = 0x4D4C4C54;  // written in the other byte order
 inline constexpr std::uint32_t kVersion = 1;
 inline constexpr std::uint64_t kHeaderBytes = 36;
 inline constexpr std::string_view kArchitecture = "tiny_llama";
 inline constexpr std::size_t kLayerTensors = 12;
-// What the document gives a model that does not say.
+// The document's default.
 inline constexpr float kDefaultDropout = 0.1f;
 
-// Metadata keys for what other containers may have no field for.
+// Metadata keys for values that other containers may have no field for.
 inline constexpr std::string_view kHeadsKey = "tllm.num_heads";
 inline constexpr std::string_view kPositionsKey = "tllm.max_sequence_length";
 inline constexpr std::string_view kDropoutKey = "tllm.dropout";
@@ -32,7 +32,7 @@ struct Header {
   float dropout = kDefaultDropout;
 };
 
-// The six integers in file order, as the document calls them.
+// The six integers in file order, with the document's names.
 struct HeaderField {
   std::string_view name;
   std::int32_t Header::*member;
@@ -44,7 +44,7 @@ inline constexpr std::array<HeaderField, 6> kFields = {{{"model dimension", &Hea
                                                         {"max sequence length", &Header::positions},
                                                         {"vocabulary size", &Header::vocab}}};
 
-// The fields of the config that they are.
+// The config fields that correspond to the header's fields.
 inline constexpr OwnField kOwnFields[] = {{"vocab_size", "vocabulary size"},
                                           {"hidden_size", "model dimension"},
                                           {"intermediate_size", "FFN hidden dimension"},
@@ -52,7 +52,7 @@ inline constexpr OwnField kOwnFields[] = {{"vocab_size", "vocabulary size"},
                                           {"num_attention_heads", "number of heads"},
                                           {"max_position_embeddings", "max sequence length"}};
 
-// A rule of the header that is broken, and the byte of the header where.
+// A broken rule of the header, with the offset of the field.
 struct HeaderProblem {
   std::string_view rule, item;
   std::string sentence;
@@ -60,8 +60,8 @@ struct HeaderProblem {
 };
 std::vector<HeaderProblem> check_header(const Header& header);
 
-// Every tensor that the header implies, in file order, until `visit` returns false. Matrices have two dimensions and
-// vectors one; `dims` beyond `rank` is not used.
+// Calls `visit` for every tensor that the header implies, in file order, until it returns false. Matrices have two
+// dimensions and vectors one; `dims` beyond `rank` is not used.
 struct Place {
   std::string name;
   std::size_t rank = 2;
@@ -74,12 +74,12 @@ struct Place {
 };
 void for_each_place(const Header& header, const std::function<bool(const Place&)>& visit);
 
-// Bytes of the whole file; nothing when 64 bits cannot count them.
+// Returns the size of the whole file in bytes; nothing if it overflows 64 bits.
 std::optional<std::uint64_t> file_bytes(const Header& header);
 std::size_t tensor_count(const Header& header);
 
-// The header that a model asks for. Throws one Error that lists everything that is missing, too much or of another
-// shape or type, or that its config and metadata leave open or contradict, under the rule that the caller names.
+// Derives the header from a model. Throws one Error with the caller's `rule`, which lists everything that is missing,
+// superfluous or of another shape or type, and everything that config and metadata omit or contradict.
 Header header_for(const Model& model, std::string_view rule);
 
 Model read(const Input& input, const ReadOptions& options);

@@ -1,5 +1,5 @@
-// Writes Tiny Llama weights. The sizes come from the config, or else from the tensors; whatever does not fit them is
-// told in one error, because a model that lacks one tensor tends to lack several.
+// Writes Tiny Llama weights. The sizes come from the config, or else from the tensors. One error lists everything that
+// does not fit, because a model that lacks one tensor often lacks several.
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -24,7 +24,7 @@ using ByName = NameViewMap<const Tensor*>;
 
 constexpr std::int64_t kMost = std::numeric_limits<std::int32_t>::max();
 
-// Everything wrong with a model, to be said at once.
+// Everything that is wrong with a model, for one error.
 struct Problems {
   std::vector<std::string> missing, surplus, unfit, settings;
   bool heads_unknown = false;
@@ -51,7 +51,7 @@ struct Problems {
   }
 };
 
-// A number of the metadata, also when a container of texts carried it.
+// Returns a number of the metadata, which may be a text if the container only holds texts.
 std::optional<double> number(const Map& metadata, std::string_view key, Problems& problems) {
   const Value* const value = metadata.find(key);
   if (value == nullptr) return std::nullopt;
@@ -66,7 +66,7 @@ std::optional<double> number(const Map& metadata, std::string_view key, Problems
   return std::nullopt;
 }
 
-// A dimension of one of the tensors; 0 when it is not there.
+// Returns a dimension of a tensor; 0 if the tensor does not exist.
 std::int64_t dimension(const ByName& tensors, std::string_view name, std::size_t rank, std::size_t axis) {
   const auto found = tensors.find(name);
   if (found == tensors.end() || found->second->shape.rank() != rank) return 0;
@@ -74,8 +74,8 @@ std::int64_t dimension(const ByName& tensors, std::string_view name, std::size_t
   return size <= static_cast<std::uint64_t>(kMost) ? static_cast<std::int64_t>(size) : 0;
 }
 
-// How many layers the names speak of. A layer counts when most of its tensors are there: one that is missing does not
-// unmake it, and a stray name does not make one.
+// Returns how many layers the tensor names imply. A layer counts if more than half of its tensors exist, so that
+// neither a missing tensor nor a stray name changes the number.
 std::int64_t layers_named(const Model& model) {
   std::map<std::int64_t, std::size_t> tensors;
   for (const Tensor& tensor : model.tensors) {
@@ -83,7 +83,7 @@ std::int64_t layers_named(const Model& model) {
     if (!tensor.name.starts_with(kPrefix)) continue;
     std::int64_t layer = -1;
     std::from_chars(tensor.name.data() + kPrefix.size(), tensor.name.data() + tensor.name.size(), layer);
-    // A number far beyond what the tensors could fill is a stray name, not a size.
+    // A layer number beyond the number of tensors is a stray name.
     if (layer >= 0 && layer < static_cast<std::int64_t>(model.tensors.size())) ++tensors[layer];
   }
   std::erase_if(tensors, [](const auto& layer) { return layer.second <= kLayerTensors / 2; });
@@ -102,14 +102,15 @@ class Plan {
     settle_sizes();
     settle_settings();
     compare();
-    // Sizes that nothing tells are 0; with nothing missing, a dimension of 0 is what the tensors really have.
+    // Unknown sizes are 0. If nothing is missing, a dimension of 0 really is the tensors' dimension, which `check`
+    // refuses.
     if (problems_.none()) check(header_);
     if (!problems_.none()) throw problems_.error(rule);
     return header_;
   }
 
  private:
-  // The first that is said: the config's field, the metadata, a tensor's dimension.
+  // Uses the first known value: the config's field, the metadata, a tensor's dimension.
   void settle(std::int32_t Header::*member, std::string_view field, std::optional<std::int64_t> config,
               std::initializer_list<std::int64_t> others) {
     std::int64_t value = config.value_or(0);
@@ -143,7 +144,7 @@ class Plan {
                                                header_.layers, model_.tensors.size()));
       header_.layers = static_cast<std::int32_t>(layers_named(model_));
     }
-    header_.layers = std::max(header_.layers, 1);  // so that what is missing is named
+    header_.layers = std::max(header_.layers, 1);  // so that the missing tensors are named
   }
 
   std::int64_t whole(std::string_view key) {
@@ -169,7 +170,7 @@ class Plan {
     disagree(kHeadsKey, told, header_.heads);
     disagree(kPositionsKey, told_positions_, header_.positions);
     if (const auto dropout = number(model_.metadata, kDropoutKey, problems_)) header_.dropout = carry_to_f32(*dropout);
-    // What is not known at all has been said, or will be as missing tensors.
+    // Unknown fields are reported elsewhere, or will be as missing tensors.
     Header checked = header_;
     for (const HeaderField& field : kFields)
       if (checked.*field.member == 0) checked.*field.member = 1;
@@ -215,7 +216,7 @@ class Plan {
                                                    data == nullptr ? "" : quote(data->type_name())));
     bool same = tensor.shape.rank() == place.rank;
     for (std::size_t d = 0; same && d < place.rank; ++d)
-      same = place.dims[d] == 0 || tensor.shape[d] == place.dims[d];  // 0: not known
+      same = place.dims[d] == 0 || tensor.shape[d] == place.dims[d];  // 0: unknown
     if (!same)
       return problems_.unfit.push_back(
           fmt::format("{}: expected {}, found {}", place.name, place.shape().text(), tensor.shape.text()));
@@ -232,7 +233,6 @@ class Plan {
   Problems problems_;
 };
 
-// What `convert` would have told or refused; nothing is dropped here in silence.
 void put_header(const Header& header, Sink& sink) {
   std::array<std::byte, kHeaderBytes> bytes{};
   store_le(bytes.data(), kMagic);

@@ -16,7 +16,7 @@ namespace {
 
 constexpr std::string_view kPickle = "data.pkl", kData = "data/", kOrder = "byteorder", kVersion = "version";
 
-// An absolute name, or one that leads out of the archive.
+// Returns whether the name is absolute or leads out of the archive.
 bool leads_elsewhere(std::string_view name) {
   if (name.starts_with('/') || name.find('\\') != std::string_view::npos || name.find(':') != std::string_view::npos)
     return true;
@@ -42,7 +42,7 @@ class ArchiveReader {
     check_names();
     const bool swapped = is_big_endian();
     Loaded pickle(load(*pickle_), pickle_->deflated() ? 0 : pickle_->data);
-    // Its functions are in the archive as text; its data would be of types that only they explain.
+    // The functions of a TorchScript program are text in the archive, and its data has types that only they define.
     if (const wire::ZipMember* const code = find("constants.pkl"))
       throw error(ErrorKind::unsupported, "torch.script",
                   "a TorchScript program (torch.jit.save), not tensors; save its state_dict() instead", *code);
@@ -72,8 +72,8 @@ class ArchiveReader {
     return Error(kind, rule, sentence).in(source_->name()).at(member.data).about(quote(member.name));
   }
 
-  // PyTorch takes the folder of the first member; two pickles would be two models, and which one is read is anybody's
-  // guess.
+  // PyTorch uses the folder of the first member. Two pickles would be two models, and readers could choose different
+  // ones.
   void find_pickle() {
     for (const wire::ZipMember& member : members_) {
       const std::size_t slash = member.name.find('/');
@@ -107,7 +107,7 @@ class ArchiveReader {
     return found == members_.end() ? nullptr : &*found;
   }
 
-  // The content of a member that is a word.
+  // Returns the content of a member that holds one word.
   std::string word(const wire::ZipMember& member) const {
     constexpr std::uint64_t kLongest = 16;
     if (member.size > kLongest) return "?";
@@ -119,7 +119,7 @@ class ArchiveReader {
 
   bool is_big_endian() const {
     const wire::ZipMember* const order = find(kOrder);
-    if (order == nullptr) return false;  // older files do not say; the machines were little-endian
+    if (order == nullptr) return false;  // older files do not state it; the machines were little-endian
     const std::string said = word(*order);
     if (said != "little" && said != "big")
       throw error(ErrorKind::corrupt, "torch.archive.byteorder",
@@ -132,7 +132,11 @@ class ArchiveReader {
     if (member.size > limit)
       throw error(ErrorKind::limit, "torch.pickle.large",
                   fmt::format("expected a pickle of at most {} bytes, found {}", limit, member.size), member);
-    if (!member.deflated()) return {*source_, member.data, member.size};
+    if (!member.deflated()) {
+      // Names and shapes are in it. `verify` compares the CRC-32 of all members itself, and goes on if one is wrong.
+      if (!diagnostics_.thorough()) wire::zip_blob(source_, member).verify();
+      return {*source_, member.data, member.size};
+    }
     charge_bytes(member.size);
     const SourcePtr inflated = memory_source(wire::zip_blob(source_, member).bytes(limit, 1));
     return {*inflated, 0, inflated->size()};

@@ -1,4 +1,4 @@
-// Boxes of a tensor, put together: the chunks of distributed checkpoints.
+// Assembles a tensor from boxes, the chunks of distributed checkpoints.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -10,7 +10,7 @@
 namespace tare::torch {
 namespace {
 
-// Blobs side by side: `outer` times a run of each.
+// Interleaves blobs: `outer` times, one run of each in turn.
 class SideBySide final : public BlobProducer {
  public:
   struct Part {
@@ -63,7 +63,7 @@ class SideBySide final : public BlobProducer {
     std::vector<Part> parts_;
     std::vector<std::unique_ptr<BlobReader>> readers_;
     std::size_t next_ = 0;
-    std::uint64_t left_ = 0;  // of the run
+    std::uint64_t left_ = 0;  // bytes that are left of the run
   };
 
   std::vector<Part> parts_;
@@ -74,7 +74,7 @@ class SideBySide final : public BlobProducer {
   throw Error(ErrorKind::corrupt, "torch.distributed.chunks", sentence);
 }
 
-// Those that agree in the axes before `axis`, as one blob.
+// Joins the chunks, which agree in the axes before `axis`, into one blob.
 Blob assemble(const Shape& size, std::vector<const Box*>& chunks, std::size_t axis) {
   if (axis == size.rank()) {
     if (chunks.size() != 1) fail_boxes("two chunks are in one place");

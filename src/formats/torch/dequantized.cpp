@@ -1,5 +1,5 @@
-// Quantized tensors of PyTorch (qint8, quint8, qint32): a code q stands for (q - zero point) * scale, one pair for the
-// tensor or one for each index of an axis. They are decoded while they are read.
+// Quantized tensors of PyTorch (qint8, quint8, qint32): a code q means (q - zero point) * scale, with one pair for the
+// tensor or one per index of an axis. They are decoded while they are read.
 #include <algorithm>
 #include <cstring>
 

@@ -1,11 +1,11 @@
-// Distributed checkpoints: a directory that several processes of torch.distributed.checkpoint wrote together.
+// Reads distributed checkpoints: directories that several processes of torch.distributed.checkpoint wrote together.
 //
 //   .metadata    a pickle: Metadata with state_dict_metadata (name -> TensorStorageMetadata with size and chunks, or
 //                BytesStorageMetadata) and storage_data (MetadataIndex with name and offsets -> _StorageInfo with file,
 //                offset and length)
-//   *.distcp     files of torch.save, one behind the other: a chunk of a tensor each, or an object
+//   *.distcp     files of torch.save, one after another: each is a chunk of a tensor, or an object
 //
-// A chunk is a box of its tensor: offsets and sizes. The boxes of a tensor must fill it without a gap, in a grid.
+// A chunk is a box of its tensor, with offsets and sizes. The boxes of a tensor must form a grid without gaps.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -89,7 +89,7 @@ class CheckpointReader {
     throw Error(kind, rule, sentence).in(source_->name());
   }
 
-  // An attribute of an object that was built from a dict.
+  // Returns an attribute of an object that was built from a dict.
   std::optional<Ref> find_field(Ref object, std::string_view name) const {
     std::optional<Ref> found;
     p_->each_state(object, [&](Ref state) {
@@ -110,7 +110,7 @@ class CheckpointReader {
       fail("torch.distributed.metadata", "an offset, a length or a size is not a number");
     return static_cast<std::uint64_t>(p_->integer(ref));
   }
-  // torch.Size((2, 3))
+  // Reads a shape like torch.Size((2, 3)).
   Shape shape(Ref ref) const {
     if (p_->kind(ref) == PickleKind::call && p_->tuple(p_->arguments(ref)).size() == 1)
       ref = p_->tuple(p_->arguments(ref))[0];
@@ -131,7 +131,7 @@ class CheckpointReader {
       const Ref name = field(index, "fqn"), file = field(info, "relative_path");
       if (p_->kind(name) != PickleKind::text || p_->kind(file) != PickleKind::text)
         fail("torch.distributed.metadata", "a name or a file is not text");
-      charge_bytes(2 * p_->text(name).size() + p_->text(file).size());  // all items may refer to one name
+      charge_bytes(2 * p_->text(name).size() + p_->text(file).size());  // all items may refer to the same long name
       charge_values(kTensorPrice);
       item.name = p_->text(name);
       item.file = p_->text(file);
@@ -153,12 +153,13 @@ class CheckpointReader {
     });
   }
 
-  // Each is parsed for itself: that none is parsed twice keeps the time in proportion to the files.
+  // Each item is parsed on its own. If none overlaps another, no bytes are parsed twice, and the time is linear in the
+  // files.
   void check_overlaps() const {
     std::vector<const Item*> order;
     for (const auto& [key, item] : items_) order.push_back(&item);
     std::ranges::sort(order, [](const Item* a, const Item* b) {
-      // Those of one place by name, so that the same two are named every time.
+      // Items at the same place are sorted by name, so that the error always names the same two.
       return std::tie(a->file, a->offset, a->length, a->name) < std::tie(b->file, b->offset, b->length, b->name);
     });
     for (std::size_t i = 1; i < order.size(); ++i)
@@ -167,7 +168,7 @@ class CheckpointReader {
                                                       quote(order[i]->name), order[i]->file));
   }
 
-  // Not what a link that leads elsewhere leads to.
+  // Opens a file of the directory; refuses a link that leads out of it.
   SourcePtr open_inside(std::string_view name) const {
     const std::string path = fmt::format("{}/{}", directory_, name);
     const auto refuse = [&](const std::string& why) {
@@ -202,11 +203,12 @@ class CheckpointReader {
           .in(whole->name());
     const auto part = std::make_shared<const PartSource>(whole, item.offset, item.length);
     Model model = read_archive(part, options_, true);
-    // Back to the file itself, which can be mapped.
+    // Replaces the part by the file itself, which can be mapped.
     for (Tensor& tensor : model.tensors)
       for (Component& component : tensor.components)
         if (component.blob.source() == part && component.blob.is_plain())
-          component.blob = Blob::range(whole, item.offset + component.blob.offset(), component.blob.size());
+          component.blob = Blob::range(whole, item.offset + component.blob.offset(), component.blob.size())
+                               .guarded(component.blob.guard());
     return model;
   }
 
@@ -253,7 +255,8 @@ class CheckpointReader {
     model_.tensors.push_back(dense(name, size, data.dtype, std::move(blob), data.type));
   }
 
-  // What the metadata says of the elements, if it says something: the state of TensorProperties is (dtype, layout, ...).
+  // Checks the element type against the metadata, if that states one: the state of TensorProperties is (dtype, layout,
+  // ...).
   void check_type(Ref entry, const Component& data) const {
     const auto properties = find_field(entry, "properties");
     if (!properties) return;
@@ -270,7 +273,7 @@ class CheckpointReader {
     });
   }
 
-  // What is no tensor, or an object with tensors in it.
+  // Adds an object that is not a tensor, but may contain tensors.
   void add_object(const std::string& name) {
     Model model = read_item(key_of(name, {}));
     for (Tensor& tensor : model.tensors) {

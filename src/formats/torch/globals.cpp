@@ -1,5 +1,5 @@
-// Which globals a pickle may ask for, and what becomes of each. None is ever imported or called: the names of those that
-// rebuild tensors are enough to know what they would do.
+// The globals that a pickle may contain, and what each means. None is ever imported or called: the name of a function
+// that rebuilds a tensor is enough to know what it would do.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -92,13 +92,13 @@ constexpr Known kKnown[] = {
     {"torch", "per_channel_affine_float_qparams", Meaning::scheme},
 };
 
-// Element types of torch's that no tensor is read of.
+// Element types of torch that Tare does not read.
 constexpr std::string_view kOtherTypes[] = {"complex32", "bcomplex32", "quint4x2", "quint2x4", "bits8", "bits16",
                                             "bits1x8",   "bits2x4",    "bits4x2",  "int1",     "int2",  "int3",
                                             "int4",      "int5",       "int6",     "int7",     "uint1", "uint2",
                                             "uint3",     "uint4",      "uint5",    "uint6",    "uint7"};
 
-// Modules whose functions run code, start programs, or reach files and the network.
+// Modules with functions that run code, start programs, or reach files and the network.
 constexpr std::string_view kDangerousModules[] = {
     "os",          "posix",    "nt",        "posixpath",  "ntpath",     "subprocess", "sys",
     "shutil",      "socket",   "pickle",    "_pickle",    "cPickle",    "dill",       "_dill",
@@ -113,7 +113,7 @@ constexpr std::string_view kDangerousModules[] = {
     "idlelib",     "doctest",  "trace",     "logging",    "zipimport",  "pkgutil",    "antigravity",
     "pydoc",
 };
-// Of these, some names.
+// Modules of which only some names are dangerous.
 constexpr Known kDangerousNames[] = {
     {"builtins", "*", Meaning::dangerous},
     {"__builtin__", "*", Meaning::dangerous},
@@ -173,8 +173,8 @@ Meaning meaning_of(std::string_view module, std::string_view name) {
 
 namespace {
 
-// Python 3.11 stores the values of an enumeration as getattr(Enumeration, "NAME"). Whether that is all that this pickle, read
-// to its end, does with it.
+// Python 3.11 stores the values of an enumeration as getattr(Enumeration, "NAME"). Returns whether the whole pickle
+// uses getattr for nothing else.
 bool only_names_values(const Pickle& pickle, const std::vector<Meaning>& meanings, std::size_t getattr) {
   bool any = false;
   for (Ref ref = 0; ref < pickle.nodes(); ++ref) {
@@ -207,11 +207,11 @@ std::vector<Meaning> meanings_of(const Pickle& pickle) {
 }
 
 void report_globals(const Pickle& pickle, const Source& source, Diagnostics& diagnostics) {
-  constexpr std::size_t kNamed = 1000;  // nobody reads more
+  constexpr std::size_t kNamed = 1000;  // more are not readable
   const std::vector<Meaning> meanings = meanings_of(pickle);
   std::vector<std::size_t> order(meanings.size());
   for (std::size_t i = 0; i < order.size(); ++i) order[i] = i;
-  // The worst first: it is what `open` says.
+  // The worst first, because `open` throws the first.
   const auto rank = [&](std::size_t i) {
     return meanings[i] == Meaning::dangerous ? 0 : meanings[i] == Meaning::unknown ? 1 : 2;
   };

@@ -14,7 +14,7 @@ namespace {
 
 // 0x1950a86a20f9469cfc6c, as the bytes of a Python integer.
 constexpr std::string_view kMagic = "\x6C\xFC\x9C\x46\xF9\x20\x6A\xA8\x50\x19";
-// The same as protocols 0 and 1 have it.
+// The same number in protocols 0 and 1.
 constexpr std::string_view kMagicDigits = "119547037146038801333356", kMagicLine = "L119547037146038801333356L\n";
 constexpr std::int64_t kProtocol = 1001;
 
@@ -56,7 +56,7 @@ class LegacyReader {
     return pickle.kind(ref) == PickleKind::integer && pickle.integer(ref) == number;
   }
 
-  // The pickle at `at_`. Nothing says how long it is: more and more of the file is looked at, twice as much each time.
+  // Reads the pickle at `at_`. Its length is not stated, so a part of the file is tried, twice as much each time.
   std::unique_ptr<Loaded> next_pickle(bool large = false) {
     const std::uint64_t left = source_->size() - at_;
     for (std::uint64_t part = large ? std::uint64_t{256} << 10 : 4096;; part *= 2) {
@@ -77,7 +77,7 @@ class LegacyReader {
     }
   }
 
-  // {"protocol_version": 1001, "little_endian": True, "type_sizes": {...}}
+  // Reads {"protocol_version": 1001, "little_endian": True, "type_sizes": {...}}.
   bool is_big_endian(const Loaded& info) const {
     bool big = false;
     if (info->kind(info->root()) != PickleKind::dict)
@@ -89,7 +89,7 @@ class LegacyReader {
     return big;
   }
 
-  // The number of elements, then the elements; how wide they are is only in the ids of the pickle.
+  // Each storage is the number of elements, then the elements; their width is only in the ids of the pickle.
   void add_storages(Storages& storages, const Pickle& content, const Pickle& keys) {
     const NameViewMap<std::uint64_t> widths = widths_in(content);
     if (keys.kind(keys.root()) != PickleKind::list)
@@ -125,7 +125,7 @@ class LegacyReader {
                                .at(at_));
   }
 
-  // By key, of all ids in the pickle.
+  // Returns the widths of all storage ids in the pickle, by key.
   NameViewMap<std::uint64_t> widths_in(const Pickle& content) const {
     NameViewMap<std::uint64_t> widths;
     for (Ref ref = 0; ref < content.nodes(); ++ref) {
@@ -171,7 +171,7 @@ bool is_pickle(const Source& source) {
   if (source.size() < 4) return false;
   const auto head = head_of(source);
   if (std::string_view(head.data(), head.size()).starts_with(kMagicLine)) return true;
-  // PROTO, and what the picklers of Python begin with: FRAME, a collection, a global, a text, a number.
+  // PROTO, followed by one of the first opcodes of Python's picklers: FRAME, a collection, a global, a text, a number.
   return head[0] == '\x80' && head[1] >= 2 && head[1] <= 5 &&
          std::string_view("\x95}](cX\x8C)\x8A").find(head[2]) != std::string_view::npos;
 }

@@ -19,7 +19,7 @@ constexpr std::string_view kBuiltins = "builtins", kOldBuiltins = "__builtin__";
 
 std::string_view module_now(std::string_view module) { return module == kOldBuiltins ? kBuiltins : module; }
 
-// Whether torch.load allows it with weights_only=True, and it can be made here.
+// Returns whether torch.load allows the global with weights_only=True, and an ObjectMaker can make it.
 bool is_allowed(std::string_view module, std::string_view name, Meaning meaning) {
   switch (meaning) {
     case Meaning::tensor:
@@ -40,12 +40,12 @@ bool is_allowed(std::string_view module, std::string_view name, Meaning meaning)
     case Meaning::list: return name == "set";
     case Meaning::copied: return name == "bytearray" || name == "complex";
     case Meaning::type: return name != "Buffer";
-    case Meaning::name: return module == "torch";  // element types without a tensor
+    case Meaning::name: return module == "torch";  // element types that Tare does not read
     default: return false;
   }
 }
 
-// Calls whose results can be filled afterwards.
+// Calls that return a mapping, to which items can be added later.
 bool is_mapping(std::string_view name) { return name == "OrderedDict" || name == "Counter"; }
 
 class ObjectReader {
@@ -72,7 +72,8 @@ class ObjectReader {
 
  private:
   static constexpr Made kNotYet = 0xffffffff;
-  // Python has no secret in the hashes of numbers and tuples: of so many that collide, each is compared with all others.
+  // Python's hashes of numbers and tuples are not randomized: many keys can be chosen to collide, and then each is
+  // compared with all others.
   static constexpr std::uint64_t kMostForgeable = 1 << 14;
   static constexpr std::uint64_t kMostWeight = std::uint64_t{1} << 40;  // more steps than any file is granted
 
@@ -109,7 +110,7 @@ class ObjectReader {
     for (const Ref ref : refs) all.push_back(make(ref, depth + 1));
     return all;
   }
-  // A tuple, or what a call gives, may have been made while a list inside of it was filled.
+  // A tuple or the result of a call may already have been made while a list inside it was filled.
   template <typename Make>
   Made once(Ref ref, const Make& making) {
     if (made_[ref] == kNotYet) made_[ref] = making();
@@ -142,7 +143,7 @@ class ObjectReader {
 
   // ---- keys ----
 
-  // Values in a tuple, counting each where it is used: that is how long hashing it takes.
+  // Returns the number of values in a tuple, counted at each use, which is what hashing it costs.
   std::uint64_t weight(Ref ref, unsigned depth) {
     if (p_.kind(ref) == PickleKind::large) return 1 + p_.text(ref).size() / 8;
     if (p_.kind(ref) != PickleKind::tuple || depth > content_.options.limits.depth) return 1;
@@ -190,7 +191,7 @@ class ObjectReader {
       case Meaning::tensor_v3:
         return maker_.dense(dense_call(content_, meanings_, meaning, arguments, ref), p_.at(ref));
       case Meaning::typed_tensor: {
-        // The call inside is a name and its arguments.
+        // The inner call is given as a name and its arguments.
         if (given.size() != 4 || !makes_tensor(meaning_of_global(given[0])) || p_.kind(given[2]) != PickleKind::tuple ||
             meaning_of_global(given[1]) != Meaning::type || meaning_of_global(given[0]) == Meaning::typed_tensor)
           fail("torch.tensor.form", "a tensor of a type, made by no call that rebuilds one", ref);
@@ -212,7 +213,7 @@ class ObjectReader {
       for (const Ref item : given) charge_members(item);
     return maker_.call(module_of(callable), p_.name_of(callable), items, p_.at(ref));
   }
-  // set([...]), OrderedDict([[key, value], ...]): what becomes a key in there.
+  // Charges for the members of set([...]) and OrderedDict([[key, value], ...]) that become keys.
   void charge_members(Ref given) {
     const auto charge = [&](Ref member) {
       charge_key(member);
@@ -233,8 +234,8 @@ class ObjectReader {
   const Pickle& p_;
   ObjectMaker& maker_;
   std::vector<Meaning> meanings_;
-  std::vector<Made> made_;              // by value
-  std::vector<std::uint64_t> weights_;  // by value; 0: not counted yet
+  std::vector<Made> made_;              // per value of the pickle
+  std::vector<std::uint64_t> weights_;  // per value of the pickle; 0: not counted yet
   std::uint64_t forgeable_ = 0;
 };
 

@@ -1,5 +1,5 @@
-// A checkpoint as the objects that torch.load makes of it with weights_only=True, for a caller who can make them. Nothing in
-// the file is run: what may appear is a short list, and each of its calls is named, not made.
+// Turns a checkpoint into the objects that torch.load makes with weights_only=True, through an interface that makes
+// them. Nothing in the file is run: only a short list of calls may appear, and each is passed on by name.
 #pragma once
 
 #include <functional>
@@ -23,8 +23,8 @@ struct DenseView {
   bool requires_grad = false, conjugated = false, negated = false;
 };
 
-// Makes objects. Each is made once and known by a number afterwards; a collection is made empty, then filled, and may come to
-// contain itself.
+// Makes objects. Each is made once and then referred to by a number; a collection is made empty and filled later, so it
+// may contain itself.
 class ObjectMaker {
  public:
   using Made = std::uint32_t;
@@ -41,28 +41,29 @@ class ObjectMaker {
   virtual Made dict() = 0;
   virtual Made set() = 0;
   virtual void append(Made list, Made item) = 0;
-  // False if the key, or the item, cannot be one: it can be changed.
+  // Returns false if the key or item is mutable, so that it cannot be one.
   virtual bool set_item(Made dict, Made key, Made value) = 0;
   virtual bool add(Made set, Made item) = 0;
-  // torch.float16, torch.Tensor, ...
+  // A constant such as torch.float16 or torch.Tensor.
   virtual Made constant(std::string_view module, std::string_view name) = 0;
-  // What a call of the list gives. `at`: the byte in the file, for errors.
+  // Returns the result of a call on the list. `at`: the offset in the file, for errors.
   virtual Made call(std::string_view module, std::string_view name, std::span<const Made> arguments,
                     std::uint64_t at) = 0;
-  // Attributes of such an object.
+  // Sets the attributes of such an object.
   virtual void set_state(Made object, Made state, std::uint64_t at) = 0;
   virtual Made storage(const StorageId& id) = 0;
   virtual Made dense(const DenseView& tensor, std::uint64_t at) = 0;
 };
 
-// Makes the object that the pickle is. Throws `torch.global.refused` for what weights_only=True refuses, and the rules of
-// tensors and trees.
+// Makes the object that the pickle describes. Throws `torch.global.refused` for what weights_only=True refuses, and the
+// rules of tensors and trees.
 ObjectMaker::Made make_objects(const Content& content, ObjectMaker& maker);
 
-// The storages that the pickle mentions, each a tensor of bytes under its key, in the machine's byte order.
+// Returns the storages that the pickle mentions, each as a tensor of bytes with its key as name, in the machine's byte
+// order.
 std::vector<Tensor> storages_of(const Content& content);
 
-// Reads a file of torch.save and hands over what is in it.
+// Reads a file of torch.save and calls `use` with its content.
 void read_objects(const SourcePtr& source, const ReadOptions& options, const std::function<void(const Content&)>& use);
 
 }  // namespace tare::torch

@@ -14,7 +14,7 @@ namespace {
 
 Error bad_view(std::string_view rule, std::string_view sentence) { return {ErrorKind::corrupt, rule, sentence}; }
 
-// A blob that can only be read from front to back, unpacked once when somebody needs another part of it.
+// A blob that can only be read front to back; it is decompressed once if another part of it is needed.
 class Spooled final : public BlobProducer {
  public:
   explicit Spooled(Blob packed) : packed_(std::move(packed)) {}
@@ -45,7 +45,8 @@ class Spooled final : public BlobProducer {
   mutable SourcePtr unpacked_;
 };
 
-// In the words of a slice: neighbours that step alike merged, the innermost ones the run and the lane.
+// Describes the view as a slice: neighbouring axes with compatible strides are merged, the innermost ones are the run
+// and the lane.
 SlicePlan plan_of(const View& view, std::uint64_t elements) {
   SlicePlan plan;
   plan.shape = view.shape;
@@ -76,7 +77,7 @@ SlicePlan plan_of(const View& view, std::uint64_t elements) {
 
 namespace {
 
-// A key that PyTorch gave: "0", "1", ... Nothing for others.
+// Returns the number of a key that PyTorch chose ("0", "1", ...); nothing for other keys.
 std::optional<std::size_t> number_of_key(std::string_view key, std::size_t most) {
   std::size_t number = 0;
   if (key.empty() || key.size() > 9 || (key[0] == '0' && key.size() > 1)) return std::nullopt;
@@ -130,7 +131,7 @@ Blob viewed(Storage& stored, std::uint64_t width, const View& view, const Limits
     throw bad_view("torch.tensor.size",
                    fmt::format("a tensor {} has more bytes than 64 bits count", view.shape.text()));
   if (*bytes == 0) return Blob::memory({});
-  // The last element; strides are not negative.
+  // Computes the last element; strides are not negative.
   std::optional<std::uint64_t> last = view.offset;
   for (std::size_t i = 0; i < view.shape.size() && last; ++i) {
     const auto reach = checked_mul(view.shape[i] - 1, view.strides[i]);
@@ -146,7 +147,8 @@ Blob viewed(Storage& stored, std::uint64_t width, const View& view, const Limits
                 fmt::format("{} bytes of storage stand for {}, at most {} allowed", storage.size(), *bytes,
                             limits.component_bytes));
   const bool whole = plan.run == plan.elements;
-  if (whole && storage.is_plain()) return Blob::range(storage.source(), storage.offset() + view.offset * width, *bytes);
+  if (whole && storage.is_plain())
+    return Blob::range(storage.source(), storage.offset() + view.offset * width, *bytes).guarded(storage.guard());
   if (whole && *bytes == storage.size()) return storage;
   if (!storage.is_plain() && !stored.seekable)
     stored.seekable = Blob::produced(storage.size(), std::make_shared<const Spooled>(storage));

@@ -1,4 +1,4 @@
-// Tensors from the calls that would rebuild them.
+// Derives tensors from the calls that would rebuild them.
 //
 //   _rebuild_tensor(storage, offset, size, stride)
 //   _rebuild_tensor_v2(storage, offset, size, stride, requires_grad, hooks[, metadata])
@@ -139,7 +139,7 @@ class Rebuilder {
     return static_cast<std::uint64_t>(p_.integer(ref));
   }
 
-  // A tuple of numbers, or torch.Size of one.
+  // Returns the items of a tuple of numbers, or of a torch.Size of one.
   std::span<const Ref> numbers(Ref ref, Ref at) const {
     if (meaning_of_callable(ref) == Meaning::size && p_.tuple(p_.arguments(ref)).size() == 1)
       ref = p_.tuple(p_.arguments(ref))[0];
@@ -183,7 +183,7 @@ class Rebuilder {
     if (parts.size() == 6 && p_.kind(parts[5]) != PickleKind::none)
       fail("torch.storage.view", "a storage that is a part of another one", ref, ErrorKind::unsupported);
     const std::string_view key = p_.text(parts[2]);
-    charge_steps(key.size() / 16);  // to look it up, it is hashed; a key of a megabyte may be referred to anywhere
+    charge_steps(key.size() / 16);  // the look-up hashes the key, and a key of a megabyte may be used many times
     stored.storage = content_.storages.find(key);
     if (stored.storage == nullptr)
       fail("torch.storage.missing", fmt::format("the file has no storage \"{}\"", quote(key)), ref);
@@ -207,7 +207,7 @@ class Rebuilder {
     return view;
   }
 
-  // The names in a dict that are true.
+  // Calls `visit` with the names in a dict that are true.
   template <typename Visit>
   void each_flag(Ref metadata, Ref at, const Visit& visit) const {
     constexpr unsigned kMostFlags = 16;
@@ -242,7 +242,7 @@ class Rebuilder {
   Tensor dense_view(const Stored& stored, const ElementType& type, const View& view) const {
     Blob blob = elements(stored, type, view);
     if (type.layout.empty()) return dense({}, view.shape, type.dtype, std::move(blob), std::string(type.type));
-    // Two elements in a byte, the last dimension counted in bytes.
+    // There are two elements per byte, and the last dimension counts bytes.
     Tensor tensor;
     tensor.shape = view.shape.empty() ? Shape{1} : view.shape;
     const auto doubled = checked_mul(tensor.shape[tensor.shape.size() - 1], 2);
@@ -262,7 +262,7 @@ class Rebuilder {
   const std::vector<Meaning>& meanings_;
 };
 
-// The tensor of indices or values of a sparse or quantized one.
+// Rebuilds the tensor of indices or values of a sparse or quantized tensor.
 Tensor Rebuilder::part(Ref ref, std::string_view what, Ref at) {
   if (!makes_tensor(meaning_of_callable(ref)))
     fail("torch.tensor.form", fmt::format("the {} are not a tensor", what), at);
@@ -286,7 +286,7 @@ Tensor Rebuilder::sparse(std::span<const Ref> given, Ref at) {
     if (index.components[0].dtype != DType::i64 || !index.is_dense())
       fail("torch.tensor.kind", fmt::format("indices of type {}, i64 can be read", index.components[0].type_name()), at,
            ErrorKind::unsupported);
-    // Negative ones become numbers beyond every dimension, which the layout's own rules refuse.
+    // Negative indices become larger than every dimension, so the layout's own rules refuse them.
     tensor.components.push_back({std::string(role), DType::u64, {}, std::move(index.components[0].blob)});
   };
   const auto add_values = [&](Tensor values) {

@@ -1,10 +1,10 @@
-// PyTorch checkpoints, as torch.save writes them: .pt, .pth, .bin, .ckpt.
+// PyTorch checkpoints, files of torch.save: .pt, .pth, .bin, .ckpt.
 //
 // Since PyTorch 1.6 a zip archive (archive.cpp), all members stored, in one folder of any name:
 //   FOLDER/data.pkl      a pickle of the saved object
 //   FOLDER/data/KEY      the bytes of a storage, on a boundary of 64 bytes
 //   FOLDER/byteorder     "little" or "big"; missing: little
-//   FOLDER/version       and others that say nothing about the model
+//   FOLDER/version       and others that do not describe the model
 // Before that one stream (legacy.cpp):
 //   pickle, pickle       the numbers 0x1950a86a20f9469cfc6c and 1001
 //   pickle               a dict about the machine: its byte order
@@ -13,15 +13,15 @@
 //     count              of elements, 8 bytes
 //     elements
 //
-// A pickle is a program. It is read by a machine that runs nothing (wire/pickle.hpp), and only the globals of globals.cpp
-// are allowed to appear in it. A tensor is a call such as _rebuild_tensor_v2(storage, offset, sizes, strides, ...) of which
-// the arguments are read (tensors.cpp); a storage is a persistent id. Tensors that are not in C order are put into it while
-// they are read; tensors that share a storage share its bytes.
+// A pickle is a program. It is interpreted without running anything (wire/pickle.hpp), and only the globals of
+// globals.cpp may appear in it. A tensor is a call such as _rebuild_tensor_v2(storage, offset, sizes, strides, ...), of
+// which only the arguments are read (tensors.cpp); a storage is a persistent id. Tensors in another order are converted
+// to C order while they are read; tensors that share a storage share its bytes.
 //
-// The object is a tensor, or a collection of them: dicts and lists inside of each other are taken apart, and their keys
-// joined by dots (tree.cpp). What is no tensor becomes metadata.
+// The object is a tensor or a collection of tensors: nested dicts and lists are flattened, with their keys joined by
+// dots (tree.cpp). Everything else becomes metadata.
 //
-// A directory with .metadata and *.distcp is one model, too (distributed.cpp).
+// A directory with .metadata and *.distcp is also one model (distributed.cpp).
 //
 // Refused: every other global; TorchScript (its tensors need the program); the tar archives of PyTorch 0.1; writing.
 #include "formats/torch/torch.hpp"
@@ -38,7 +38,7 @@ namespace {
 
 bool recognize(const Source& source) { return is_archive(source) || is_pickle(source) || is_old_tar(source); }
 
-// NAME.bin.index.json beside NAME-00001-of-00002.bin, if it names that; empty otherwise.
+// Returns the path of NAME.bin.index.json next to NAME-00001-of-00002.bin, if it names that file; empty otherwise.
 std::string index_beside(const std::string& path) {
   constexpr std::string_view kBin = ".bin", kOf = "-of-";
   const std::size_t slash = path.rfind('/') + 1, of = path.rfind(kOf);
@@ -59,7 +59,8 @@ std::string index_beside(const std::string& path) {
 
 Model read(const Input& input, const ReadOptions& options) {
   const SourcePtr& source = input.source;
-  // For callers of the row itself: without a budget, a list in a list in a list has no end. (`open` has made one.)
+  // `open` has made a budget, but callers of the row itself have none: without one, nested lists could be expanded
+  // without end.
   const Spending spending(allowance_of(options.limits));
   if (spending.is_outermost() && source != nullptr) grant_source(*source);
   if (source == nullptr) return read_distributed(input.path, options);
@@ -71,7 +72,7 @@ Model read(const Input& input, const ReadOptions& options) {
   if (const std::string index = index_beside(input.path); !index.empty()) return open(index, options);
   if (is_archive(*source)) return read_archive(source, options);
   if (is_pickle(*source)) return read_legacy(source, options);
-  // Only its name says so, and .bin says little: any program may have written it.
+  // Only the name suggests this format, and .bin suggests little: many programs use it.
   const bool named = !source->name().ends_with(".bin") || source->name().ends_with("pytorch_model.bin");
   throw Error(ErrorKind::unsupported, named ? "torch.unrecognized" : "open.unrecognized", words_for(*source))
       .in(source->name())

@@ -1,4 +1,4 @@
-// What the parts of the PyTorch reader share; see torch.cpp for the byte map.
+// Declarations shared by the parts of the PyTorch reader; torch.cpp has the byte map.
 #pragma once
 
 #include <functional>
@@ -22,19 +22,19 @@ using Ref = Pickle::Ref;
 
 // ---- globals (globals.cpp) ----
 
-// What a global stands for. Whatever has no meaning here is refused.
+// What a global means. A global without a meaning is refused.
 enum class Meaning : std::uint8_t {
-  unknown,    // nothing that Tare rebuilds
-  dangerous,  // can run code, reach files or the network
+  unknown,    // nothing that Tare can rebuild
+  dangerous,  // can run code, or reach files or the network
   // Calls that make a tensor.
   tensor,
   tensor_v2,
   tensor_v3,
   parameter,
-  typed_tensor,  // of a subclass: another call, and the type of its result
+  typed_tensor,  // a subclass: another call, with the type of its result
   quantized,
   sparse,
-  other_tensor,  // known, and not read: nested, meta, wrapper
+  other_tensor,  // known but not read: nested, meta, wrapper
   // Calls that make a collection, and its parts.
   dict,
   list,
@@ -43,22 +43,22 @@ enum class Meaning : std::uint8_t {
   // Calls and constants that become metadata.
   text_of,      // torch.device, _get_layout
   encoded,      // _codecs.encode: bytes as text
-  copied,       // the first argument as it is: bytearray, complex, slice
+  copied,       // the first argument, unchanged: bytearray, complex, slice
   enumeration,  // its value, which is its only argument
-  member,       // getattr of an enumeration: the name of its value
+  member,       // getattr of an enumeration: the name of a value
   // Constants.
   storage,
   element,  // torch.float16
-  scheme,   // of quantization
+  scheme,   // a quantization scheme
   type,     // torch.Tensor, Parameter: types of results
-  name,     // any other, which is shown by its name
+  name,     // any other; shown by its name
 };
 
 constexpr bool makes_tensor(Meaning meaning) { return meaning >= Meaning::tensor && meaning <= Meaning::other_tensor; }
 
 Meaning meaning_of(std::string_view module, std::string_view name);
-// Reports every global of a pickle: those that are refused as errors, the others as notes. What the file is read as in
-// spite of an error is for `verify`.
+// Reports every global of a pickle: refused ones as errors, the others as notes. If `verify` collects the errors,
+// reading continues.
 void report_globals(const Pickle& pickle, const Source& source, Diagnostics& diagnostics);
 
 // ---- element types (types.cpp) ----
@@ -68,13 +68,13 @@ struct ElementType {
   std::string_view storage;  // "HalfStorage"; empty: only untyped storages hold it
   DType dtype;
   std::string_view type = {};    // logical
-  std::string_view layout = {};  // of packed elements, two of them in a byte
+  std::string_view layout = {};  // for elements that are two per byte
   bool quantized = false;
 };
 
 const ElementType* find_element(std::string_view name);
 const ElementType* find_storage(std::string_view name);
-// Bytes of one element of a storage.
+// Returns the bytes per element of a storage.
 std::uint64_t width_of(const ElementType& type);
 
 // ---- storages (storages.cpp) ----
@@ -82,16 +82,16 @@ std::uint64_t width_of(const ElementType& type);
 struct Storage {
   Blob blob;
   bool used = false;
-  std::optional<Blob> seekable = std::nullopt;  // the same bytes, entered anywhere; once that was needed
+  std::optional<Blob> seekable = std::nullopt;  // the same bytes with random access; set on first use
 };
 
-// The storages of a file, by the keys that the pickle has for them.
+// The storages of a file, by their keys in the pickle.
 class Storages {
  public:
   // `swapped`: the file is big-endian.
   explicit Storages(bool swapped = false) : swapped_(swapped) {}
   void add(std::string_view key, Blob blob);
-  // Null when there is none.
+  // Returns null if there is none.
   Storage* find(std::string_view key);
   bool swapped() const { return swapped_; }
   std::size_t size() const { return stored_.size(); }
@@ -103,29 +103,30 @@ class Storages {
 
   bool swapped_;
   std::vector<Storage> stored_;
-  std::vector<std::uint32_t> numbers_;  // place + 1, of keys that are small numbers: nearly all
-  NameMap<std::size_t> names_;          // of the others
+  std::vector<std::uint32_t> numbers_;  // place + 1 for keys that are small numbers, which nearly all are
+  NameMap<std::size_t> names_;          // places for other keys
 };
 
-// A part of a storage, as a tensor's offset, sizes and strides (in elements) say.
+// A part of a storage: a tensor's offset, sizes and strides (in elements).
 struct View {
   std::uint64_t offset = 0;
   Shape shape;
   InlineVector<std::uint64_t, 4> strides;
 };
-// Its elements in C order. A range of the file where they lie so. Throws `torch.tensor.*` for a view that reaches beyond
-// the storage, or stands for more than `limits` allows.
+// Returns its elements in C order; a range of the file if they are stored in that order. Throws `torch.tensor.*` for a
+// view that extends beyond the storage, or has more elements than `limits` allows.
 Blob viewed(Storage& storage, std::uint64_t width, const View& view, const Limits& limits);
 
 // ---- quantized tensors (dequantized.cpp) ----
 
-// What one stands for, as f32.
+// A quantized tensor that is decoded to f32.
 struct Dequantized {
   Blob codes;
-  DType dtype;  // of the codes
+  DType dtype;  // type of the codes
   std::uint64_t elements = 0;
   double scale = 0, zero = 0;
-  // With one pair for each of `channels` (vectors of as many numbers): elements (i / inner % channels).
+  // If there is one pair per channel, these are vectors of `channels` numbers; the channel of element i is i / inner %
+  // channels.
   Tensor scales = {}, zeros = {};
   std::uint64_t channels = 1, inner = 1;
 };
@@ -142,14 +143,14 @@ struct Content {
   bool lone_values = false;
 };
 
-// The tensor that a call stands for, without a name. Throws `torch.tensor.*`, `torch.storage.*`.
+// Returns the tensor that a call describes, without a name. Throws `torch.tensor.*`, `torch.storage.*`.
 Tensor rebuild(const Content& content, const std::vector<Meaning>& meanings, Ref call);
-// Puts tensors and metadata of the pickle into the model.
+// Adds the tensors and metadata of the pickle to the model.
 void read_tree(const Content& content, Model& model);
-// What the pickle's globals stand for, by their number.
+// Returns the meanings of the pickle's globals, by their number.
 std::vector<Meaning> meanings_of(const Pickle& pickle);
 
-// The same calls, taken apart for whoever makes torch's tensors of them (objects.hpp). They throw what `rebuild` throws.
+// The arguments of the same calls, for an ObjectMaker (objects.hpp). They throw what `rebuild` throws.
 struct StorageId;
 struct DenseView;
 StorageId storage_id(const Content& content, const std::vector<Meaning>& meanings, Ref persistent);
@@ -158,13 +159,13 @@ void check_quantized(const Content& content, const std::vector<Meaning>& meaning
 
 // ---- layouts ----
 
-// A pickle in a copy of its bytes.
+// A pickle with a copy of its bytes.
 class Loaded {
  public:
   Loaded(io::Metadata bytes, std::uint64_t base) : bytes_(std::move(bytes)), pickle_(bytes_.bytes(), base) {}
   Loaded(const Loaded&) = delete;
   Loaded& operator=(const Loaded&) = delete;
-  // Runs it and reports its globals, also when it fails.
+  // Interprets the pickle and reports its globals, even if that fails.
   void run(const Source& source, Diagnostics& diagnostics);
   const Pickle& operator*() const { return pickle_; }
   const Pickle* operator->() const { return &pickle_; }
@@ -177,24 +178,24 @@ class Loaded {
 bool is_archive(const Source& source);
 bool is_legacy(const Source& source);
 bool is_old_tar(const Source& source);
-// Whether the bytes begin as a pickle of protocol 2 or later.
+// Returns whether the bytes begin like a pickle of protocol 2 or later.
 bool is_pickle(const Source& source);
 
-// Of the archive that is `source`, from its beginning to its end.
-// `lone_values`: the object may be neither a tensor nor a collection; it is the metadata key kLoneValue then.
+// Reads the archive that `source` is. `lone_values`: the object may be neither a tensor nor a collection; it then
+// becomes the metadata key kLoneValue.
 inline constexpr std::string_view kLoneValue = "value";
-// `use`: what to make of the pickle and its storages, which live as long as the call.
+// `use` is called with the pickle and its storages, which exist only during the call.
 using Use = std::function<void(const Content&, Model&)>;
 Model read_archive(const SourcePtr& source, const ReadOptions& options, bool lone_values = false,
                    const Use& use = read_tree);
 Model read_legacy(const SourcePtr& source, const ReadOptions& options, const Use& use = read_tree);
 
-// A part of a tensor, and where in it that is (boxes.cpp).
+// A part of a tensor and its place in it (boxes.cpp).
 struct Box {
   Shape offsets, sizes;
   Blob blob;
 };
-// The tensor of this size that the boxes fill, without a gap, as a grid. Throws `torch.distributed.chunks`.
+// Joins boxes to a tensor of this size. The boxes must form a grid without gaps. Throws `torch.distributed.chunks`.
 Blob join_boxes(const Shape& size, const std::vector<Box>& boxes);
 
 bool is_distributed(const std::string& path);

@@ -1,8 +1,9 @@
-// What the root of a pickle holds: tensors by the keys that lead to them, joined by dots, and the rest as metadata.
+// Reads the root of a pickle: tensors are named by the keys that lead to them, joined by dots; everything else is
+// metadata.
 //
-// A collection with a tensor somewhere in it is taken apart; one without becomes one value of the metadata. A tree is
-// walked as often as it is referred to, within the limits: a few kilobytes of lists inside of lists can stand for more
-// values than there are atoms.
+// A collection that contains a tensor at any depth is flattened; one that does not becomes one value of the metadata. A
+// tree is walked as often as it is referred to, within the limits: a few kilobytes of nested lists can expand to more
+// values than any machine can hold.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -28,7 +29,7 @@ class TreeReader {
 
   void run() {
     const Ref root = p_.root();
-    model_.tensors.reserve(content_.storages.size());  // most have one of their own
+    model_.tensors.reserve(content_.storages.size());  // most tensors have their own storage
     if (is_tensor(root)) {
       name_ = "tensor";
       add_tensor(root);
@@ -68,7 +69,7 @@ class TreeReader {
            meaning(ref) == Meaning::list;
   }
 
-  // A tree is charged wherever it is referred to, so that what refers to itself comes to an end.
+  // Charges for a tree at each reference to it, so that a tree that contains itself comes to an end.
   template <typename Spend>
   void charge(Ref at, const Spend& spend) const {
     try {
@@ -96,7 +97,7 @@ class TreeReader {
 
   // ---- collections ----
 
-  // A value in a collection, under a key or a number.
+  // A value in a collection, with its key or number.
   struct Entry {
     Ref value;
     std::optional<Ref> key;
@@ -116,7 +117,7 @@ class TreeReader {
       return;
     }
     p_.each_item(ref, item);
-    // set([...]), deque([...]), list((...))
+    // For example set([...]), deque([...]), list((...)).
     if (p_.kind(ref) == PickleKind::call)
       for (const Ref argument : p_.tuple(p_.arguments(ref))) {
         charge_step(ref);
@@ -129,7 +130,7 @@ class TreeReader {
   void each_dict_pair(Ref ref, const Visit& pair) const {
     p_.each_pair(ref, pair);
     if (p_.kind(ref) != PickleKind::call) return;
-    // OrderedDict([[key, value], ...]) of Python 2, Counter({...})
+    // OrderedDict([[key, value], ...]) of Python 2, or Counter({...}).
     for (const Ref argument : p_.tuple(p_.arguments(ref))) {
       charge_step(ref);
       if (p_.kind(argument) == PickleKind::dict) p_.each_pair(argument, pair);
@@ -154,7 +155,7 @@ class TreeReader {
         if (p_.kind(state) == PickleKind::dict) p_.each_pair(state, pair);
       });
   }
-  // Appends the key to a name; false for one that is neither text nor a number.
+  // Appends the key to a name; returns false if it is neither text nor a number.
   bool append_key(std::string& name, const Entry& entry) const {
     if (!entry.key) {
       name += fmt::to_string(entry.number);
@@ -168,21 +169,33 @@ class TreeReader {
       default: return false;
     }
   }
-  void report_key(Ref at) const {
-    content_.diagnostics.ignored_value(
-        located(Error(ErrorKind::unsupported, "torch.key.metadata",
-                      fmt::format("in \"{}\", a key that is neither text nor a whole number is omitted", quote(name_))),
-                at));
+  // Keys of one collection that cannot be metadata keys. There is one remark for all of them, because there may be
+  // millions.
+  struct OmittedKeys {
+    std::size_t count = 0;
+    Ref first = 0;
+    void add(Ref at) {
+      if (count++ == 0) first = at;
+    }
+  };
+  void report(const OmittedKeys& keys) const {
+    if (keys.count == 0) return;
+    const std::string what = keys.count == 1
+                                 ? "a key that is neither text nor a whole number is"
+                                 : fmt::format("{} keys that are neither text nor whole numbers are", keys.count);
+    content_.diagnostics.ignored_value(located(
+        Error(ErrorKind::unsupported, "torch.key.metadata", fmt::format("in \"{}\", {} omitted", quote(name_), what)),
+        keys.first));
   }
 
-  // Whether there is a tensor in it; looks at each value once.
+  // Returns whether the value contains a tensor; looks at each value once.
   bool holds_tensor(Ref ref, unsigned depth) {
     enum : std::uint8_t { unseen, open, no, yes };
     if (is_tensor(ref)) return true;
     if (!is_collection(ref)) return false;
     if (holds_[ref] != unseen) return holds_[ref] == yes;
     check_depth(depth, ref);
-    holds_[ref] = open;  // inside of itself: the others decide
+    holds_[ref] = open;  // for a value that contains itself, the other values decide
     bool found = false;
     each_entry(ref, [&](const Entry& entry) {
       charge_step(ref);
@@ -195,6 +208,7 @@ class TreeReader {
   void take_apart(Ref ref, unsigned depth) {
     check_depth(depth, ref);
     keep_module_versions(ref);
+    OmittedKeys omitted;
     each_entry(ref, [&](const Entry& entry) {
       const Ref value = entry.value, at = entry.key.value_or(value);
       charge_step(at);
@@ -208,7 +222,7 @@ class TreeReader {
                fmt::format("in \"{}\", a key of tensors is neither text nor a whole number: they have no names",
                            quote(name_)),
                at, ErrorKind::unsupported);
-        return report_key(at);
+        return omitted.add(at);
       }
       if (is_tensor(value))
         add_tensor(value);
@@ -218,11 +232,12 @@ class TreeReader {
         add_value(value, depth + 1);
       name_.resize(length);
     });
+    report(omitted);
   }
 
   void add_tensor(Ref ref) {
     charge_text(ref, name_.size());
-    charge_value(ref, kTensorPrice);  // a pickle can refer to one in many places, with two bytes each
+    charge_value(ref, kTensorPrice);  // a pickle can refer to one tensor in many places, with two bytes each
     try {
       Tensor tensor = rebuild(content_, meanings_, ref);
       tensor.name = name_;
@@ -238,7 +253,7 @@ class TreeReader {
 
   void add_value(Ref ref, unsigned depth) {
     charge_text(ref, name_.size());
-    if (is_refused(ref)) return;  // said already
+    if (is_refused(ref)) return;  // already reported
     if (model_.metadata.find(name_) != nullptr)
       fail("torch.name.duplicate", fmt::format("\"{}\" appears twice", quote(name_)), ref);
     charge_value(ref, kKeyPrice);
@@ -247,7 +262,7 @@ class TreeReader {
 
   // ---- values ----
 
-  // A call or a global that stands for nothing that Tare knows.
+  // Returns whether it is a call or a global that is unknown or dangerous.
   bool is_refused(Ref ref) const {
     if (p_.kind(ref) == PickleKind::global) return meanings_[p_.number_of(ref)] <= Meaning::dangerous;
     return p_.kind(ref) == PickleKind::call && meaning(ref) <= Meaning::dangerous;
@@ -287,12 +302,13 @@ class TreeReader {
   }
   Map map_of(Ref ref, unsigned depth) {
     Map map;
-    NameMap<std::string_view> kinds;  // of keys that are not text
+    NameMap<std::string_view> kinds;  // types of keys that are not text
+    OmittedKeys omitted;
     each_entry(ref, [&](const Entry& entry) {
       charge_step(ref);
       if (is_refused(entry.value)) return;
       std::string key;
-      if (!append_key(key, entry)) return report_key(entry.value);
+      if (!append_key(key, entry)) return omitted.add(entry.value);
       charge_text(ref, key.size());
       charge_value(ref, kKeyPrice);
       Value value = value_of(entry.value, depth + 1);
@@ -309,10 +325,11 @@ class TreeReader {
       }
       map.set(key, std::move(value));
     });
+    report(omitted);
     report_attributes(ref, "");
     return map;
   }
-  // The type of a key that is not text, as Python calls it.
+  // Returns Python's name for the type of a key that is not text.
   std::string_view word_for_key(const Entry& entry) const {
     if (!entry.key) return {};
     switch (p_.kind(*entry.key)) {
@@ -322,7 +339,7 @@ class TreeReader {
       default: return {};
     }
   }
-  // 1 and "1" are two keys: the one that is not text becomes "1 (int)".
+  // 1 and "1" are different keys: the one that is not text becomes "1 (int)".
   void add_second(Map& map, const std::string& key, std::string_view kind, Value value, Ref at) const {
     const std::string name = fmt::format("{} ({})", key, kind);
     if (map.find(name) != nullptr)
@@ -349,7 +366,7 @@ class TreeReader {
     }
     return list;
   }
-  // torch.device("cuda", 1) is "cuda:1".
+  // Joins arguments: torch.device("cuda", 1) becomes "cuda:1".
   std::string joined_text(std::span<const Ref> given) {
     std::string text;
     for (const Ref part : given) {
@@ -360,7 +377,7 @@ class TreeReader {
     }
     return text;
   }
-  // The bytes that are the characters of a text.
+  // Converts the characters of a text to bytes.
   Value encoded_bytes(std::span<const Ref> given, Ref at) {
     if (given.size() != 2 || p_.kind(given[0]) != PickleKind::text)
       fail("torch.value", "bytes that are not text with its encoding", at);
@@ -377,7 +394,7 @@ class TreeReader {
     }
     return bytes;
   }
-  // 64 bits without a sign, or the digits.
+  // Returns a uint64 if the number fits, decimal digits if it is not too long, and hexadecimal digits otherwise.
   Value large_value(Ref ref) {
     charge_text_of(ref);
     const std::string_view text = p_.text(ref);
@@ -391,11 +408,11 @@ class TreeReader {
     std::string reversed(text.rbegin(), text.rend());
     return "0x" + to_hex(std::as_bytes(std::span(reversed)));
   }
-  // Turning bytes into digits takes time with the square of their number.
+  // The time to convert bytes to decimal digits is quadratic, so longer numbers are not converted.
   static constexpr std::size_t kLongestDecimal = 64;
-  // Little-endian, two's complement.
+  // `bytes` are little-endian, in two's complement.
   static std::string decimal_of(std::string_view bytes) {
-    std::vector<unsigned> number;  // its magnitude, the highest byte first
+    std::vector<unsigned> number;  // the magnitude, highest byte first
     const bool negative = (bytes.back() & 0x80) != 0;
     unsigned carry = negative ? 1 : 0;
     for (const char c : bytes) {
@@ -417,7 +434,7 @@ class TreeReader {
   }
   void charge_text_of(Ref ref) const { charge_text(ref, p_.text(ref).size()); }
 
-  // What nn.Module.state_dict adds to the dict itself: the versions of its modules.
+  // Keeps the attribute that nn.Module.state_dict adds to its dict: the versions of the modules.
   void keep_module_versions(Ref ref) {
     if (meaning(ref) != Meaning::dict) return;
     report_attributes(ref, "_metadata");
@@ -432,7 +449,8 @@ class TreeReader {
     });
   }
 
-  // An OrderedDict can have attributes beside its items. `kept`: the one that is kept.
+  // Reports omitted attributes of an OrderedDict, which it can have in addition to its items. `kept`: the one that is
+  // kept.
   void report_attributes(Ref ref, std::string_view kept) const {
     if (meaning(ref) != Meaning::dict) return;
     std::uint64_t omitted = 0;
@@ -461,10 +479,10 @@ class TreeReader {
           .in(content_.source.name());
   }
 
-  // Tensors that are the same bytes of the file in the same shape.
+  // Reports tensors that are the same bytes of the file in the same shape.
   void report_ties() {
     if (content_.options.diagnostics == nullptr) return;
-    constexpr std::size_t kNamed = 100;  // nobody reads more
+    constexpr std::size_t kNamed = 100;  // more are not readable
     std::size_t ties = 0;
     std::map<std::pair<std::uint64_t, std::uint64_t>, std::size_t> places;
     for (std::size_t i = 0; i < model_.tensors.size(); ++i) {
@@ -490,7 +508,7 @@ class TreeReader {
   const Pickle& p_;
   Model& model_;
   std::vector<Meaning> meanings_;
-  std::vector<std::uint8_t> holds_;  // by value: whether there is a tensor in it
+  std::vector<std::uint8_t> holds_;  // per value: whether it contains a tensor
   std::string name_;
   Map module_versions_;
 };

@@ -1,4 +1,4 @@
-// Element types, as PyTorch names them and its storages.
+// Element types, and PyTorch's names for them and their storages.
 #include <algorithm>
 
 #include "formats/torch/torch.hpp"

@@ -1,16 +1,16 @@
-// Appending in place, such that the file is whole at every moment.
+// Appends in place; the file is valid at every moment.
 //
-// A reader finds the manifest through the last 16 bytes of the file and takes the first CBOR item there; what follows
-// the item inside the stated length is ignored. So the file can grow without ever losing its manifest:
+// A reader finds the manifest through the last 16 bytes of the file and uses the first CBOR item there; bytes after the
+// item, within the stated length, are ignored. So the file can grow without ever losing its manifest:
 //
-//   1. write 16 bytes far behind the end: a footer whose length reaches back to the old manifest. One small write
-//      inside one page: the file has its old end or the new one, never something between.
+//   1. write 16 bytes far beyond the end: a footer with a length that reaches back to the old manifest. It is one small
+//      write inside one page: the file has its old end or the new one, never something between.
 //   2. fill the gap before that footer with the new blobs, then the new manifest and its own footer.
-//   3. cut the file right behind that new footer. This is the commit, a single system call.
+//   3. truncate the file right after that new footer. This is the commit, a single system call.
 //
-// A manifest may be said to have at most 1 GiB, so where more than that is appended, a copy of the old manifest is
-// laid down before the far footer from time to time, and the footer pointed at the copy; the copies end up under new
-// blobs or behind the cut. When something fails, cutting the file at its old end undoes everything.
+// A manifest may state at most 1 GiB. If more than that is appended, a copy of the old manifest is written before the
+// far footer from time to time, and the footer refers to the copy; new blobs overwrite the copies later, or the
+// truncation removes them. If something fails, truncating the file at its old end undoes everything.
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <unistd.h>
@@ -35,8 +35,8 @@ namespace {
 
 class AppendSink final : public io::GrowingSink {
  public:
-  // `manifest` is the old one, at `manifest_offset`; `end` the file's size; `reach` the longest manifest a footer may
-  // claim.
+  // `manifest` is the old one, at `manifest_offset`; `end` is the file's size; `reach` is the longest manifest that a
+  // footer may state.
   AppendSink(std::string path, int fd, Bytes manifest, std::uint64_t manifest_offset, std::uint64_t end,
              std::uint64_t reach)
       : GrowingSink(std::move(path), fd, end),
@@ -48,8 +48,8 @@ class AppendSink final : public io::GrowingSink {
         ahead_(std::max<std::uint64_t>(std::min(kAhead, reach / 4), 2 * manifest_.size() + kPage)) {}
 
  private:
-  // Bytes below this may be written: they hold neither the far footer nor the live manifest, nor the place that the
-  // next copy of it will need.
+  // Bytes below this offset may be written: they contain neither the far footer nor the live manifest, nor the place
+  // for the next copy of it.
   std::uint64_t free_end() const {
     if (live_ >= old_end()) return live_;
     return end_ == old_end() ? end_ : end_ - kFooterBytes - manifest_.size();
@@ -80,12 +80,12 @@ class AppendSink final : public io::GrowingSink {
   }
 
   Bytes manifest_;
-  std::uint64_t live_;  // offset of the manifest that the last footer points to
-  std::uint64_t end_;   // size of the file now
+  std::uint64_t live_;  // offset of the manifest that the last footer refers to
+  std::uint64_t end_;   // current size of the file
   std::uint64_t reach_, ahead_;
 };
 
-// The old manifest as its one CBOR item, without what may follow it.
+// Returns the old manifest as its one CBOR item, without the bytes that may follow it.
 Bytes first_item(const Manifest& manifest, const std::string& path, unsigned depth) {
   wire::CborReader cbor(manifest.bytes(), path, manifest.offset, depth);
   cbor.skip();
@@ -93,7 +93,8 @@ Bytes first_item(const Manifest& manifest, const std::string& path, unsigned dep
   return Bytes(item.begin(), item.end());
 }
 
-// An append that was killed leaves a long tail; its original end is still in there. Cutting back to it frees the room.
+// An append that was killed leaves a long tail, in which the original end can be found. Truncates the file there, to
+// free the space.
 std::uint64_t settle_end(int fd, const Source& source, const Manifest& manifest, std::size_t item) {
   const std::uint64_t end = manifest.offset + item + kFooterBytes;
   if (end >= source.size()) return source.size();
@@ -107,7 +108,8 @@ std::uint64_t settle_end(int fd, const Source& source, const Manifest& manifest,
   return end;
 }
 
-// What is read in another form than it is stored in (signed indices) cannot be listed again as it lies there.
+// Throws if a component is read in another form than it is stored (signed indices): the new manifest could not list it
+// as it is stored.
 void check_in_place(const Model& old) {
   for (const Tensor& tensor : old.tensors)
     for (const Component& component : tensor.components)
@@ -139,10 +141,10 @@ void zero_out(int fd, std::uint64_t begin, std::uint64_t end, const std::string&
         std::span(kZeros).first(static_cast<std::size_t>(std::min<std::uint64_t>(kZeros.size(), end - begin))), path);
 }
 
-// Two copies of it and more must fit between a footer and what it points to.
+// At least two copies must fit between a footer and the manifest that it refers to.
 bool is_too_large(const Bytes& item, std::uint64_t reach) { return item.size() > reach / 8; }
 
-// The file, and what is in it.
+// The open file and its contents.
 struct OldFile {
   const std::string& path;
   int fd;
@@ -152,7 +154,7 @@ struct OldFile {
   std::span<const Tensor> tensors;
 };
 
-// Adds the tensors of `extra`, and a manifest that lists them beside the old ones and says what `all` says.
+// Adds the tensors of `extra`, and a manifest that lists them after the old ones and has the metadata of `all`.
 void grow(OldFile old, const Model& extra, const Model& all, const WriteOptions& options, std::uint64_t reach) {
   const std::uint64_t end = settle_end(old.fd, old.source, old.manifest, old.item.size());
   AppendSink sink(old.path, old.fd, std::move(old.item), old.manifest.offset, end, reach);
@@ -160,10 +162,10 @@ void grow(OldFile old, const Model& extra, const Model& all, const WriteOptions&
   for (const Tensor& tensor : old.tensors) stored.push_back(as_stored(tensor));
   put_footer(sink, build_manifest(all, std::move(stored)));
   extra.check_sources();
-  // A signal that comes from here on finds the old file or the new one, tidied up.
+  // From here on, a signal leaves the old file or the finished new one.
   const io::Changing changing;
   sink.commit();
-  // The old manifest, and what a killed append may have left before it, are now a gap between blobs; gaps are zero.
+  // The old manifest, and the remains of a killed append before it, are now a gap between blobs; gaps must be zero.
   std::uint64_t old_data_end = kAlignment;
   for (const Tensor& tensor : old.tensors)
     for (const Component& component : tensor.components)
@@ -175,7 +177,7 @@ void grow(OldFile old, const Model& extra, const Model& all, const WriteOptions&
 
 void append(const std::string& path, const Model& extra, const WriteOptions& options, std::uint64_t reach) {
   const io::Descriptor file = io::open_for_growing(path, "zt.append.locked");
-  // The same open file, not the same path: what is read decides where this one is cut.
+  // Reads through the same open file, not the path: its content decides where this file is truncated.
   const SourcePtr source = io::descriptor_source(io::Descriptor(::fcntl(file.get(), F_DUPFD_CLOEXEC, 0)), path);
   if (!recognize(*source))
     throw Error(ErrorKind::unsupported, "zt.append.format", "only zTensor files can be appended to");
@@ -195,7 +197,7 @@ void append(const std::string& path, const Model& extra, const WriteOptions& opt
   grow({path, file.get(), *source, manifest, std::move(item), old.tensors}, extra, all, options, reach);
 }
 
-// An append of nothing but a manifest.
+// Appends nothing but a manifest.
 bool amend(const std::string& path, const Model& before, const Model& after, bool dry_run) {
   const bool stored_so = std::ranges::all_of(after.tensors, [](const Tensor& tensor) {
     return std::ranges::all_of(tensor.components,

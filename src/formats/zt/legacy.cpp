@@ -27,7 +27,8 @@ void once(CborReader& cbor, unsigned& seen, unsigned bit, std::string_view key) 
   seen |= 1u << bit;
 }
 
-// One record of 0.1: name, offset, size, dtype, layout, shape, encoding, data_endianness?, checksum?, custom keys.
+// Reads one record of 0.1: name, offset, size, dtype, layout, shape, encoding, data_endianness?, checksum?, custom
+// keys.
 void read_record(CborReader& cbor, RawObject& object) {
   object.at = cbor.offset();
   RawComponent& data = object.components.emplace_back();
@@ -123,7 +124,7 @@ std::string_view short_dtype(std::string_view long_name) {
 }
 
 void read_v01(CborReader& cbor, ObjectChecker& checker) {
-  if (cbor.at_end()) return;  // an empty file may have no array at all
+  if (cbor.at_end()) return;  // a file without tensors may have no array
   wire::KeyCheck names;
   const std::uint64_t start = cbor.offset();
   RawObject object;
@@ -136,8 +137,8 @@ void read_v01(CborReader& cbor, ObjectChecker& checker) {
     cbor.fail_at(start, "zt.object.duplicate", fmt::format("the object \"{}\" appears twice", quote(twice)));
 }
 
-// 1.0: {dtype, shape, format, components: {role: {offset, length, encoding?, digest?}}}; index roles are u64, all
-// others have the tensor's dtype.
+// Reads an object of 1.0: {dtype, shape, format, components: {role: {offset, length, encoding?, digest?}}}. Index roles
+// are u64, all others have the tensor's dtype.
 void read_v10_object(CborReader& cbor, RawObject& object) {
   object.at = cbor.offset();
   std::string_view dtype;

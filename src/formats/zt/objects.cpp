@@ -1,4 +1,4 @@
-// What a manifest says, checked against the rules: types, encodings, bounds, alignment, sizes, overlaps.
+// Checks the objects of a manifest against the rules: types, encodings, bounds, alignment, sizes, overlaps.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -17,11 +17,11 @@
 namespace tare::zt {
 namespace {
 
-// The best a zstd block can do is 128 KiB from a 3-byte header and one byte; more is a lie.
+// A zstd block decodes to at most 128 KiB from a 3-byte header and one byte; a larger ratio is false.
 constexpr std::uint64_t kMostRatio = (std::uint64_t{128} << 10) / 4;
 
-// Decodes to learn the size: containers before 1.2 do not store it, and only dense objects imply it. Takes what that
-// costs from `left`, also when it fails. Nothing when there are more bytes than that.
+// Decodes a component to find its size: containers before 1.2 do not store it, and only dense objects imply it.
+// Subtracts the cost from `left`, even if it fails. Returns nothing if the component has more bytes than `left`.
 std::optional<std::uint64_t> measure(const SourcePtr& source, std::uint64_t offset, std::uint64_t length,
                                      std::uint64_t& left) {
   io::ZstdUnpacker unpacker(source, offset, length);
@@ -36,7 +36,7 @@ std::optional<std::uint64_t> measure(const SourcePtr& source, std::uint64_t offs
   return total;
 }
 
-// "algorithm:value".
+// Returns whether the digest has the form "algorithm:value".
 bool names_algorithm(std::string_view digest) {
   const std::size_t colon = digest.find(':');
   return colon != 0 && colon != std::string_view::npos;
@@ -78,8 +78,8 @@ void ObjectChecker::warn(const RawObject& object, std::uint64_t at, std::string_
       Error(ErrorKind::corrupt, rule, sentence).in(input_.path).at(at).about("tensor " + quote(object.name)));
 }
 
-// One allowance for the whole file, for what is unpacked and for what it is unpacked from, and each range is unpacked
-// once: many objects may share a few bytes that decode to very many, or many bytes that decode to none.
+// There is one allowance for the whole file, for decoded and for stored bytes, and each range is decoded once: many
+// objects may share a few bytes that decode to very many, or many bytes that decode to none.
 std::optional<std::uint64_t> ObjectChecker::measured_size(const RawObject& object, const RawComponent& raw) {
   const std::pair range(*raw.offset, *raw.length);
   if (const auto known = measured_.find(range); known != measured_.end()) return known->second;
@@ -141,7 +141,7 @@ std::optional<std::uint64_t> ObjectChecker::decoded_size(const RawObject& object
   return size;
 }
 
-// Nothing can be checked by it, so it is no reason not to open the file; but it promises what it does not hold.
+// A digest in another form cannot be checked. That does not prevent opening the file, but it is an error.
 void ObjectChecker::complain_about_digest(const RawObject& object, const RawComponent& raw) {
   const std::string sentence =
       fmt::format("component {}: the digest \"{}\" is not of the form algorithm:value; nothing can be checked by it",
@@ -202,7 +202,7 @@ bool ObjectChecker::check_component(const RawObject& object, const RawComponent&
 
 void put_unknown(Map& attributes, std::string key, Map unknown) {
   if (unknown.empty()) return;
-  while (attributes.find(key) != nullptr) key += '+';  // the file's own attribute of that name stays what it is
+  while (attributes.find(key) != nullptr) key += '+';  // the file's own attribute with that name is kept
   attributes.append(std::move(key), std::move(unknown));
 }
 
@@ -217,7 +217,8 @@ void ObjectChecker::add(RawObject& raw) {
   for (RawComponent& component : raw.components) {
     if (!check_component(raw, component, tensor.components.emplace_back())) continue;
     ranges_.push_back({*component.offset, *component.length, number});
-    put_unknown(tensor.attributes, fmt::format("{}.{}", kUnknownKeys, component.role), std::move(component.unknown));
+    if (!component.unknown.empty())  // making the key costs a tenth of opening a tensor
+      put_unknown(tensor.attributes, fmt::format("{}.{}", kUnknownKeys, component.role), std::move(component.unknown));
   }
   if (!first_) {
     widen_indices(raw, tensor);
@@ -230,7 +231,7 @@ void ObjectChecker::add(RawObject& raw) {
   if (first_) drop_last(raw);
 }
 
-// The tensor just added is broken. Its bytes are its own all the same, as far as they lie in the data.
+// Removes the last tensor, which is broken. Its bytes within the data still belong to no other tensor.
 void ObjectChecker::drop_last(const RawObject& raw) {
   const auto number = static_cast<std::uint32_t>(tensors_.size() - 1);
   while (!ranges_.empty() && ranges_.back().tensor == number) ranges_.pop_back();
@@ -253,8 +254,8 @@ void ObjectChecker::add_broken(const RawObject& raw, Error error) {
   drop_last(raw);
 }
 
-// What SciPy hands out and upstream writes as it is: signed indices. A negative one becomes larger than any shape, so
-// that the rules for indices find it.
+// Widens signed indices, which come from SciPy and which upstream writes unchanged. A negative one becomes larger than
+// any shape, so the rules for indices find it.
 void ObjectChecker::widen_indices(const RawObject& raw, Tensor& tensor) {
   static constexpr std::string_view kIndexRoles[] = {"indices", "indptr", "coords"};
   if (tensor.layout != "sparse_csr" && tensor.layout != "sparse_coo") return;
@@ -263,7 +264,8 @@ void ObjectChecker::widen_indices(const RawObject& raw, Tensor& tensor) {
         std::find(std::begin(kIndexRoles), std::end(kIndexRoles), component.role) != std::end(kIndexRoles);
     const bool narrow = component.dtype == DType::i32;
     if (!index || !component.type.empty() || (!narrow && component.dtype != DType::i64)) continue;
-    if (narrow && component.blob.size() % 4 != 0) continue;  // no whole numbers: refused by the layout's rules
+    // Not a whole number of indices: the layout's rules refuse it
+    if (narrow && component.blob.size() % 4 != 0) continue;
     warn(raw, raw.at, "zt.sparse.index",
          fmt::format("the component \"{}\" is {}, the document asks for u64: read as that, and written so",
                      quote(component.role), name_of(component.dtype)));
@@ -279,7 +281,7 @@ void ObjectChecker::check_overlaps() {
   if (!std::is_sorted(ranges_.begin(), ranges_.end(), before)) std::sort(ranges_.begin(), ranges_.end(), before);
   std::size_t last = ranges_.size();  // the last range that is not empty
   for (std::size_t i = 0; i < ranges_.size(); ++i) {
-    if (ranges_[i].length == 0) continue;  // overlaps nothing, wherever it lies
+    if (ranges_[i].length == 0) continue;  // an empty range overlaps nothing
     const std::size_t previous = std::exchange(last, i);
     if (previous == ranges_.size()) continue;
     const Range &a = ranges_[previous], &b = ranges_[i];
@@ -293,8 +295,8 @@ void ObjectChecker::check_overlaps() {
   }
 }
 
-// Of two that overlap the first stays: its bytes are its own as much as anybody's. `order`: which number each of
-// `tensors_` had before they were put in order.
+// Removes tensors that overlap an earlier one; the first of two stays. `order` has the number that each of `tensors_`
+// had before sorting.
 void ObjectChecker::drop_overlapping(std::span<const std::uint32_t> order) {
   if (overlapping_.empty()) return;
   std::vector<Tensor> kept;
@@ -310,7 +312,7 @@ void ObjectChecker::drop_overlapping(std::span<const std::uint32_t> order) {
   tensors_ = std::move(kept);
 }
 
-// Bytes outside every blob; writers leave them zero.
+// Checks the bytes outside every blob, which writers leave zero.
 void ObjectChecker::check_padding() {
   Bytes buffer(std::size_t{1} << 16);
   std::uint64_t at = kMagic.size();
@@ -337,14 +339,14 @@ void ObjectChecker::check_padding() {
   }
 }
 
-// The tensors in the order of their first blobs: `ranges_` is sorted, so that is the order in which they first appear
-// there. Of several at one place those without bytes come first, as only they can have been written in front of the one
-// that has some; what is still equal (empty tensors, tensors that share a blob) goes by name.
+// Returns the tensors in the order of their first blobs, which is the order of `ranges_`. At the same offset, tensors
+// without bytes come first, because they can only have been written before one that has bytes; ties (empty tensors,
+// tensors that share a blob) are sorted by name.
 std::vector<std::uint32_t> ObjectChecker::order_of_tensors() const {
   std::vector<std::uint32_t> order;
   order.reserve(tensors_.size());
   std::vector<bool> placed(tensors_.size(), false), filled(tensors_.size(), false);
-  std::size_t group = 0;  // where the tensors with the current offset start
+  std::size_t group = 0;  // the first tensor with the current offset
   const auto before = [&](std::uint32_t a, std::uint32_t b) {
     return filled[a] != filled[b] ? filled[b] : tensors_[a].name < tensors_[b].name;
   };
@@ -359,7 +361,7 @@ std::vector<std::uint32_t> ObjectChecker::order_of_tensors() const {
     order.push_back(ranges_[i].tensor);
   }
   std::sort(order.begin() + static_cast<std::ptrdiff_t>(group), order.end(), before);
-  // Objects without any component stand last, as they came.
+  // Objects without components come last, in their own order.
   for (std::uint32_t i = 0; i < placed.size(); ++i)
     if (!placed[i]) order.push_back(i);
   return order;
@@ -367,7 +369,7 @@ std::vector<std::uint32_t> ObjectChecker::order_of_tensors() const {
 
 std::vector<Tensor> ObjectChecker::finish() {
   check_overlaps();
-  // What an object that could not be read calls its own is not known.
+  // If an object could not be read, its bytes are unknown and would look like padding.
   if (diagnostics_.thorough() && !unread_) check_padding();
   const std::vector<std::uint32_t> order = order_of_tensors();
   put_in_order(tensors_, order);

@@ -1,4 +1,4 @@
-// Reading the manifest: where it is, what its keys say. What the objects mean is checked in zt_objects.cpp.
+// Reads the manifest: finds it and parses its keys. objects.cpp checks the objects.
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -18,7 +18,7 @@ namespace {
 using wire::CborMajor;
 using wire::CborReader;
 
-// Which keys of a fixed set have been met; a key that appears twice is refused.
+// Records which keys of a fixed set were read; refuses a key that appears twice.
 class Fields {
  public:
   Fields(CborReader& cbor, std::string_view rule) : cbor_(cbor), rule_(rule) {}
@@ -40,7 +40,7 @@ void optional_field(CborReader& cbor, const Read& read) {
   if (!cbor.next_is_null()) read();
 }
 
-// A text key the document does not know: carried, so that a conversion to zTensor loses nothing.
+// Keeps a text key that the document does not define, so that a conversion to zTensor loses nothing.
 void keep_unknown(CborReader& cbor, std::string_view key, Map& unknown, std::string_view duplicate_rule) {
   constexpr std::size_t kMost = 1024;  // look-ups are linear
   if (unknown.find(key) != nullptr)
@@ -83,7 +83,7 @@ void read_component(CborReader& cbor, RawComponent& out) {
   }
 }
 
-// More than any layout has; look-ups among them are linear.
+// More than any layout has; look-ups are linear.
 constexpr std::size_t kMostComponents = 1024;
 
 void read_components(CborReader& cbor, RawObject& object) {
@@ -140,12 +140,12 @@ void read_object(CborReader& cbor, RawObject& object) {
   put_unknown(object.attributes, std::string(kUnknownKeys), std::move(unknown));
 }
 
-// Objects of the map container, new (`objects`) and old (`tensors` of 1.0).
+// Reads the objects of the map container: `objects`, or `tensors` of 1.0 if `old`.
 void read_objects(CborReader& cbor, ObjectChecker& checker, bool old) {
   wire::KeyCheck names;
   const std::uint64_t start = cbor.offset();
   auto entries = cbor.enter(CborMajor::map);
-  // The smallest object takes more than 24 bytes: a lying count reserves nothing it could not fill.
+  // The smallest object takes more than 24 bytes: a false count cannot reserve more than the bytes could fill.
   checker.reserve(std::min<std::uint64_t>(entries.count(), cbor.remaining() / 24));
   RawObject object;
   while (cbor.next(entries)) {
@@ -169,7 +169,7 @@ void take_attachments(Map& files, Model& model) {
   for (auto& [name, bytes] : files) model.attachments.push_back({name, Blob::memory(std::move(*bytes.get<Bytes>()))});
 }
 
-// Splits what we keep in private root attributes off the metadata.
+// Moves the private root attributes from the metadata into the model.
 void take_private(Model& model, Diagnostics& diagnostics, const Input& input, const Manifest& manifest) {
   const auto report = [&](std::string_view key, std::string_view why) {
     diagnostics.warning(Error(ErrorKind::corrupt, "zt.private.malformed", fmt::format("the attribute {}: {}", key, why))
@@ -177,7 +177,7 @@ void take_private(Model& model, Diagnostics& diagnostics, const Input& input, co
                             .at(manifest.offset));
   };
   PrivateTree tree("zt.private.malformed");
-  // What is not of our form stays the metadata that it looks like.
+  // An attribute in another form stays metadata.
   const auto take = [&](std::string_view key, std::string_view part, const auto& apply) {
     Value* const kept = model.metadata.find(key);
     if (kept == nullptr) return;
@@ -197,14 +197,14 @@ void take_private(Model& model, Diagnostics& diagnostics, const Input& input, co
 
 bool follows(std::span<const std::string_view> order, std::size_t& next, std::string_view key) {
   const auto found = std::find(order.begin(), order.end(), key);
-  if (found == order.end()) return true;  // unknown keys have no place of their own
+  if (found == order.end()) return true;  // unknown keys may be anywhere
   const auto index = static_cast<std::size_t>(found - order.begin());
   const bool ascending = index >= next;
   next = index + 1;
   return ascending;
 }
 
-// Whether one struct map and the maps inside it stand in the order that writers use.
+// Returns whether a struct map and the maps inside it are in the order that writers use.
 bool is_in_order(CborReader cbor) {
   static constexpr std::string_view kRoot[] = {"version", "attributes", "objects"};
   static constexpr std::string_view kObject[] = {"shape", "format", "attributes", "components"};
@@ -239,7 +239,7 @@ bool is_in_order(CborReader cbor) {
   return good;
 }
 
-// Forms that are tolerated, and versions that are merely old.
+// Reports tolerated forms and old versions.
 void note_deviations(const CborReader& cbor, const Manifest& manifest, const Input& input, std::string_view version,
                      Diagnostics& diagnostics) {
   const auto about = [&](std::string_view rule, const std::string& sentence) {
@@ -250,7 +250,7 @@ void note_deviations(const CborReader& cbor, const Manifest& manifest, const Inp
   };
   if (!version.starts_with("1.2"))
     diagnostics.note(about("zt.version.other", fmt::format("container version {}", version)));
-  // Containers before 1.2 were written by a library that used such forms as a matter of course.
+  // The library that wrote containers before 1.2 always used such forms.
   if (cbor.saw_indefinite() && version != "0.1")
     warn("zt.manifest.indefinite", "the manifest has items of indefinite length");
   if (cbor.saw_long_head()) warn("zt.manifest.long_head", "the manifest has numbers not in their shortest form");
@@ -270,7 +270,7 @@ bool is_version(std::string_view version, std::string_view minor) {
   return version == minor || (version.starts_with(minor) && version[minor.size()] == '.');
 }
 
-// The version decides how the rest is read, and nothing forces it to stand first.
+// Finds the version, which decides how the rest is read but need not be the first key.
 std::string find_version(CborReader cbor) {
   for (auto entries = cbor.enter(CborMajor::map); cbor.next(entries);) {
     if (cbor.read_text() != "version") {
@@ -314,7 +314,7 @@ Model read_manifest(const Input& input, const ReadOptions& options, const Manife
   CborReader cbor(manifest.bytes(), input.path, manifest.offset, options.limits.depth);
   Model model;
   std::string version = "0.1";
-  // 1.0 is the container without a footer magic; its tensors are called so.
+  // 1.0 has no footer magic, and calls objects "tensors".
   if (!manifest.v01) version = find_version(cbor);
   const bool old = !manifest.v01 && !manifest.has_footer;
   const bool sizes_given = !manifest.v01 && !old && !is_version(version, "1.0") && !is_version(version, "1.1");
@@ -371,7 +371,7 @@ Manifest find_manifest(const Source& source, const Limits& limits) {
   const auto length = load_le<std::uint64_t>(tail.data() + kFooterBytes - footer);
   const std::uint64_t room = size - 8 - footer;
 
-  // Without the footer it is a container of 1.0, or, far more often, a truncated file.
+  // Without the footer magic it is a container of 1.0 or, far more often, a truncated file.
   const std::string_view cut_off =
       "does not end in the footer magic ZTEN1000: the file is truncated (download it again) or damaged";
   if (length > room) {
@@ -380,7 +380,8 @@ Manifest find_manifest(const Source& source, const Limits& limits) {
                  fmt::format("the footer states a manifest of {} bytes, there is room for {}", length, room),
                  size - footer);
   }
-  // 0.1 writes no list at all for no tensors, and then nothing else either: zeros at the end of more are padding.
+  // 0.1 writes no list if there are no tensors, and then no data either. A length of 0 after data is padding, not a
+  // footer: the file is truncated.
   if (v01 && length == 0 && room > 0)
     throw refuse("zt.truncated", fmt::format("{} bytes of data and no list of tensors: the file is truncated", room),
                  size - footer);
@@ -392,7 +393,7 @@ Manifest find_manifest(const Source& source, const Limits& limits) {
         .at(size - footer);
   manifest.offset = size - footer - length;
   manifest.copy = io::Metadata(source, manifest.offset, length);
-  // A 1.0 manifest is a map; anything else in its place is the tail of a file that was cut.
+  // A 1.0 manifest is a map; anything else here is the end of a truncated file.
   const bool map = length > 0 && (std::to_integer<unsigned>(manifest.bytes()[0]) >> 5) == 5;
   if (!manifest.has_footer && !v01 && !map) throw refuse("zt.footer.magic", cut_off, size - 8);
   return manifest;

@@ -1,4 +1,4 @@
-// Writing container 1.2: header, blobs, manifest, footer, front to back.
+// Writes container 1.2 front to back: header, blobs, manifest, footer.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -23,7 +23,7 @@ using wire::CborWriter;
 
 std::span<const std::byte> as_bytes(std::string_view text) { return std::as_bytes(std::span(text)); }
 
-// The entries of a map in byte order of their keys, less those in `except`.
+// Returns the entries of a map in byte order of their keys, without those in `except`.
 std::vector<const Map::Entry*> sorted_entries(const Map& map, std::span<const std::string_view> except = {}) {
   std::vector<const Map::Entry*> entries;
   for (const auto& entry : map)
@@ -32,7 +32,8 @@ std::vector<const Map::Entry*> sorted_entries(const Map& map, std::span<const st
   return entries;
 }
 
-// Unknown text keys kept from the source: written back at their level, never in place of a key of ours.
+// Returns unknown text keys that were kept from the source; they are written back at their level, and never replace a
+// key of ours.
 std::vector<const Map::Entry*> unknown_entries(const Map& attributes, std::string_view key,
                                                std::span<const std::string_view> ours) {
   const Value* kept = attributes.find(key);
@@ -80,7 +81,7 @@ void put_component(CborWriter& out, const Tensor& tensor, const Component& compo
   put_entries(out, unknown);
 }
 
-// The attribute keys under which unknown fields of this tensor are kept.
+// Returns the attribute keys that hold unknown fields of this tensor.
 std::vector<std::string> private_keys(const Tensor& tensor) {
   std::vector<std::string> keys;
   const auto add_if_map = [&](std::string key) {
@@ -125,7 +126,7 @@ void put_object(CborWriter& out, const StoredTensor& stored) {
 
 constexpr std::string_view kReserved = "zt.write.reserved";
 
-// Metadata plus what zTensor has no place of its own for.
+// Returns the metadata and what zTensor has no field for.
 Map root_attributes(const Model& model) {
   Map attributes = model.metadata;
   if (!model.config.empty()) put_own(attributes, kConfigKey, model.config.to_map(), kReserved);
@@ -148,8 +149,8 @@ Error duplicate_key(std::string_view key) {
                fmt::format("the metadata key {} appears twice in one map", quote(key)));
 }
 
-// Keys are CBOR text, which is UTF-8, and appear once; `depth` levels may still follow. Of attributes: what is kept of
-// unknown keys is written two levels further up.
+// Keys are CBOR text, so they must be UTF-8, and must appear once; `depth` levels may still follow. Unknown keys that
+// are kept in attributes are written two levels higher.
 enum class Entries { attributes, inner };
 void check_tree(const Value& value, unsigned depth);
 void check_tree(const Map& map, unsigned depth, Entries entries = Entries::inner) {
@@ -179,7 +180,7 @@ void check_tree(const Value& value, unsigned depth) {
     for (const Value& item : *list) check_tree(item, depth - 1);
 }
 
-// What is left for values of metadata inside the manifest, the root's attributes and an object's.
+// The levels that remain for metadata values in the root's attributes and in an object's.
 constexpr unsigned kRootDepth = Limits().depth - 2, kObjectDepth = Limits().depth - 4;
 
 void check_attachments(const Model& model) {
@@ -279,7 +280,7 @@ bool stays_packed(const Blob& blob, const WriteOptions& options) {
   return blob.encoding() == Encoding::zstd && !options.zstd_level && !options.unpack;
 }
 
-// What is copied without being unpacked is unpacked once all the same, to nowhere: a file that Tare writes can be read.
+// Compressed components that are copied unchanged are decoded once, so that every file that Tare writes can be read.
 void check_packed(std::span<const Tensor> tensors, const WriteOptions& options) {
   std::vector<const Blob*> packed;
   for (const Tensor& tensor : tensors)

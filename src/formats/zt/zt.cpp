@@ -18,13 +18,13 @@
 // has a CBOR array of flat records instead of the map.
 //
 // Mapping: an object is a tensor, `format` its layout, root attributes are the metadata. Config, vocabulary and
-// attachments live in the private root attributes tare.config, tare.vocabulary and tare.attachments. Text keys that
-// the document does not define are kept under zt.keys and written back where they stood.
+// attachments are in the private root attributes tare.config, tare.vocabulary and tare.attachments. Text keys that the
+// document does not define are kept under zt.keys and written back at their place.
 //
-// Refused although upstream's reader takes it, because it would be half-read: repeated names, components outside
-// the data, misaligned or partly overlapping, sizes that disagree with the shape, unknown dtypes and encodings. Taken
-// although not canonical (verify warns): indefinite lengths, long heads, tags, other key orders, bytes behind the
-// CBOR item, non-zero padding, upper-case hex.
+// Refused although upstream's reader accepts it, because it would be read in part: repeated names, components outside
+// the data, misaligned or partly overlapping, sizes that disagree with the shape, unknown dtypes and encodings.
+// Accepted although not canonical (verify warns): indefinite lengths, long heads, tags, other key orders, bytes after
+// the CBOR item, non-zero padding, upper-case hex.
 #include "formats/zt/zt.hpp"
 
 #include <algorithm>

@@ -1,4 +1,4 @@
-// What the parts of the zTensor format share; see zt.cpp for the byte map.
+// Declarations shared by the parts of the zTensor format; zt.cpp has the byte map.
 #pragma once
 
 #include <cstdint>
@@ -21,27 +21,27 @@ inline constexpr std::uint64_t kFooterBytes = 16;  // manifest size, magic
 inline constexpr std::uint64_t kMaxManifest = std::uint64_t{1} << 30;
 inline constexpr std::string_view kWrittenVersion = "1.2.0";
 
-// Private root attributes for what zTensor has no place of its own for.
+// Private root attributes for what zTensor has no field for.
 inline constexpr std::string_view kConfigKey = "tare.config";
 inline constexpr std::string_view kVocabularyKey = "tare.vocabulary";
 inline constexpr std::string_view kAttachmentsKey = "tare.attachments";
-// Text keys that the document does not know are kept under this one: in the metadata (root), in a tensor's attributes
-// (object), and with ".ROLE" behind it (component).
+// The key for text keys that the document does not define: in the metadata (root), in a tensor's attributes (object),
+// and followed by ".ROLE" (component).
 inline constexpr std::string_view kUnknownKeys = "zt.keys";
-// Keeps them there; under another key if an attribute of the file has that one.
+// Keeps such keys under `key`, or under another one if the file has an attribute with that key.
 void put_unknown(Map& attributes, std::string key, Map unknown);
 
-// The manifest's bytes and where they are.
+// The manifest's bytes and their offset.
 struct Manifest {
   std::uint64_t offset = 0;
   io::Metadata copy;
-  bool v01 = false;        // of the container 0.1
+  bool v01 = false;        // the file is a container 0.1
   bool has_footer = true;  // containers 1.1 and later
 
   std::span<const std::byte> bytes() const { return copy.bytes(); }
 };
 
-// A component as its manifest spells it, before anything is believed.
+// A component as the manifest has it, before any check.
 struct RawComponent {
   std::string_view role, dtype, type, encoding, digest;
   std::optional<std::uint64_t> offset, length, uncompressed;
@@ -58,20 +58,20 @@ struct RawObject {
   std::uint64_t at = 0;
 };
 
-// Turns raw objects into tensors, checking everything that can be checked without touching tensor data.
+// Turns raw objects into tensors, and checks everything that can be checked without reading tensor data.
 class ObjectChecker {
  public:
-  // `data_end`: where the blobs must end (the manifest's offset). `sizes_given`: zstd components must say their
-  // decoded size (from 1.2 on).
+  // `data_end`: the offset at which the blobs must end (that of the manifest). `sizes_given`: zstd components must
+  // state their decoded size (from 1.2 on).
   ObjectChecker(const Input& input, const ReadOptions& options, Diagnostics& diagnostics, std::uint64_t data_end,
                 bool sizes_given);
 
   void add(RawObject& raw);
-  // An object that cannot be read; `raw` has what is known of it.
+  // Adds an object that cannot be read; `raw` has what is known of it.
   void add_broken(const RawObject& raw, Error error);
-  // All tensors, by the offset of their first blob, ties by name; after the check that blobs do not overlap.
+  // Checks that blobs do not overlap, and returns all tensors, sorted by the offset of their first blob, then by name.
   std::vector<Tensor> finish();
-  // Those that broke a rule of their own, after `finish`.
+  // Returns the broken tensors; called after `finish`.
   std::vector<BrokenTensor> take_broken() { return std::move(broken_); }
   void reserve(std::uint64_t count);
 
@@ -79,7 +79,7 @@ class ObjectChecker {
   static constexpr std::uint32_t kNoTensor = UINT32_MAX;
   struct Range {
     std::uint64_t offset, length;
-    std::uint32_t tensor;  // kNoTensor: of a broken one, whose bytes are nevertheless its own
+    std::uint32_t tensor;  // kNoTensor: a broken tensor, whose bytes still belong to no other
   };
 
   bool check_component(const RawObject& object, const RawComponent& raw, Component& out);
@@ -104,20 +104,21 @@ class ObjectChecker {
   Diagnostics& diagnostics_;
   std::uint64_t data_end_;
   bool sizes_given_;
-  // What was unpacked only to learn its size, by offset and length of the range; and what may still be.
+  // Sizes of components that were decoded only to measure them, by offset and length of the range; and the bytes that
+  // may still be decoded.
   std::map<std::pair<std::uint64_t, std::uint64_t>, std::uint64_t> measured_;
   std::uint64_t measurable_, measured_packed_ = 0;
   std::vector<Tensor> tensors_;
   std::vector<Range> ranges_;
   std::vector<BrokenTensor> broken_;
   bool unread_ = false;                         // some object could not be read
-  std::optional<Error> first_;                  // what is wrong with the object at hand
+  std::optional<Error> first_;                  // the first error of the current object
   std::map<std::uint32_t, Error> overlapping_;  // by number of the tensor
-  std::vector<Range> lost_;                     // of broken tensors, as far as they lie in the data
+  std::vector<Range> lost_;                     // ranges of broken tensors within the data
 };
 
-// Reads one object with `read`. Should that fail, the object is broken and passed over: the file is as good as its
-// CBOR is.
+// Reads one object with `read`. If that fails, the object is broken and skipped; the others can still be read if its
+// CBOR is valid.
 template <typename Read>
 void read_guarded(wire::CborReader& cbor, RawObject& object, ObjectChecker& checker, const Read& read) {
   const auto start = cbor.mark();
@@ -141,42 +142,42 @@ void read_guarded(wire::CborReader& cbor, RawObject& object, ObjectChecker& chec
 Manifest find_manifest(const Source& source, const Limits& limits);
 
 Model read(const Input& input, const ReadOptions& options);
-// An array of dimensions, at most 64.
+// Reads an array of dimensions, at most 64.
 void read_shape(wire::CborReader& cbor, Shape& shape);
-// The two containers before the footer.
+// The two containers without a footer magic.
 void read_v01(wire::CborReader& cbor, ObjectChecker& checker);
 void read_v10_object(wire::CborReader& cbor, RawObject& object);
-// A long dtype name of 0.1 and 1.0 ("float32") as a storage type; the name itself when it is none.
+// Returns the storage type for a long dtype name of 0.1 and 1.0 ("float32"); the name itself if it is not one.
 std::string_view short_dtype(std::string_view long_name);
 
 void write(const Model& model, Sink& sink, const WriteOptions& options);
 
-// Where each component of each tensor came to lie, as the manifest needs it.
+// The place of a component in the file, as the manifest states it.
 struct StoredComponent {
   std::uint64_t offset = 0, length = 0;
-  std::optional<std::uint64_t> uncompressed;  // set: zstd
+  std::optional<std::uint64_t> uncompressed;  // set if compressed with zstd
   std::string digest;
 };
 struct StoredTensor {
   const Tensor* tensor = nullptr;
-  std::vector<StoredComponent> components;  // as tensor->components
+  std::vector<StoredComponent> components;  // in the order of tensor->components
 };
-// Canonical manifest bytes. Throws Error limit `zt.manifest.size` above 1 GiB.
+// Returns the canonical bytes of the manifest. Throws Error limit `zt.manifest.size` above 1 GiB.
 Bytes build_manifest(const Model& model, std::vector<StoredTensor> tensors);
-// Writes the blobs of these tensors, in order, and says where they are.
+// Writes the blobs of these tensors, in order, and returns their places.
 std::vector<StoredTensor> put_blobs(std::span<const Tensor> tensors, Sink& sink, const WriteOptions& options);
-// Manifest, its length, the magic.
+// Writes the manifest, its length and the magic.
 void put_footer(Sink& sink, std::span<const std::byte> manifest);
-// The order in which a tensor's components are laid out.
+// Returns the order in which a tensor's components are stored.
 std::vector<std::size_t> write_order(const Tensor& tensor);
 bool recognize(const Source& source);
 
-// See tare/append.hpp. `reach`: how far a footer may stand from its manifest (smaller in tests).
+// See tare/append.hpp. `reach`: the largest distance of a footer from its manifest (smaller in tests).
 void append(const std::string& path, const Model& extra, const WriteOptions& options,
             std::uint64_t reach = kMaxManifest);
 // See Format::amend.
 bool amend(const std::string& path, const Model& before, const Model& after, bool dry_run);
-// Throws unless the reader would accept this model: names unique and UTF-8, layouts and sizes in order, metadata not
+// Throws unless the reader would accept this model: unique UTF-8 names, valid layouts and sizes, metadata that is not
 // too deep.
 void check_writable(const Model& model);
 

@@ -1,15 +1,15 @@
-// Growing a file in place, such that it is whole at every moment.
+// Grows a file in place; the file is valid at every moment.
 //
-// A reader finds the manifest through the last 40 bytes, which say where it is from the beginning of the file on. So a copy
-// of the footer at any later end is as good as the footer itself:
+// A reader finds the manifest through the last 40 bytes, which have its offset from the beginning of the file. So a
+// copy of the footer at any later end is as good as the footer itself:
 //
-//   1. write a copy of the footer far beyond the end. One small write inside one sector: the file has its old end or the new
-//      one, and lists what it listed before.
+//   1. write a copy of the footer far beyond the end. It is one small write inside one sector: the file has its old end
+//      or the new one, and lists the same tensors as before.
 //   2. fill the gap with the new blobs, the new manifest and its footer, and flush.
 //   3. truncate the file right after that footer. This is the commit, a single system call.
 //
-// What was in the file before is not touched, as the document demands: the old manifest and its footer become bytes that
-// nothing refers to. When something fails, truncating the file at its old end undoes everything.
+// The old bytes of the file are not touched, as the document requires: the old manifest and its footer become bytes
+// that nothing refers to. If something fails, truncating the file at its old end undoes everything.
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <unistd.h>
@@ -42,17 +42,17 @@ class AppendSink final : public io::GrowingSink {
     // A page-aligned end keeps the copy inside one page.
     const std::uint64_t next = (end + kAhead + kPage) / kPage * kPage;
     put_flushed(next - kFooterBytes, footer_);
-    // The copy before it is not the last one any more, and may come to be between two blobs, where zeros are.
+    // The previous copy is no longer the last one, and may end up between two blobs, where bytes should be zero.
     static constexpr std::array<std::byte, kFooterBytes> kZeros{};
     if (end_ > old_end()) put(end_ - kFooterBytes, kZeros);
     end_ = next;
   }
 
   std::array<std::byte, kFooterBytes> footer_;
-  std::uint64_t end_;  // size of the file now
+  std::uint64_t end_;  // current size of the file
 };
 
-// The entries of the old manifest: its objects, and whatever else it says beside the attributes.
+// The entries of the old manifest: its objects, and everything else except the attributes.
 struct OldEntries {
   EntryList objects, root;
   std::uint64_t alignment = kCanonical, blobs_end = 0;
@@ -86,13 +86,13 @@ OldEntries read_entries(const Manifest& manifest) {
     cbor.skip();
     if (key != "attributes") old.root.add({cbor.between(begin, value), cbor.between(begin, cbor.position())});
   }
-  // The alignment of a file is nowhere in it, and does not need to be: every blob shows it.
+  // The alignment of a file is not stored, but all blobs show it.
   old.alignment = std::clamp(std::uint64_t{1} << std::countr_zero(places), kFloor, kCanonical);
   return old;
 }
 
-// An append that was killed leaves a long tail, and the footer that it was to follow is still in there. Cutting back to it
-// frees the room.
+// An append that was killed leaves a long tail after the last valid footer. Truncates the file there, to free the
+// space.
 std::uint64_t settle_end(int fd, const Source& source, const Manifest& manifest, const OldEntries& old) {
   const std::uint64_t start = manifest.footer.offset + manifest.footer.length, end = start + kFooterBytes;
   if (end >= source.size() || old.blobs_end > start) return source.size();
@@ -104,7 +104,7 @@ std::uint64_t settle_end(int fd, const Source& source, const Manifest& manifest,
   return end;
 }
 
-// The open file, and its manifest.
+// The open file and its manifest.
 struct OldFile {
   const std::string& path;
   int fd;
@@ -112,7 +112,7 @@ struct OldFile {
   const Manifest& manifest;
 };
 
-// Adds the tensors of `extra`, and a manifest that lists them beside the old ones and says what `all` says.
+// Adds the tensors of `extra`, and a manifest that lists them after the old ones and has the metadata of `all`.
 void grow(const OldFile& file, const Model& extra, const Model& all, const WriteOptions& options) {
   OldEntries old = read_entries(file.manifest);
   const std::uint64_t end = settle_end(file.fd, file.source, file.manifest, old);
@@ -129,7 +129,7 @@ void grow(const OldFile& file, const Model& extra, const Model& all, const Write
 
 void append(const std::string& path, const Model& extra, const WriteOptions& options) {
   const io::Descriptor file = io::open_for_growing(path, "zt2.append.locked");
-  // The same open file, not the same path: what is read decides where this one is cut.
+  // Reads through the same open file, not the path: its content decides where this file is truncated.
   const SourcePtr source = io::descriptor_source(io::Descriptor(::fcntl(file.get(), F_DUPFD_CLOEXEC, 0)), path);
   const Manifest manifest = find_manifest(*source, {});
   if (!manifest.footer.has_manifest())
@@ -142,10 +142,10 @@ void append(const std::string& path, const Model& extra, const WriteOptions& opt
   grow({path, file.get(), *source, manifest}, extra, all, options);
 }
 
-// An append of nothing but a manifest.
+// Appends nothing but a manifest.
 bool amend(const std::string& given, const Model& before, const Model& after, bool dry_run) {
   if (!after.broken.empty()) return false;
-  // Of a model in several files only the root says anything.
+  // In a model of several files, only the root has metadata.
   std::error_code none;
   const std::string path = std::filesystem::is_directory(given, none) ? root_in(given) : given;
   Model root;

@@ -1,4 +1,4 @@
-// The canonical form: is it that? And the digest of a model, which does not depend on how it is laid out.
+// Checks whether a file is in canonical form, and computes the digest of a model, which does not depend on its layout.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -15,7 +15,7 @@
 namespace tare::zt2 {
 namespace {
 
-// The objects of a manifest, in the order of their names.
+// Returns the objects of a manifest, sorted by name.
 std::vector<RawObject> list_objects(const Manifest& manifest, bool& shards) {
   std::vector<RawObject> objects;
   Cbor cbor(manifest.bytes(), manifest.footer.offset);
@@ -84,7 +84,8 @@ std::string content_digest(const Model& model, unsigned threads, Progress* progr
   std::vector<std::size_t> order(lines.size());
   for (std::size_t i = 0; i < order.size(); ++i) order[i] = i;
   std::ranges::stable_sort(order, std::greater(), [&](std::size_t i) { return lines[i].part->blob->size(); });
-  // The digest that the file has is part of its identity, and is checked; without one it is that of the canonical form.
+  // If the file has a digest, it is part of the file's identity and is checked; otherwise the canonical form's digest
+  // is used.
   parallel_for(order.size(), threads, [&](std::size_t i) {
     Line& line = lines[order[i]];
     const Blob& blob = *line.part->blob;

@@ -21,7 +21,7 @@ constexpr std::string_view kKinds[] = {
 
 std::string_view kind_name(CborMajor major) { return kKinds[static_cast<std::size_t>(major)]; }
 
-// Names are ASCII nearly always and short: eight bytes at a time before the full check.
+// Names are short and nearly always ASCII: check eight bytes at a time before the full check.
 bool is_ascii(const std::byte* text, std::size_t length) {
   std::uint64_t high = 0;
   std::size_t i = 0;
@@ -95,7 +95,7 @@ std::string_view Cbor::text(std::string_view what) { return take_text(head_of(Cb
 Cbor::Walk Cbor::enter(CborMajor kind, std::string_view what) { return open(head_of(kind, what)); }
 
 Cbor::Walk Cbor::open(const Head& head) {
-  // Every item takes at least a byte, an entry of a map two.
+  // Every item takes at least one byte, an entry of a map two.
   const std::uint64_t most = remaining() / (head.major == CborMajor::map ? 2 : 1);
   if (head.value > most)
     fail("zt2.cbor.syntax", at_, fmt::format("{} entries, the bytes left allow {}", head.value, most));
@@ -119,7 +119,7 @@ bool Cbor::next_entry(Walk& walk, std::string_view& key) {
   return true;
 }
 
-// Keys rise by their encoded bytes; an equal one is a duplicate.
+// Keys must be in ascending order of their encoded bytes; an equal key is a duplicate.
 void Cbor::check_key(Walk& walk, std::size_t begin) {
   const auto last = between(walk.key_, walk.key_end_), key = between(begin, at_);
   walk.key_ = begin;

@@ -1,9 +1,9 @@
-// CBOR as zTensor 2 allows it: RFC 8949's core deterministic encoding and nothing else. One value has one spelling, so two
-// readers cannot read two things out of the same bytes.
+// The CBOR that zTensor 2 allows: RFC 8949's core deterministic encoding and nothing else. A value has one encoding, so
+// two readers cannot read different things from the same bytes.
 //
-// The reader refuses long heads, indefinite lengths, tags, keys that do not rise, floats that are wider than their value,
-// and any NaN but one. Errors are `zt2.cbor.*` for bytes that are not such CBOR, and `zt2.schema` for values of another kind
-// than asked for.
+// The reader refuses long heads, indefinite lengths, tags, keys that are not in ascending order, floats that are wider
+// than necessary, and any NaN but one. Errors are `zt2.cbor.*` for bytes that are not such CBOR, and `zt2.schema` for
+// values of another kind than expected.
 #pragma once
 
 #include <cstddef>
@@ -26,19 +26,19 @@ class Cbor {
   // The root is at depth 0.
   static constexpr unsigned kMaxDepth = 32;
 
-  // A map or array being walked.
+  // The position in a map or array.
   class Walk {
    public:
-    // Entries promised; checked against the bytes that are left.
+    // The stated number of entries, checked against the bytes that are left.
     std::uint64_t count() const { return left_; }
 
    private:
     friend class Cbor;
     std::uint64_t left_ = 0;
-    std::size_t key_ = 0, key_end_ = 0;  // of the last key: where its bytes are
+    std::size_t key_ = 0, key_end_ = 0;  // begin and end of the last key
   };
 
-  // `offset` is where the bytes are in the file, for errors. `depth`: of the first value.
+  // `offset`: of the bytes in the file, for errors. `depth`: of the first value.
   Cbor(std::span<const std::byte> bytes, std::uint64_t offset, unsigned depth = 0)
       : bytes_(bytes), base_(offset), depth_(depth) {}
 
@@ -49,16 +49,16 @@ class Cbor {
     return bytes_.subspan(begin, end - begin);
   }
 
-  // What has not been read yet; and that so many bytes of it, whole values, have been checked and read elsewhere.
+  // Returns the bytes that were not read yet. `advance` skips bytes that were checked and read elsewhere, whole values.
   std::span<const std::byte> rest() const { return bytes_.subspan(at_); }
   void advance(std::size_t bytes) { at_ += bytes; }
 
-  // The next value. `what` is its name in errors.
+  // These read the next value. `what` is its name in errors.
   std::uint64_t uint(std::string_view what);
   std::string_view text(std::string_view what);
   Walk map(std::string_view what) { return enter(CborMajor::map, what); }
   Walk array(std::string_view what) { return enter(CborMajor::array, what); }
-  // Whether another item follows; leaves the array when not.
+  // Returns whether another item follows; leaves the array if not.
   bool next_item(Walk& walk) {
     if (walk.left_ == 0) {
       --depth_;
@@ -67,9 +67,10 @@ class Cbor {
     --walk.left_;
     return true;
   }
-  // Whether another entry follows, whose key is then read: `key` is null if it is not a text. Leaves the map when not.
+  // Returns whether another entry follows, and reads its key: `key` is null if it is not a text. Leaves the map if
+  // there is none.
   bool next_entry(Walk& walk, std::string_view& key);
-  // Any value, checked.
+  // Skips any value, and checks it.
   void skip();
   // Throws unless everything has been read.
   void expect_end() const;
@@ -109,15 +110,15 @@ class Cbor {
   unsigned depth_;
 };
 
-// Whether these bytes are one value of that CBOR, no deeper than `depth` levels.
+// Returns whether these bytes are one value in this encoding, with at most `depth` levels.
 bool is_deterministic(std::span<const std::byte> bytes, unsigned depth);
 
-// Writes a value in that encoding: keys in order, one NaN. Throws `zt2.write.value` for what it cannot say (a tag),
-// `zt2.write.depth` for values that would be deeper than readers take; `depth`: of the value.
+// Writes a value in this encoding: sorted keys, one NaN. Throws `zt2.write.value` for what it cannot encode (a tag),
+// and `zt2.write.depth` for values that are deeper than readers accept; `depth`: of the value.
 void put_value(wire::CborWriter& out, const Value& value, unsigned depth);
 void put_map(wire::CborWriter& out, const Map& map, unsigned depth);
 
-// The order of text keys in a map: that of their encoded bytes, so the shorter one first.
+// The order of text keys in a map: that of their encoded bytes, so shorter keys come first.
 inline bool key_before(std::string_view a, std::string_view b) {
   return a.size() != b.size() ? a.size() < b.size() : a < b;
 }

@@ -1,15 +1,16 @@
-// Profiles of zTensor 2 and the layouts of ours that they are.
+// The profiles of zTensor 2 and the corresponding layouts of Tare.
 //
 //   dense                one part `data`; with the type f4_e2m1 it is packed.f4_e2m1
-//   zt.sparse_csr/1      sparse_csr; with 32-bit indices or values of f4_e2m1 its own layout
-//   zt.sparse_coo/1      sparse_coo; likewise
-//   zt.quant_group/1     quantized_group if it is that; else its own layout
+//   zt.sparse_csr/1      sparse_csr; with 32-bit indices or values of f4_e2m1 a layout of its own
+//   zt.sparse_coo/1      sparse_coo, or a layout of its own in the same cases
+//   zt.quant_group/1     quantized_group if that can express it; else a layout of its own
 //   zt.mx/1              its own layout
 //   gguf.q4_0/1, ...     ggml.q4_0, ...
-//   tare.NAME/1          NAME: layouts of ours without a profile (tare.mcf.k4/1)
+//   tare.NAME/1          NAME: layouts of Tare without a profile (tare.mcf.k4/1)
 //
-// A profile that Tare does not know keeps its id as the name of its layout. One without a namespace, and an object that
-// breaks a rule of its profile which upstream's reader does not check, gets the prefix "zt2:": it is carried, never decoded.
+// An unknown profile keeps its id as the name of its layout. A profile without a namespace gets the prefix "zt2:", as
+// does an object that breaks a rule of its profile which upstream's reader does not check: it is carried, never
+// decoded.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -61,7 +62,7 @@ const Blocks* find_blocks(std::string_view type) {
   return found == std::end(kBlocks) ? nullptr : found;
 }
 
-// The middle of "PREFIXxSUFFIX"; empty when it is not of that form.
+// Returns the middle of "PREFIXxSUFFIX"; empty if the text has another form.
 std::string_view inside(std::string_view text, std::string_view prefix, std::string_view suffix) {
   if (text.size() <= prefix.size() + suffix.size() || !text.starts_with(prefix) || !text.ends_with(suffix)) return {};
   return text.substr(prefix.size(), text.size() - prefix.size() - suffix.size());
@@ -98,7 +99,7 @@ std::string_view factors_of(DType scales) {
   return scales == DType::f16 || scales == DType::bf16 ? "f16_factors" : "f32_factors";
 }
 
-// Whether the layout quantized_group says the same.
+// Returns whether the layout quantized_group can express the tensor.
 bool is_our_group(const Tensor& tensor, const GroupPlan& plan) {
   const Component& data = *tensor.component("data");
   const Component& scales = *tensor.component("scales");
@@ -124,7 +125,7 @@ void adopt_group(Tensor& tensor, const GroupPlan& plan) {
   tensor.layout = "quantized_group";
 }
 
-// As blocks of ggml, if they are those that ggml defines.
+// Gives the tensor a ggml layout if its blocks are those that ggml defines.
 void adopt_blocks(Tensor& tensor, std::string_view id) {
   tensor.layout = id;
   const Blocks* const blocks = find_blocks(inside(id, kBlocksPrefix, kFirst));
@@ -140,7 +141,7 @@ void adopt_blocks(Tensor& tensor, std::string_view id) {
 
 std::string foreign(std::string_view id) { return fmt::format("{}{}", kForeign, id); }
 
-// A namespace and a version: "x.custom/1".
+// Returns whether the id has a namespace and a version: "x.custom/1".
 bool is_profile_id(std::string_view id) {
   const std::size_t slash = id.rfind('/'), dot = id.find('.');
   if (slash == std::string_view::npos || dot == 0 || dot == std::string_view::npos || dot > slash) return false;
@@ -148,20 +149,20 @@ bool is_profile_id(std::string_view id) {
   return !version.empty() && version.find_first_not_of("0123456789") == std::string_view::npos;
 }
 
-// The layout that this id of a profile is; the parts and attributes are not looked at.
+// Returns the layout for the id of a profile, without looking at parts and attributes.
 std::string plain_layout(std::string_view id) {
   if (const std::string_view ours = inside(id, kOurs, kFirst); !ours.empty()) return std::string(ours);
   return is_profile_id(id) && !id.starts_with(kForeign) ? std::string(id) : foreign(id);
 }
 
-// The inverse.
+// The inverse of `plain_layout`.
 std::string plain_id(std::string_view layout) {
   if (layout.starts_with(kForeign)) return std::string(layout.substr(kForeign.size()));
   if (is_profile_id(layout) && inside(layout, kOurs, kFirst).empty()) return std::string(layout);
   return fmt::format("{}{}{}", kOurs, layout, kFirst);
 }
 
-// Whether the parts of a sparse profile are those of our sparse layouts: 64-bit indices, values of whole bytes.
+// Returns whether the parts of a sparse profile fit our sparse layouts: 64-bit indices, values of whole bytes.
 bool has_whole_values(const Tensor& tensor, std::string_view indices) {
   return tensor.component(indices)->dtype == DType::u64 && tensor.component("values")->type != kF4;
 }
@@ -226,7 +227,7 @@ std::optional<Problem> adopt_layout(Tensor& tensor, std::string_view id) {
   Tensor adopted = tensor;
   const auto problem = adopt_known(adopted, id);
   const Codec* const codec = problem ? nullptr : find_codec(adopted.layout);
-  // What only the container's own rules allow: a size that nobody knows.
+  // The container's rules allow tensors that our codec refuses, with sizes that cannot be checked: those are carried.
   if (problem || (codec != nullptr && codec->check(adopted)))
     tensor.layout = foreign(id);
   else
@@ -281,7 +282,7 @@ Map with_parameters(const Object& object, const Map& attributes) {
   return all;
 }
 
-// The tensor as the file has it.
+// Returns the tensor as a reader of the file gets it.
 Tensor as_read(const Object& object) {
   Tensor tensor;
   tensor.name = object.tensor->name;
@@ -297,7 +298,7 @@ Tensor as_read(const Object& object) {
   return tensor;
 }
 
-// Whether the tensor, as an object of this profile, would be read back as what it is. The parts are the object's.
+// Returns whether the tensor, stored as an object of this profile, is read back unchanged. The parts are the object's.
 bool comes_back(const Object& object) {
   Tensor tensor = as_read(object);
   return !check_profile(tensor, object.layout) && !adopt_layout(tensor, object.layout) &&
@@ -308,7 +309,7 @@ bool comes_back(const Object& object) {
 
 namespace {
 
-// Entries at one place are added up here and not allowed there: such a tensor keeps its own name.
+// Our layout adds repeated coordinates up, and the profile forbids them: such a tensor keeps its own layout.
 bool repeats_places(const Tensor& tensor) {
   return !find_codec(tensor.layout)->check(tensor) && codec::find_repeated_place(tensor);
 }
@@ -355,13 +356,13 @@ Object object_of(const Tensor& tensor) {
   } else {
     mapped = false;
     object.layout = plain_id(layout);
-    // An id of the container's own that this tensor does not fit is a name like any other.
+    // If the tensor does not fit the container's own id, the id is treated like any other name.
     if (layout.starts_with(kForeign) && check_profile(as_read(object), object.layout))
       object.layout = fmt::format("{}{}{}", kOurs, layout, kFirst);
   }
   if (mapped && !(layout == "dense" && object.parts.size() == 1 && object.parts[0].type.empty()) &&
       !comes_back(object)) {
-    // Under its own name, as it is.
+    // Stored under its own name, unchanged.
     object.parameters.clear();
     object.implied.clear();
     object.layout = plain_id(layout);

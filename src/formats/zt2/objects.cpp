@@ -1,4 +1,4 @@
-// What a manifest says, checked against the rules: types, bounds, alignment, layouts, overlaps.
+// Checks the objects of a manifest against the rules: types, bounds, alignment, layouts, overlaps.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -16,10 +16,10 @@
 namespace tare::zt2 {
 namespace {
 
-// The best a zstd block can do is 128 KiB from a 3-byte header and one byte; more is a lie.
+// A zstd block decodes to at most 128 KiB from a 3-byte header and one byte; a larger ratio is false.
 constexpr std::uint64_t kMostRatio = (std::uint64_t{128} << 10) / 4;
 
-// Stands for a file that is not there, where only names and sizes are wanted.
+// Represents a missing file if only names and sizes are needed.
 class AbsentSource final : public Source {
  public:
   AbsentSource(std::string name, std::uint64_t size, Error why) : Source(std::move(name), size), why_(std::move(why)) {}
@@ -54,13 +54,14 @@ bool is_digest(std::string_view text) {
                              [](char c) { return (c >= 'a' && c <= 'f') || (c >= '0' && c <= '9'); });
 }
 
-// The document's names of algorithms have no hyphens, and its digits no prefix.
+// In the document, names of algorithms have no hyphens and digits have no prefix.
 constexpr std::string_view kXxh = "xxh3:", kLongXxh = "xxh3128:", kLongXxhOurs = "xxh3-128:", kCrc = "crc32c:0x",
                            kCrcHere = "crc32c:";
 
 namespace {
 
-// Nearly every part has one: in one go, without an allocation. The digits are known to be hexadecimal, in lower case.
+// A fast path without allocations, because nearly every part has such a digest. The digits are known to be lower-case
+// hexadecimal.
 std::optional<Digest> parse_xxh3(std::string_view digits) {
   std::array<std::byte, 8> bytes{};
   if (digits.size() != 2 * bytes.size()) return std::nullopt;
@@ -93,7 +94,7 @@ Objects::Objects(const Input& input, const ReadOptions& options, Diagnostics& di
       file.source = std::make_shared<const AbsentSource>(file.name, file.size, *file.trouble);
 }
 
-// A lying count reserves nothing that the bytes could not fill.
+// A false count cannot reserve more than the bytes could fill.
 void Objects::reserve(std::uint64_t count, std::size_t bytes) {
   constexpr std::size_t kLeastPlain = 84, kLeast = 48;
   const auto most = static_cast<std::size_t>(std::min<std::uint64_t>(count, bytes / kLeastPlain));
@@ -142,10 +143,10 @@ void Objects::warn(const RawObject& object, std::uint64_t at, const Problem& pro
                            .about("tensor " + quote(object.name)));
 }
 
-// The number of the file; that of none when the table does not have it.
+// Returns the number of the file; an invalid number if the table does not have it.
 std::uint32_t Objects::file_of(std::string_view shard) const {
   if (shard.data() == nullptr) return 0;
-  // The table is in the order of its keys.
+  // The table is sorted by its keys.
   const auto found =
       std::lower_bound(files_.begin() + 1, files_.end(), shard,
                        [](const Shard& file, std::string_view name) { return key_before(file.name, name); });
@@ -157,7 +158,7 @@ Blob Objects::blob_of(const RawObject& object, const RawPart& raw, const Shard& 
   if (raw.encoding.data() == nullptr) return Blob::range(file.source, *raw.offset, *raw.length, digest);
   if (raw.encoding != kSeekableId)
     return undecodable_blob(file.source, *raw.offset, *raw.length, *raw.decoded, std::string(raw.encoding), digest);
-  // Whoever only lists does not decode.
+  // A listing does not decode.
   if (options_.listing) return seekable_blob(file.source, *raw.offset, *raw.length, *raw.decoded, digest);
   if (*raw.decoded / kMostRatio > *raw.length)
     throw Error(
@@ -192,7 +193,7 @@ bool Objects::check_part(const RawObject& object, const RawPart& raw, Component&
       return bad("zt2.schema", fmt::format("{} is stored as {}, not as {}", raw.type, name_of(*storage), raw.dtype));
   ranges_.push_back({number, static_cast<std::uint32_t>(tensors_.size() - 1), *raw.offset, *raw.length});
   if (file.source == nullptr) {
-    if (!first_) first_ = *file.trouble;  // which has been told
+    if (!first_) first_ = *file.trouble;  // already reported
     return false;
   }
   Digest digest;
@@ -201,7 +202,7 @@ bool Objects::check_part(const RawObject& object, const RawPart& raw, Component&
   if (raw.digest.data() != nullptr) {
     if (auto parsed = parse_digest(raw.digest)) {
       digest = std::move(*parsed);
-    } else if (diagnostics_.thorough()) {  // no reason not to open the file, but it promises what it does not hold
+    } else if (diagnostics_.thorough()) {  // does not prevent opening the file, but it is an error
       diagnostics_.error(Error(ErrorKind::corrupt, "zt2.digest.form",
                                fmt::format("part {}: the digest \"{}\" has another number of digits than its algorithm",
                                            quote(raw.name), quote(raw.digest)))
@@ -229,7 +230,7 @@ void Objects::read_attributes(const RawObject& raw, Tensor& tensor) {
   tensor.attributes = unfold(cbor.read_map());
 }
 
-// The rule of content that only this container has: no two entries at one place, which have a meaning elsewhere.
+// Checks a rule that only this container has: no coordinates may repeat, although other containers give that a meaning.
 void Objects::check_data(const Tensor& tensor, const RawObject& raw) {
   if (raw.layout != codec::zt2::kCooId || tensor.layout != "sparse_coo") return;
   if (const auto problem = codec::find_repeated_place(tensor))
@@ -257,7 +258,7 @@ void Objects::add(RawObject& raw) {
   if (first_) drop_last();
 }
 
-// The tensor just added is broken. Its bytes are nobody else's all the same.
+// Removes the last tensor, which is broken. Its bytes still belong to no other tensor.
 void Objects::drop_last() {
   const auto number = static_cast<std::uint32_t>(tensors_.size() - 1);
   for (std::size_t i = ranges_.size(); i-- > 0 && ranges_[i].tensor == number;) ranges_[i].tensor = kManifest;
@@ -272,14 +273,14 @@ void Objects::add_broken(const RawObject& raw, Error error) {
   drop_last();
 }
 
-// Two blobs of one file are the same one or have no byte in common. The manifest is a blob, too.
+// Two blobs of a file must be identical or disjoint. The manifest is a blob, too.
 void Objects::check_overlaps() {
   ranges_.push_back({0, kManifest, footer_.offset, footer_.length});
-  // A canonical file has them by name, and its list by length and then by name: a few runs.
+  // In a canonical file the ranges are sorted by name, and the list by length and name: a few sorted runs.
   merge_runs(std::span(ranges_), [](const Range& a, const Range& b) {
     return std::tie(a.file, a.offset, a.length) < std::tie(b.file, b.offset, b.length);
   });
-  const Range* last = nullptr;  // the last one that is not empty
+  const Range* last = nullptr;  // the last range that is not empty
   for (const Range& range : ranges_) {
     if (range.length == 0) continue;
     const Range* const before = std::exchange(last, &range);
@@ -302,7 +303,7 @@ void Objects::check_overlaps() {
   }
 }
 
-// By their first blobs; of several at one place (shared, empty) by name.
+// Sorts by the first blobs; at the same offset (shared or empty blobs) by name.
 std::vector<std::uint32_t> Objects::order_of_tensors() const {
   std::vector<std::uint32_t> order;
   order.reserve(tensors_.size() + plain_.size());
@@ -317,7 +318,7 @@ std::vector<std::uint32_t> Objects::order_of_tensors() const {
     const Range& range = ranges_[i];
     if (i > 0 && (range.offset != ranges_[i - 1].offset || range.file != ranges_[i - 1].file)) close_group();
     if (range.tensor == kManifest) continue;
-    if ((range.tensor & kPlain) == 0) {  // may have several parts
+    if ((range.tensor & kPlain) == 0) {  // it may have several parts
       if (placed[range.tensor]) continue;
       placed[range.tensor] = true;
     }
@@ -338,7 +339,7 @@ std::vector<Tensor> Objects::finish() {
   const SourcePtr& source = files_.front().source;
   const auto others = static_cast<std::uint32_t>(tensors_.size());
   tensors_.reserve(others + plain_.size());
-  if (others == 0 && overlapping_.empty()) {  // nearly always: each is made where it belongs
+  if (others == 0 && overlapping_.empty()) {  // nearly always: each tensor is made at its final place
     prefer_huge_pages(tensors_.data(), tensors_.capacity() * sizeof(Tensor));
     for (const std::uint32_t number : order) make_tensor(plain_[number ^ kPlain], source, tensors_.emplace_back());
     return std::move(tensors_);
@@ -352,7 +353,7 @@ std::vector<Tensor> Objects::finish() {
     broken_.push_back({std::exchange(tensor, Tensor()), error});
   }
   put_in_order(tensors_, std::move(order));
-  // What is in order has a component; what was taken out has none.
+  // Overlapping tensors were moved out and have no components.
   if (!overlapping_.empty()) std::erase_if(tensors_, [](const Tensor& tensor) { return tensor.components.empty(); });
   return std::move(tensors_);
 }

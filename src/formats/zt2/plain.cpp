@@ -1,6 +1,6 @@
-// A short way for objects as nearly all are: dense, one raw part of this file with an xxh3 digest, spelled as every writer
-// spells them, since CBOR here has one spelling. What is in any way different, or wrong, goes the long way, which also has
-// the words for it.
+// A fast path for nearly all objects: dense, one raw part in this file with an xxh3 digest. Every writer encodes them
+// the same way, because the CBOR is deterministic. Any other object, or an error, is left to the full parser, which
+// also reports it.
 #include <cstring>
 
 #include "base/checked.hpp"
@@ -10,7 +10,7 @@
 namespace tare::zt2 {
 namespace {
 
-// Walks over bytes that are expected; whatever they are instead, it stops.
+// Walks over the expected bytes, and stops at any other.
 class PlainScan {
  public:
   explicit PlainScan(std::span<const std::byte> bytes)
@@ -24,7 +24,7 @@ class PlainScan {
     return true;
   }
 
-  // A number in its shortest form.
+  // Reads a number in its shortest form.
   bool number(std::uint64_t& out) {
     if (left() < 1) return false;
     const auto first = std::to_integer<unsigned>(*at_);
@@ -47,7 +47,7 @@ class PlainScan {
     return out >= kSmallest[first - 24];
   }
 
-  // A text of 2 to 4 bytes, as the names of dtypes are.
+  // Reads a text of 2 to 4 bytes, such as the name of a dtype.
   bool short_text(std::string_view& out) {
     if (left() < 5) return false;
     const unsigned length = std::to_integer<unsigned>(*at_) - 0x60U;
@@ -57,7 +57,7 @@ class PlainScan {
     return true;
   }
 
-  // The head of an array of up to four items.
+  // Reads the head of an array of up to four items.
   bool short_array(std::uint8_t& count) {
     if (left() < 1) return false;
     const unsigned items = std::to_integer<unsigned>(*at_) - 0x80U;
@@ -67,7 +67,7 @@ class PlainScan {
     return true;
   }
 
-  // 16 digits in lower case.
+  // Reads 16 lower-case digits.
   bool hex(std::array<std::byte, 8>& out) {
     if (left() < 2 * out.size()) return false;
     unsigned bad = 0;

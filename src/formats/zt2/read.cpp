@@ -1,4 +1,4 @@
-// Reading: the frame of the container, then what the keys of the manifest say. What objects mean is checked in objects.cpp.
+// Reads the frame of the container, then the keys of the manifest. objects.cpp checks the objects.
 #include <fmt/format.h>
 #include <xxhash.h>
 
@@ -21,7 +21,7 @@ std::string_view text_of(std::span<const std::byte> bytes) {
   return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
 }
 
-// Attributes are a map whose keys are names.
+// Attributes must be a map, with names as keys.
 std::span<const std::byte> read_attributes(Cbor& cbor, std::uint64_t& at) {
   const std::size_t begin = cbor.position();
   at = cbor.offset();
@@ -99,7 +99,7 @@ void read_part(Cbor& cbor, RawPart& out) {
   if ((out.encoding.data() != nullptr) != out.decoded.has_value()) missing(out.decoded ? "encoding" : "decoded_length");
 }
 
-// More than any layout has; look-ups among them are linear.
+// More than any layout has; look-ups are linear.
 constexpr std::size_t kMostParts = 1024;
 
 void read_parts(Cbor& cbor, RawObject& object) {
@@ -113,7 +113,7 @@ void read_parts(Cbor& cbor, RawObject& object) {
     part.name = name;
     read_part(cbor, part);
   }
-  // In the order of their names, as objects are checked and listed.
+  // Sorted by name: the order in which they are checked and listed.
   if (object.parts.size() > 1)
     std::sort(object.parts.begin(), object.parts.end(),
               [](const RawPart& a, const RawPart& b) { return a.name < b.name; });
@@ -155,7 +155,7 @@ void read_object(Cbor& cbor, RawObject& object) {
 
 namespace {
 
-// Reads one object. If that fails and its CBOR is good, the object is broken and the others are none the worse for it.
+// Reads one object. If that fails but its CBOR is valid, the object is broken, and the others are still read.
 void read_guarded(Cbor& cbor, RawObject& object, Objects& objects) {
   const auto start = cbor.mark();
   try {
@@ -164,7 +164,7 @@ void read_guarded(Cbor& cbor, RawObject& object, Objects& objects) {
   } catch (const Error& error) {
     if (object.name.data() == nullptr) throw;
     cbor.back_to(start);
-    cbor.skip();  // throws if it is the CBOR
+    cbor.skip();  // throws if the CBOR is invalid
     return objects.add_broken(object, error);
   }
   objects.add(object);
@@ -220,7 +220,7 @@ class ManifestReader {
     try {
       walk(cbor, model);
     } catch (const Error&) {
-      // Bytes that are not deterministic CBOR are not believed to say anything: that comes first.
+      // An error in the CBOR itself takes precedence: bytes that are not deterministic CBOR have no meaning.
       Cbor again(manifest_.bytes(), manifest_.footer.offset);
       again.skip();
       again.expect_end();
@@ -268,7 +268,7 @@ class ManifestReader {
     if (!found) cbor.fail_schema("the manifest has no \"objects\"");
   }
 
-  // A root needs all of its shards, unless only its list of tensors is wanted.
+  // A root needs all of its shards, unless only the list of tensors is needed.
   void settle_shards() {
     if (files_.size() == 1) return;
     find_shards(input_.source->descriptor() < 0 ? std::string() : input_.path, options_, files_);
@@ -281,8 +281,7 @@ class ManifestReader {
     }
   }
 
-  // Splits what we keep in private attributes off the metadata. What is not of our form stays the metadata that it looks
-  // like.
+  // Moves private attributes from the metadata into the model. An attribute in another form stays metadata.
   void take_private(Model& model) {
     PrivateTree tree("zt2.private.malformed");
     const auto take = [&](std::string_view key, std::string_view part, const auto& apply) {
@@ -313,7 +312,7 @@ class ManifestReader {
     });
   }
 
-  // Many shards may be one file, which is there once: what the model may decode to is held against what is really there.
+  // Several shards may be the same file, which counts once: the bound on the decoded size uses the bytes that exist.
   void take_files(Model& model) const {
     std::set<const Source*> seen;
     for (const Shard& file : files_) {
@@ -334,7 +333,7 @@ class ManifestReader {
 
 namespace {
 
-// A map with values in it that only CBOR can say is CBOR as a whole.
+// A map that contains a value which only CBOR can represent is kept as CBOR.
 Map entries_of(const Value* value) {
   if (value == nullptr) return {};
   if (const Map* const map = value->get<Map>()) return *map;
@@ -343,13 +342,13 @@ Map entries_of(const Value* value) {
   try {
     return wire::CborReader(opaque->bytes, {}, 0, Cbor::kMaxDepth + 1).read_map();
   } catch (const Error&) {
-    return {};  // with keys that are not texts, say: not what `fold` makes
+    return {};  // for example, keys that are not texts, which `fold` does not write
   }
 }
 
 }  // namespace
 
-// Keys that attributes cannot have are inside one that they can: keys of maps further down are free.
+// Restores keys that the container does not allow; `fold` stores them in a nested map, in which any key is allowed.
 Map unfold(Map attributes) {
   Map others = entries_of(attributes.find(kOtherKeys));
   if (others.empty() || std::ranges::any_of(others, [](const Map::Entry& entry) {

@@ -1,4 +1,4 @@
-// zt.zstd-seekable/1: frames that decode to one size each (the last may differ), then a table of them.
+// zt.zstd-seekable/1: frames that all decode to the same size (the last may differ), then a table of them.
 //
 //   frame...            zstd, each with a checksum of its content, at most 16 MiB decoded
 //   u32 0x184D2A5E      a skippable frame; u32 bytes of what follows
@@ -27,7 +27,7 @@ constexpr std::uint32_t kSkippable = 0x184D2A5E, kTableMagic = 0x8F92EAB1;
 constexpr std::uint64_t kTail = 9, kHead = 8, kMostDecoded = std::uint64_t{16} << 20;
 
 struct Frame {
-  std::uint64_t offset;  // in the source
+  std::uint64_t offset;  // file offset
   std::uint32_t stored, decoded;
 };
 
@@ -35,7 +35,7 @@ struct FreeDecoder {
   void operator()(ZSTD_DCtx* context) const { ZSTD_freeDCtx(context); }
 };
 
-// The stored bytes and what their table says; a reader may outlive the blob.
+// The stored bytes and their table; a reader may outlive the blob.
 class SeekableStream {
  public:
   SeekableStream(SourcePtr source, std::uint64_t offset, std::uint64_t stored, std::uint64_t size, Digest digest)
@@ -52,7 +52,7 @@ class SeekableStream {
   std::uint64_t size() const { return size_; }
 
   [[noreturn]] void fail(std::string_view sentence, std::uint64_t at) const {
-    source_->check();  // of a file that has changed: say that
+    source_->check();  // if the file has changed, report that instead
     throw Error(ErrorKind::corrupt, "zt2.encoding", sentence).in(source_->name()).at(at);
   }
   void expect(const Digest& found) const {
@@ -75,7 +75,7 @@ class SeekableStream {
     if ((descriptor & 0x7F) != 0)
       fail(fmt::format("the table's descriptor: expected 0 or 0x80, found {:#04x}", descriptor), end - 5);
     const std::uint64_t count = load_le<std::uint32_t>(tail.data()), width = descriptor == 0 ? 8 : 12;
-    const std::uint64_t content = count * width + kTail;  // 2^32 times 12 and some
+    const std::uint64_t content = count * width + kTail;  // at most 2^32 times 12, plus the tail: no overflow
     if (content > stored_ - kHead)
       fail(fmt::format("a table of {} frames is larger than the part", count), end - kTail);
     const std::uint64_t start = end - kHead - content;
@@ -113,7 +113,7 @@ class SeekableStream {
   mutable std::vector<Frame> frames_;
 };
 
-// Whoever reads all of it learns whether it matches the digest.
+// Checks the digest once everything has been read.
 class SeekableReader final : public BlockReader {
  public:
   SeekableReader(std::shared_ptr<const SeekableStream> stream, std::size_t frame)
@@ -143,7 +143,7 @@ class SeekableReader final : public BlockReader {
   void decode() {
     const Frame& frame = stream_->frames()[next_++];
     in_.resize(frame.stored);
-    stream_->source()->read(frame.offset, in_);  // a copy: zstd looks at its input more than once
+    stream_->source()->read(frame.offset, in_);  // a copy, because zstd reads its input more than once
     constexpr std::size_t kDescriptor = 4;
     if (in_.size() <= kDescriptor || load_le<std::uint32_t>(in_.data()) != ZSTD_MAGICNUMBER)
       stream_->fail("a frame does not begin with zstd's magic", frame.offset);

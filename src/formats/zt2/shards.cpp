@@ -1,9 +1,9 @@
-// A model in several files: a root, whose table knows the others by size and digest, and files of nothing but blobs (which
-// may be models of their own). A name in the table is a label. Where a file is, is found out:
+// A model in several files: a root, whose table has the size and the digest of the others, and files that contain only
+// blobs (or are models themselves). A name in the table is a label, so these places are searched:
 //
-//   STEM-NAME.zt               beside the root STEM.zt
-//   blobs/ALGORITHM/DIGITS     beside the root: a store of files by content
-//   any *.zt beside the root   that has the size and the digest
+//   STEM-NAME.zt                  next to the root STEM.zt
+//   blobs/ALGORITHM/DIGITS        next to the root: a content-addressed store
+//   any *.zt next to the root     that has the size and the digest
 #include <fmt/format.h>
 #include <sys/stat.h>
 
@@ -13,6 +13,7 @@
 #include <map>
 
 #include "base/checked.hpp"
+#include "base/stopping.hpp"
 #include "formats/links.hpp"
 #include "formats/zt2/zt2.hpp"
 #include "io/descriptor_source.hpp"
@@ -31,7 +32,7 @@ std::string positional_name(std::string_view stem, std::string_view shard) {
   return fmt::format("{}-{}{}", stem, shard, kSuffix);
 }
 
-// Empty for a digest that is not of the form.
+// Empty for a digest in another form.
 std::string store_name(std::string_view digest) {
   const std::size_t colon = digest.find(':');
   return fmt::format("blobs/{}/{}", digest.substr(0, colon), digest.substr(colon + 1));
@@ -43,7 +44,7 @@ bool has_suffix(std::string_view file) {
   return !file.starts_with('.') && (file.ends_with(kSuffix) || file.ends_with(kOwnSuffix));
 }
 
-// As Tare and upstream call the shards of "model.zt": "model-00001-of-00003.zt".
+// Recognizes the names that Tare and upstream give the shards of "model.zt": "model-00001-of-00003.zt".
 bool is_called_shard(std::string_view file) {
   constexpr std::string_view kPattern = "-00000-of-00000";
   const std::string_view stem = file.substr(0, file.rfind('.'));
@@ -69,8 +70,8 @@ Digest whole_digest(const Source& source, DigestAlgorithm algorithm) {
   return hasher.finish();
 }
 
-// Whoever reads and whoever verifies must find the same file: the digest of the one that is chosen by its name is looked at
-// by `verify` only, and never a reason to choose another.
+// Finds the files of shards. Reading and verifying must find the same file: the digest of a file that is found by its
+// name is checked by `verify` only, and never makes the reader choose another.
 class ShardFinder {
  public:
   ShardFinder(const std::string& root, const ReadOptions& options)
@@ -102,7 +103,7 @@ class ShardFinder {
   }
 
  private:
-  // By size.
+  // The candidates, by size.
   const std::multimap<std::uint64_t, std::string>& files() {
     if (listed_) return files_;
     listed_ = true;
@@ -116,7 +117,7 @@ class ShardFinder {
     return files_;
   }
 
-  // Null when it does not exist.
+  // Returns null if the file does not exist.
   SourcePtr open_once(const std::string& path) {
     if (const auto known = opened_.find(path); known != opened_.end()) return known->second;
     try {
@@ -133,7 +134,7 @@ class ShardFinder {
     return known;
   }
 
-  // What keeps a file from being any shard; empty when nothing does.
+  // Returns why the file cannot be a shard; empty if it can.
   std::string fault_of(const Source& source) const {
     try {
       read_footer(source, options_.limits);
@@ -144,7 +145,8 @@ class ShardFinder {
     return {};
   }
 
-  // Whether the file at the place that the name stands for decides the matter. What else is there is remembered.
+  // Returns whether the file at the place for this name settles the search. If not, the reason is kept as the shard's
+  // trouble.
   bool take_named(Shard& shard, const std::string& path) {
     const SourcePtr source = open_once(path);
     if (source == nullptr) return false;
@@ -182,7 +184,7 @@ class ShardFinder {
             fmt::format("does not match its digest: expected {}, found {}", shard.digest, digest_text(found)));
   }
 
-  // A file beside the root under whatever name. Each is opened and hashed once, however many shards are looked for.
+  // Finds a file next to the root with any name. Each file is opened and hashed once, however many shards are searched.
   const std::string* file_with(std::uint64_t size, const std::string& text) {
     const auto digest = parse_digest(text);
     if (!digest || digest->algorithm() == DigestAlgorithm::unknown) return nullptr;
@@ -212,7 +214,7 @@ class ShardFinder {
   std::map<std::pair<std::uint64_t, DigestAlgorithm>, std::map<std::string, std::string>> by_digest_;
 };
 
-// The files that a root's table names, relative to its directory, if they are there.
+// Returns the existing files that a root's table names, relative to its directory.
 std::vector<std::string> files_of_root(const io::Directory& directory, const std::string& root) {
   std::vector<std::string> names;
   io::Descriptor file = directory.read(root.c_str(), true);
@@ -243,7 +245,7 @@ std::vector<std::string> files_of_root(const io::Directory& directory, const std
   return names;
 }
 
-// What a new model takes the place of.
+// Returns the files of the model that a new one replaces.
 io::OldFiles old_files(const io::Directory& directory) {
   io::OldFiles old;
   const std::string root = fmt::format("{}{}", kStem, kSuffix);
@@ -267,13 +269,13 @@ std::uint64_t placed_bytes(const Tensor& tensor) {
   return all;
 }
 
-// In the order of their names, as they are stored.
+// Assigns tensors to files, in the order of their names, as they are stored.
 std::vector<std::vector<const Tensor*>> plan(const Model& model, std::optional<std::uint64_t> most) {
   std::vector<const Tensor*> tensors;
   for (const Tensor& tensor : model.tensors) tensors.push_back(&tensor);
   std::ranges::sort(tensors, {}, [](const Tensor* tensor) -> const std::string& { return tensor->name; });
   std::vector<std::vector<const Tensor*>> parts(1);
-  constexpr std::uint64_t kFixed = kCanonical + 4096;  // what a file has beside its tensors, but for their entries
+  constexpr std::uint64_t kFixed = kCanonical + 4096;  // a file without its tensors and their entries
   std::uint64_t size = kFixed;
   for (const Tensor* const tensor : tensors) {
     const std::uint64_t with = placed_bytes(*tensor) + tensor->name.size() + 300;
@@ -287,7 +289,7 @@ std::vector<std::vector<const Tensor*>> plan(const Model& model, std::optional<s
   return parts;
 }
 
-// Counts and hashes what a file would have.
+// Counts and hashes the bytes of a file without writing it.
 class HashingSink final : public Sink {
  public:
   explicit HashingSink(DigestAlgorithm algorithm) : hasher_(algorithm) {}
@@ -328,7 +330,7 @@ void write_split(const Model& model, const std::vector<std::vector<const Tensor*
   table.map(parts.size());
   for (std::size_t i = 0; i < parts.size(); ++i) {
     std::string file = positional_name(kStem, label(i, parts.size()));
-    if (store) {  // its name is its digest, so that comes first
+    if (store) {  // the name is the digest, so that is computed first
       HashingSink dry(algorithm);
       WriteOptions quiet = options;
       quiet.progress = nullptr;
@@ -359,7 +361,7 @@ void write_split(const Model& model, const std::vector<std::vector<const Tensor*
   key.text("shards");
   root.add(key.take(), table.result());
   add_attributes(root, model);
-  // Last: without it the others are nothing.
+  // The root comes last: without it, the other files are not a model.
   const auto sink = tree.file(fmt::format("{}{}", kStem, kSuffix));
   sink->write(std::as_bytes(std::span(kMagic)));
   put_manifest(*sink, build_manifest(objects, std::move(root)), kCanonical);
@@ -381,9 +383,9 @@ std::string root_in(const std::string& directory) {
   std::error_code none;
   for (std::string& file : io::names_in(directory, none))
     if (has_suffix(file) && !fs::is_directory(fs::path(directory) / file, none)) found.push_back(std::move(file));
-  // The one whose name all others continue.
+  // The shortest name must be a prefix of all others.
   std::ranges::sort(found, {}, [](const std::string& file) { return file.size(); });
-  // A shard that has lost its root is a part of a model, not one.
+  // A shard without its root is not a model.
   if (found.empty() || is_called_shard(found.front())) return {};
   const std::string stem = stem_of(found.front()) + "-";
   if (!std::all_of(found.begin() + 1, found.end(), [&](const std::string& file) { return file.starts_with(stem); }))
@@ -396,7 +398,7 @@ std::string root_in(const std::string& directory) {
   }
 }
 
-// A directory in another layout may have such a file beside its own weights.
+// A directory in another layout may contain such a file next to its own weights.
 bool recognize_tree(const std::string& path) {
   if (root_in(path).empty()) return false;
   std::error_code none;
@@ -422,6 +424,7 @@ std::uint64_t write_tree(const Model& model, const std::string& path, const Writ
     write_split(model, parts, tree, options);
   const std::uint64_t bytes = tree.bytes();
   model.check_sources();
+  check_last_stop();
   tree.commit();
   return bytes;
 }

@@ -1,5 +1,5 @@
-// Writing: the magic, blobs in the order of names, the manifest, the footer. Without options that is the canonical form:
-// the same model gives the same bytes, whoever writes it.
+// Writes the magic, the blobs in the order of their names, the manifest and the footer. Without options, that is the
+// canonical form: every writer gives the same bytes for the same model.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -61,16 +61,16 @@ Digest digest_of_blob(const Blob& blob, DigestAlgorithm algorithm) {
   return hasher.finish();
 }
 
-// Which parts are the same bytes as one before them, found before anything is written: places depend on it.
+// Finds parts with the same bytes as an earlier one, before anything is written, because offsets depend on it.
 class Sharing {
  public:
-  // `blobs` in the order they will be stored; those that are null take no part.
+  // `blobs` in the order in which they are stored; null ones are ignored.
   Sharing(std::span<const Blob* const> blobs, unsigned threads) : blobs_(blobs), first_(blobs.size()) {
     std::iota(first_.begin(), first_.end(), std::size_t{0});
     by_place();
     by_content(threads);
   }
-  // The number of the first blob with these bytes.
+  // Returns the number of the first blob with these bytes.
   std::size_t first(std::size_t number) const { return first_[number]; }
 
  private:
@@ -85,7 +85,7 @@ class Sharing {
                         .first->second;
   }
 
-  // Sizes first, then a look at both ends, then a hash of all bytes, then the bytes themselves.
+  // Compares sizes first, then samples at both ends, then hashes of all bytes, then the bytes themselves.
   void by_content(unsigned threads) {
     std::map<std::uint64_t, std::vector<std::size_t>> sizes;
     for (std::size_t i = 0; i < blobs_.size(); ++i)
@@ -108,7 +108,7 @@ class Sharing {
         alike.insert(alike.end(), numbers.begin(), numbers.end());
         continue;
       }
-      settle(numbers);  // the look was at all bytes
+      settle(numbers);  // the samples had all bytes
     }
     std::vector<std::string> hashes(alike.size());
     parallel_for(alike.size(), threads, [&](std::size_t i) { hashes[i] = hash_of(*blobs_[alike[i]]); });
@@ -116,7 +116,7 @@ class Sharing {
     for (std::size_t i = 0; i < first_.size(); ++i) first_[i] = first_[first_[i]];
   }
 
-  // Equal hashes are a reason to look, not to believe.
+  // Equal hashes are not proof: compares the bytes.
   void settle(const std::vector<std::size_t>& numbers) {
     for (const std::size_t number : std::span(numbers).subspan(1))
       if (same_bytes(*blobs_[numbers.front()], *blobs_[number])) first_[number] = numbers.front();
@@ -129,7 +129,7 @@ class Sharing {
     blob.read(0, seen);
     Hasher hasher(DigestAlgorithm::xxh3_128);
     hasher.update(seen);
-    // Whoever makes its bytes may only be able to begin at the first.
+    // A blob that is produced may only be readable from its beginning.
     if (!whole && blob.is_plain()) {
       blob.read(blob.size() - kSample, seen);
       hasher.update(seen);
@@ -159,7 +159,7 @@ bool stays_packed(const Blob& blob, const WriteOptions& options) {
   return blob.encoding() == Encoding::zstd_seekable && !options.zstd_level && !options.unpack;
 }
 
-// Of everything that comes with one the same algorithm, if that is SHA-256; else what the canonical form has.
+// Uses SHA-256 if all blobs have such a digest, and the algorithm of the canonical form otherwise.
 DigestAlgorithm digest_for(std::span<const Blob* const> blobs, const WriteOptions& options) {
   if (options.digest) return *options.digest;
   const bool sha = std::ranges::all_of(
@@ -312,7 +312,7 @@ std::vector<StoredObject> put_blobs(std::vector<Object> objects, Sink& sink, con
       loose[i] = nullptr;
       packed_numbers.push_back(i);
     }
-  // A part that is copied as it is compressed is decoded once all the same, so that what Tare writes can be read.
+  // A compressed part that is copied unchanged is decoded once, so that every file that Tare writes can be read.
   std::vector<Digest> digests(blobs.size());
   parallel_for(packed_numbers.size(), options.threads, [&](std::size_t i) {
     digests[packed_numbers[i]] = digest_of_blob(*blobs[packed_numbers[i]], algorithm);
@@ -335,7 +335,8 @@ std::vector<StoredObject> put_blobs(std::vector<Object> objects, Sink& sink, con
     } else if (loose[i] != nullptr) {
       numbers[i] = transfer.add(*blobs[i]);
     } else {
-      numbers[i] = transfer.add(Blob::range(blobs[i]->source(), blobs[i]->offset(), blobs[i]->stored_size()));
+      numbers[i] = transfer.add(
+          Blob::range(blobs[i]->source(), blobs[i]->offset(), blobs[i]->stored_size()).guarded(blobs[i]->guard()));
       advance(blobs[i]->size() - std::min(blobs[i]->size(), blobs[i]->stored_size()));
     }
   }

@@ -1,7 +1,7 @@
 // zTensor 2 (.zt): what the package ztensor 2.x writes and reads. It has nothing in common with 1.x but the suffix.
 //
 //   offset 0   89 "ZT2" 0D 0A 1A 0A
-//   4096 k     blobs, each on a boundary of 4096 bytes or more; gaps are written as zeros and never looked at
+//   4096 k     blobs, each on a boundary of 4096 bytes or more; gaps are written as zeros and never read
 //   4096 k     the manifest, a blob like the others: one CBOR map
 //   EOF - 40   u64 offset, u64 length, u64 XXH3-64 of the manifest        (all numbers little-endian)
 //   EOF - 16   u32 version 2, u32 reserved
@@ -11,20 +11,22 @@
 //   object     {parts: {name: part}, shape, layout, attributes?}
 //   part       {blob: [offset, length], type?, dtype, shard?, digest?, encoding?, decoded_length?}
 //
-// The CBOR is deterministic (cbor.hpp), so the keys of every map are in the order above: by their encoded bytes. Two blobs
-// of a file are the same or disjoint. A digest ("xxh3:...", "sha256:...") is of the decoded bytes. A part with `shard` is in
-// another file, which the table knows by size and digest; a file with a manifest length of 0 is nothing but such data.
+// The CBOR is deterministic (cbor.hpp), so the keys of every map are in the order above: by their encoded bytes. Two
+// blobs of a file are the same or disjoint. A digest ("xxh3:...", "sha256:...") covers the decoded bytes. A part with
+// `shard` is in another file, which the table identifies by size and digest; a file with a manifest length of 0
+// contains only such data.
 //
-// Canonical form: blobs in byte order of (object, part) on boundaries of 65536, equal bytes stored once, all raw and with an
-// xxh3 digest, one file. It is what Tare writes unless an option says otherwise, and depends on nothing but the model.
+// Canonical form: blobs in byte order of (object, part) on boundaries of 65536, equal bytes stored once, all raw and
+// with an xxh3 digest, one file. Tare writes it by default; it depends only on the model.
 //
-// Mapping: an object is a tensor, a part a component, attributes of the root are the metadata; layouts.cpp has the profiles.
-// Config, vocabulary and attachments are in the root's attributes tare.config, tare.vocabulary and tare.attachments;
-// attributes whose keys the document forbids are in tare.keys. An append adds blobs, a manifest and a footer behind the file
-// and never touches what is there.
+// Mapping: an object is a tensor, a part a component, attributes of the root are the metadata; layouts.cpp has the
+// profiles. Config, vocabulary and attachments are in the root's attributes tare.config, tare.vocabulary and
+// tare.attachments; attributes whose keys the document forbids are in tare.keys. An append adds blobs, a manifest and a
+// footer after the end and never changes existing bytes.
 //
-// Refused is what the document says must be rejected. Ignored, as it demands: unknown keys, the reserved number, the bytes
-// between blobs. Carried and not decoded: unknown layouts; refused when decoded: unknown encodings.
+// Refused: everything that the document requires to be rejected. Ignored, as it requires: unknown keys, the reserved
+// number, the bytes between blobs. Unknown layouts are carried but not decoded; unknown encodings are refused when they
+// are decoded.
 #include "formats/zt2/zt2.hpp"
 
 #include <fmt/format.h>
@@ -41,8 +43,8 @@ constexpr std::string_view kAny[] = {"*"};
 constexpr std::string_view kSuffixes[] = {kOwnSuffix, kSuffix};
 constexpr std::string_view kDialects[] = {kPages, kStore};
 
-// Names are written as they are, whatever their form: two that differ only in it are two names. Upstream's writer refuses them
-// for the canonical form, and says the same.
+// Names are not normalized: two names that differ only in their Unicode form are two names. Upstream's writer refuses
+// them for the canonical form.
 std::vector<Change> remarks(const Model& model, const WriteOptions& options) {
   std::vector<Change> said = unpacked_remark(model, options, Encoding::zstd);
   std::size_t count = 0;

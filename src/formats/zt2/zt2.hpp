@@ -1,4 +1,4 @@
-// What the parts of zTensor 2 share; see zt2.cpp for the byte map.
+// Declarations shared by the parts of zTensor 2; zt2.cpp has the byte map.
 #pragma once
 
 #include <array>
@@ -28,11 +28,11 @@ inline constexpr std::size_t kMaxName = 1024, kMaxShardName = 64, kMaxRank = 64;
 inline constexpr std::string_view kSuffix = ".zt", kOwnSuffix = ".zt2";
 inline constexpr std::string_view kFormatName = "zt2";
 
-// Dialects: where blobs may begin, and under which names shards are kept.
+// Dialects: the alignment of blobs, and the names of shards.
 inline constexpr std::string_view kPages = "pages", kStore = "store";
 
-// Private attributes of the root for what the container has no place for; the last also of objects: attributes whose keys
-// it does not allow.
+// Private attributes of the root for what the container has no field for. Objects have the last one too, for attributes
+// with keys that are not allowed.
 inline constexpr std::string_view kConfigKey = "tare.config";
 inline constexpr std::string_view kVocabularyKey = "tare.vocabulary";
 inline constexpr std::string_view kAttachmentsKey = "tare.attachments";
@@ -43,8 +43,8 @@ inline constexpr std::string_view kSeekableId = "zt.zstd-seekable/1";
 // ---- the container ----
 
 struct Footer {
-  std::uint64_t offset = 0, length = 0, hash = 0;  // of the manifest; all 0: a file of nothing but data
-  std::array<std::byte, kFooterBytes> bytes{};     // as it is in the file
+  std::uint64_t offset = 0, length = 0, hash = 0;  // the manifest's; all 0: the file contains only data
+  std::array<std::byte, kFooterBytes> bytes{};     // the bytes in the file
   bool has_manifest() const { return length != 0; }
 };
 
@@ -55,30 +55,30 @@ struct Manifest {
 };
 
 bool recognize(const Source& source);
-// Throws what is wrong with the container's frame. `limits`: of the manifest.
+// Throws for errors in the frame of the container. `limits`: on the manifest.
 Footer read_footer(const Source& source, const Limits& limits);
-// The same, and the manifest, whose hash is right.
+// Also reads the manifest, and checks its hash.
 Manifest find_manifest(const Source& source, const Limits& limits);
 std::array<std::byte, kFooterBytes> make_footer(std::uint64_t offset, std::span<const std::byte> manifest);
 
-// ---- the manifest, before anything is believed ----
+// ---- the manifest, before any check ----
 
 struct RawPart {
-  std::string_view name, dtype, type, shard, encoding, digest;  // null: not there
+  std::string_view name, dtype, type, shard, encoding, digest;  // null: absent
   std::optional<std::uint64_t> offset, length, decoded;
-  std::uint64_t at = 0;  // where its entry is in the file
+  std::uint64_t at = 0;  // file offset of its entry
 };
 
 struct RawObject {
   std::string_view name, layout;
   Shape shape;
   InlineVector<RawPart, 1> parts;
-  std::span<const std::byte> attributes;  // CBOR; null: not there
+  std::span<const std::byte> attributes;  // CBOR; null: absent
   std::uint64_t attributes_at = 0, at = 0;
 };
 
-// An object as nearly all are: dense, one raw part of this file with an xxh3 digest, and nothing else. It has been checked,
-// and is what a tensor is made of once it is known where in the list that belongs: tensors are large.
+// The form of nearly all objects: dense, one raw part in this file with an xxh3 digest, and nothing else. It has been
+// checked. The tensor, which is much larger, is made once its place in the list is known.
 struct PlainObject {
   std::string_view name;
   std::uint64_t offset = 0, length = 0;
@@ -87,40 +87,41 @@ struct PlainObject {
   DType dtype = DType::u8;
   std::uint8_t rank = 0;
 };
-// Whether the next value is one, which is then read. If not, or if anything is wrong with it, nothing is read. `data_end`:
-// of the file. The name is the caller's to set.
+// Reads the next value and returns true if it is such an object; otherwise, or if anything is wrong, reads nothing.
+// `data_end`: of the file. The caller sets the name.
 bool read_plain(Cbor& cbor, std::uint64_t data_end, PlainObject& out);
 void make_tensor(const PlainObject& object, const SourcePtr& source, Tensor& tensor);
 
-// A file that parts may be in. The first of a model is the root itself.
+// A file that contains parts. The first one of a model is the root itself.
 struct Shard {
   std::string name;
   std::uint64_t size = 0;
   std::string digest;
-  SourcePtr source;              // null: it could not be found
-  std::optional<Error> trouble;  // why
+  SourcePtr source;              // null if it could not be found
+  std::optional<Error> trouble;  // the reason
 };
 
 // ---- layouts ----
 
-// Names of layouts that only this container has, and that must not be taken for a layout of ours.
+// The prefix for layouts that only this container has, and that must not be mistaken for one of ours.
 inline constexpr std::string_view kForeign = "zt2:";
 
-// The number of elements, multiplied from the first dimension on, as readers do it; nothing when it once does not fit 64
-// bits, although a 0 may follow.
+// Returns the number of elements, multiplied from the first dimension on, as readers do; nothing if an intermediate
+// product exceeds 64 bits, even if a 0 follows.
 std::optional<std::uint64_t> product_in_order(const Shape& shape);
 
 using codec::zt2::size_of_elements;
 using codec::zt2::storage_of;
 
-// What is wrong with an object by the rules of its profile that every reader checks (dense, sparse_csr); `id` is the
+// Returns how an object breaks the rules of its profile that every reader checks (dense, sparse_csr); `id` is the
 // profile's. Components have the names and types of the file.
 std::optional<Problem> check_profile(const Tensor& tensor, std::string_view id);
-// Gives the tensor, whose components and attributes are those of the file, the layout of ours that it is; or, if it is none
-// or breaks a rule of its profile, that of the file, which is then carried. In the latter case returns the rule.
+// Gives the tensor, which has the components and attributes of the file, the corresponding layout of ours. If there is
+// none, or the tensor breaks a rule of its profile, it keeps the layout of the file and is carried; returns the broken
+// rule.
 std::optional<Problem> adopt_layout(Tensor& tensor, std::string_view id);
 
-// A tensor in the words of the container.
+// A tensor in the terms of the container.
 struct Part {
   std::string name;
   DType dtype = DType::u8;  // never boolean
@@ -131,44 +132,45 @@ struct Object {
   const Tensor* tensor = nullptr;
   std::string layout;
   std::vector<Part> parts;                                // by name
-  std::vector<std::pair<std::string, Value>> parameters;  // attributes beside the tensor's own
-  std::vector<std::string_view> implied;                  // the tensor's own that the profile says otherwise
+  std::vector<std::pair<std::string, Value>> parameters;  // attributes in addition to the tensor's own
+  // The tensor's own attributes that the profile expresses in another way
+  std::vector<std::string_view> implied;
 };
-// Throws `zt2.write.*` for a tensor that cannot be an object. Refers to the tensor.
+// Throws `zt2.write.*` for a tensor that cannot be an object. The result refers to the tensor.
 Object object_of(const Tensor& tensor);
 Map attributes_of(const Object& object);
 
 // ---- reading ----
 
 Model read(const Input& input, const ReadOptions& options);
-// Attributes with the keys that the container does not allow.
+// Convert between attributes and the form in which keys that the container does not allow are stored.
 Map unfold(Map attributes);
 Map fold(const Map& attributes);
 bool is_name(std::string_view name);
 bool is_shard_name(std::string_view name);
 bool is_digest(std::string_view text);
-// "xxh3:..." and so on; nothing when the digits are not that algorithm's.
+// Parses "xxh3:..." and so on; returns nothing if the digits do not match the algorithm.
 std::optional<Digest> parse_digest(std::string_view text);
 std::string digest_text(const Digest& digest);
 
-// Turns raw objects into tensors, checking all that can be checked without touching tensor data.
+// Turns raw objects into tensors, and checks everything that can be checked without reading tensor data.
 class Objects {
  public:
   Objects(const Input& input, const ReadOptions& options, Diagnostics& diagnostics, const Footer& footer,
           std::vector<Shard>& files);
 
-  // For so many objects, whose entries have that many bytes.
+  // Reserves memory for this many objects, with entries of that many bytes.
   void reserve(std::uint64_t count, std::size_t bytes);
-  // Whether the next value is a plain object, which is then read and added.
+  // Reads and adds the next value if it is a plain object; returns whether it is.
   bool add_plain(Cbor& cbor, std::string_view name);
   void add(RawObject& raw);
   void add_broken(const RawObject& raw, Error error);
-  // All tensors in the order of the files and their blobs, after the check that blobs do not overlap.
+  // Checks that blobs do not overlap, and returns all tensors in the order of the files and their blobs.
   std::vector<Tensor> finish();
   std::vector<BrokenTensor> take_broken() { return std::move(broken_); }
 
  private:
-  // Numbers of tensors: in `tensors_`, or, with this bit, in `plain_`.
+  // The number of a tensor is an index into `tensors_` or, with this bit, into `plain_`.
   static constexpr std::uint32_t kPlain = std::uint32_t{1} << 31;
   static constexpr std::uint32_t kManifest = UINT32_MAX;
   struct Range {
@@ -202,31 +204,31 @@ class Objects {
   std::vector<PlainObject> plain_;
   std::vector<Range> ranges_;
   std::vector<BrokenTensor> broken_;
-  std::size_t expected_ = 0;  // objects, at most
+  std::size_t expected_ = 0;  // the largest possible number of objects
   std::uint64_t parts_ = 0, undigested_ = 0;
-  std::optional<Error> first_;                  // what is wrong with the object at hand
+  std::optional<Error> first_;                  // the first error of the current object
   std::map<std::uint32_t, Error> overlapping_;  // by number of the tensor
 };
 
-// The value of an entry of `objects`, whose key is `object.name` and has been read.
+// Reads the value of an entry of `objects`. Its key, `object.name`, has been read.
 void read_object(Cbor& cbor, RawObject& object);
-// Why a file is not in canonical form; empty: it is. The manifest is valid.
+// Returns why a file is not in canonical form; empty if it is. The manifest must be valid.
 std::string canonical_doubt(const Manifest& manifest, std::uint64_t file_bytes);
 
 // ---- zstd in frames of one size ----
 
-// `stored` bytes at `offset` of `source` that hold such a stream of `size` bytes. The digest is of those. Errors are
-// `zt2.encoding` when the bytes are pulled.
+// A blob of `stored` bytes at `offset` of `source`, which hold such a stream of `size` bytes. The digest covers those.
+// Reading throws `zt2.encoding`.
 Blob seekable_blob(SourcePtr source, std::uint64_t offset, std::uint64_t stored, std::uint64_t size, Digest digest);
-// Of an encoding that Tare does not know: refuses when it is pulled.
+// A blob with an unknown encoding: reading it throws.
 Blob undecodable_blob(SourcePtr source, std::uint64_t offset, std::uint64_t stored, std::uint64_t size,
                       std::string encoding, Digest digest);
 
 // ---- shards ----
 
-// Finds the files of the table: by name beside the root, in a store, or by size and digest.
+// Finds the files of the table: by name next to the root, in a store, or by size and digest.
 void find_shards(const std::string& root, const ReadOptions& options, std::vector<Shard>& files);
-// The root file of a directory; empty when there is none, or more than one.
+// Returns the root file of a directory; empty if there is none, or more than one.
 std::string root_in(const std::string& directory);
 bool recognize_tree(const std::string& path);
 std::uint64_t write_tree(const Model& model, const std::string& path, const WriteOptions& options, bool overwrite);
@@ -236,30 +238,30 @@ std::uint64_t write_tree(const Model& model, const std::string& path, const Writ
 void write(const Model& model, Sink& sink, const WriteOptions& options);
 void check_writable(const Model& model);
 
-// Where a part came to lie.
+// The place of a part in the file.
 struct StoredPart {
   std::uint64_t offset = 0, length = 0;
-  std::optional<std::uint64_t> decoded;  // set: compressed
+  std::optional<std::uint64_t> decoded;  // set if compressed
   std::string digest, shard;
 };
 struct StoredObject {
   Object object;
-  std::vector<StoredPart> parts;  // as object.parts
+  std::vector<StoredPart> parts;  // in the order of object.parts
 };
-// The objects of these tensors in the order of their names, stored one after another from the sink's position on.
+// Stores the objects one after another, in the order of their names, from the sink's position on.
 std::vector<StoredObject> put_blobs(std::vector<Object> objects, Sink& sink, const WriteOptions& options,
                                     std::uint64_t alignment);
 std::vector<Object> objects_of(std::span<const Tensor* const> tensors);
 std::vector<Object> objects_of(const Model& model);
-// An entry of a map: its key, and key and value together, in CBOR.
+// An entry of a map in CBOR: its key, and key and value together.
 struct Entry {
   std::span<const std::byte> key, bytes;
 };
-// The entries `objects` of a manifest, and what keeps them.
+// Entries of a map in a manifest, and the memory that they refer to.
 class EntryList {
  public:
   void add(Bytes key, std::span<const std::byte> value);
-  void add(const Entry& entry) { entries_.push_back(entry); }  // which somebody else keeps
+  void add(const Entry& entry) { entries_.push_back(entry); }  // the caller keeps its memory
   const std::vector<Entry>& all() const { return entries_; }
 
  private:
@@ -267,11 +269,11 @@ class EntryList {
   std::vector<std::unique_ptr<const Bytes>> kept_;
 };
 void add_object(EntryList& entries, const StoredObject& object);
-// A manifest of these objects; `root` has the other entries of the root.
+// Returns a manifest of these objects; `root` has the other entries of the root.
 Bytes build_manifest(const EntryList& objects, EntryList root);
-// The root's attributes: metadata, and what the container has no place for.
+// Adds the root's attributes: metadata, and what the container has no field for.
 void add_attributes(EntryList& root, const Model& model);
-// Manifest and footer, on the next multiple of the alignment.
+// Writes the manifest and the footer, at the next multiple of the alignment.
 void put_manifest(Sink& sink, std::span<const std::byte> manifest, std::uint64_t alignment);
 
 std::string content_digest(const Model& model, unsigned threads, Progress* progress);

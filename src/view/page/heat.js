@@ -9,7 +9,7 @@ import {ask, isReport, sorry} from './api.js';
 class Pane {
   constructor(side, heat) {
     Object.assign(this, {side, heat});
-    this.canvas = h('canvas', {tabindex: 0, role: 'img', width: 1, height: 1});
+    this.canvas = h('canvas', {tabindex: 0, role: 'img', 'aria-label': 'Values, not loaded yet', width: 1, height: 1});
     this.mark = h('i', {class: 'mark', hidden: true, 'aria-hidden': 'true'});
     this.scale = h('div', {class: 'scale'});
     this.table = h('div', {class: 'wide'});

@@ -22,8 +22,8 @@ tare meta chat.gguf --set llama.context_length=4096 --set x.byte=8
 stat -c %i chat.gguf | diff - inode && echo the same file
 tare meta chat.gguf --set llama.context_length=4096
 # as a new file
-tare meta chat.gguf --rename x.list=y.list --remove x.byte --set y.list=[1,2,3] --set general.name=5 --set new.id:i64=5 --set new.text=[1] --dry-run
-tare meta chat.gguf --rename x.list=y.list --remove x.byte --set y.list=[1,2,3] --set general.name=5 --set new.id:i64=5 --set new.text=[1] -q
+tare meta chat.gguf --rename x.list=y.list --remove x.byte --set y.list=[1,2,3] --set general.name=5 --set new.id:i64=5 --set new.text:string=[1] --dry-run
+tare meta chat.gguf --rename x.list=y.list --remove x.byte --set y.list=[1,2,3] --set general.name=5 --set new.id:i64=5 --set new.text:string=[1] -q
 tare meta chat.gguf | grep -v tokenizer
 printf '{{ m }}\n' > t.jinja; tare meta chat.gguf --set-file tokenizer.chat_template=t.jinja --json
 tare meta chat.gguf tokenizer.chat_template | cmp - t.jinja && tare verify --strict chat.gguf && tare hash chat.gguf

@@ -11,3 +11,7 @@ tare show tiny.zt w --bins 0
 # integers are exact
 tare show whole.zt i --bins 1
 tare show whole.zt u --json --bins 1
+# nothing finite: no least, largest or mean
+python3 -c "open('n.npy','wb').write(b'\x93NUMPY\x01\x00' + (118).to_bytes(2,'little') + b\"{'descr': '<f4', 'fortran_order': False, 'shape': (2,), }\".ljust(117) + b'\n' + bytes.fromhex('0000c07f0000807f'))"
+tare show n.npy n --json --bins 1
+tare show n.npy n --bins 1

@@ -7,6 +7,7 @@
 
 #include "conformance/gguf_cases.hpp"
 #include "conformance/scratch.hpp"
+#include "convert/directory_form.hpp"
 #include "formats/gguf/small_models.hpp"
 #include "tare/convert.hpp"
 #include "tare/inspect.hpp"
@@ -206,6 +207,60 @@ TEST(GgufConventions, TheNameOfThePreTokenizer) {
   AdaptOptions without;
   without.drop = {ModelPart::vocabulary};
   EXPECT_NO_THROW(static_cast<void>(adapt(odd, gguf(), without)));
+}
+
+// SmolLM's tokenizer_config.json names <|endoftext|> as its unk_token; llama.cpp's converter writes it as a control token.
+TEST(GgufConventions, AVocabularyOfBytesHasNoUnknownToken) {
+  Model model = small("llama");
+  add_ffn(model);
+  model.attachments = {text_file("tokenizer.json", tokenizer(R"({"type":"ByteLevel","use_regex":true})")),
+                       text_file("tokenizer_config.json", R"({"unk_token":"<s>"})")};
+  model.vocabulary.kind = "bpe";
+  model.vocabulary.tokens = {{"a"}, {"b"}, {"<s>", 0, TokenType::unknown}};
+  model.vocabulary.unk = 2;
+  const Model there = open(memory_source(write_bytes(gguf(), adapt(model, gguf()).model), "m.gguf"));
+  EXPECT_EQ(there.vocabulary.tokens[2].type, TokenType::control);
+  EXPECT_EQ(there.vocabulary.unk, 2);
+  // Pieces have one, which is written for what no piece spells.
+  model.attachments.clear();
+  model.vocabulary.kind = "spm";
+  EXPECT_EQ(adapt(model, gguf()).model.vocabulary.tokens[2].type, TokenType::unknown);
+}
+
+// "What did quantization cost against the original": the names differ, and so do the rows of q and k.
+TEST(GgufConventions, AFileIsPairedWithTheDirectoryItWasMadeFrom) {
+  const Scratch scratch;
+  Model original = small("llama");
+  add_ffn(original);
+  for (Tensor& tensor : original.tensors) tensor = cast(tensor, DType::f32);
+  hf().write_tree(original, scratch / "d", {}, false);
+  convert(scratch / "d", scratch / "m.gguf", {});
+  convert(scratch / "m.gguf", scratch / "m.zt", {});
+  const Model directory = open(scratch / "d");
+  for (const char* const name : {"m.gguf", "m.zt"}) {
+    Model a = open(scratch / name), b = directory;
+    const Map metadata = a.metadata;
+    EXPECT_EQ(diff(a, b).compared, 0U);
+    ASSERT_TRUE(pair_names(a, b)) << name;
+    EXPECT_EQ(a.metadata, metadata) << "only tensors are renamed";
+    const Difference found = diff(a, b);
+    EXPECT_EQ(found.compared, original.tensors.size()) << name;
+    EXPECT_TRUE(found.tensors.empty()) << name;
+    // One changed weight of rows that moved is found where the directory has it.
+    for (Tensor& tensor : b.tensors)
+      if (tensor.name == "model.layers.0.self_attn.q_proj.weight") tensor = counted(tensor.name, {8, 8}, 4, DType::f32);
+    const Difference changed = diff(a, b);
+    ASSERT_EQ(changed.tensors.size(), 1U) << name;
+    EXPECT_EQ(changed.tensors[0].name, "model.layers.0.self_attn.q_proj.weight");
+  }
+  // Common or unknown names: nothing is renamed.
+  Model a = open(scratch / "m.gguf"), b = open(scratch / "m.zt");
+  EXPECT_FALSE(pair_names(a, b));
+  EXPECT_EQ(a.tensors[0].name, open(scratch / "m.gguf").tensors[0].name);
+  Model other;
+  other.tensors = {counted("x", {2}, 1)};
+  EXPECT_FALSE(pair_names(a, other));
+  EXPECT_EQ(a.tensors[0].name, open(scratch / "m.gguf").tensors[0].name);
 }
 
 // What hangs on each name in llama.cpp b21e4de745: m merges are ignored for words that are tokens, b texts begin with bos,

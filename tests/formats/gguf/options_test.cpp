@@ -173,6 +173,11 @@ TEST(GgufOptions, AKeyThatIsSetCountsForMoreThanTheFileThatRepeatsIt) {
   }));
   // What no file repeats leaves them all.
   EXPECT_NE(adapt(mixture(), row(), {.set = {{"general.name", "two"}}}).model.attachment("config.json"), nullptr);
+  // Values of their own types take precedence as texts do.
+  Map values;
+  values.set("llama.context_length", 32);
+  values.set("general.name", "two");
+  EXPECT_EQ(write_bytes(row(), adapt(mixture(), row(), {.values = values}).model), write_bytes(row(), adapted.model));
 }
 
 TEST(GgufOptions, AFileOfAnotherProgramStaysWhatItIs) {

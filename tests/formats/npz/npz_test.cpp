@@ -494,6 +494,20 @@ TEST(NpzRead, ThoroughReadersCheckStoredBytes) {
   EXPECT_EQ(found.errors, std::vector<std::string>{"zip.member.crc"});
 }
 
+// Whoever wants all bytes gets those that were written, whatever becomes of them.
+TEST(NpzRead, WhoeverReadsStoredBytesComparesTheirCrc) {
+  auto zip = make_zip({made("a.npy", array("1234"))});
+  zip.bytes[zip.directory - 1] = '5';
+  const Model model = open_npz(zip.bytes);
+  const Blob& blob = model.tensors.at(0).components[0].blob;
+  EXPECT_EQ(rule_of([&] { blob.verify(); }), "zip.member.crc");
+  EXPECT_EQ(rule_of([&] { (void)blob.bytes(); }), "zip.member.crc");
+  EXPECT_EQ(rule_of([&] { (void)blob.open(); }), "zip.member.crc");
+  EXPECT_EQ(rule_of([&] { (void)blob.view(); }), "zip.member.crc");
+  EXPECT_EQ(rule_of([&] { (void)write_bytes(npz::kFormat, model); }), "zip.member.crc");
+  EXPECT_EQ(blob.unchecked().bytes().size(), blob.size());
+}
+
 TEST(NpzRead, Recognition) {
   const auto is = [](const Format& format, const std::string& bytes) {
     return format.recognize(*memory_source(bytes_of(bytes)));

@@ -1,7 +1,7 @@
 #pragma once
 
-#include "convert/fit_rest.hpp"
-#include "convert/unplaced.hpp"
+#include "convert/steps/fit_rest.hpp"
+#include "convert/steps/unplaced.hpp"
 
 namespace tare {
 

@@ -1,5 +1,5 @@
 // Files on their way into a target: carried, made, replaced by fields, refused.
-#include "convert/fit_files.hpp"
+#include "convert/steps/fit_files.hpp"
 
 #include <fmt/ranges.h>
 

@@ -1,7 +1,7 @@
 // A target with a place for everything takes everything. One with fixed fields (ALT, MCF's ModelInfo) gets what it has
 // fields for, the documents' defaults where the source is silent, and a line for what stays behind. What would be lost
 // without being asked for (metadata keys, files that no field speaks for) is refused.
-#include "convert/fit_rest.hpp"
+#include "convert/steps/fit_rest.hpp"
 
 #include <fmt/format.h>
 
@@ -11,7 +11,7 @@
 #include "arch/usual_names.hpp"
 #include "base/text.hpp"
 #include "convert/fill_card.hpp"
-#include "convert/fit_files.hpp"
+#include "convert/steps/fit_files.hpp"
 #include "convert/wording.hpp"
 #include "resources/piece_merges.hpp"
 #include "resources/resources.hpp"

@@ -1,4 +1,4 @@
-#include "convert/packed_guard.hpp"
+#include "convert/steps/packed_guard.hpp"
 
 #include <fmt/format.h>
 

@@ -1,4 +1,4 @@
-#include "convert/claims.hpp"
+#include "convert/steps/claims.hpp"
 
 #include <fmt/format.h>
 

@@ -1,0 +1,39 @@
+#include "base/process_mutex.hpp"
+
+#include <pthread.h>
+
+namespace tare {
+namespace {
+
+// Both are ready before any constructor runs.
+constinit std::mutex all_mutex;
+constinit ProcessMutex* all = nullptr;
+
+}  // namespace
+
+ProcessMutex::ProcessMutex(LockOrder order, void (*reset)()) noexcept : order_(order), in_child_(reset) {
+  const std::scoped_lock lock(all_mutex);
+  if (all == nullptr) static_cast<void>(::pthread_atfork(before_fork, after_fork, ProcessMutex::in_child));
+  ProcessMutex** place = &all;
+  while (*place != nullptr && (*place)->order_ <= order) place = &(*place)->next_;
+  next_ = *place;
+  *place = this;
+}
+
+void ProcessMutex::before_fork() noexcept {
+  all_mutex.lock();
+  for (ProcessMutex* each = all; each != nullptr; each = each->next_) each->lock();
+}
+
+void ProcessMutex::after_fork() noexcept {
+  for (ProcessMutex* each = all; each != nullptr; each = each->next_) each->unlock();
+  all_mutex.unlock();
+}
+
+void ProcessMutex::in_child() noexcept {
+  for (ProcessMutex* each = all; each != nullptr; each = each->next_)
+    if (each->in_child_ != nullptr) each->in_child_();
+  after_fork();
+}
+
+}  // namespace tare

@@ -1,0 +1,86 @@
+// Which type each tensor gets: casts that were asked for, and what is quantized by which method.
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "convert/steps/adaptation.hpp"
+#include "convert/steps/one_tensor.hpp"
+#include "convert/wording.hpp"
+
+namespace tare {
+namespace {
+
+// The bytes of a tensor that is not quantized. One that the target cannot hold at all is refused later.
+std::uint64_t kept_bytes(Tensor tensor, const Format& target, const AdaptOptions& options) {
+  TensorChanges ignored;
+  UnfitTypes unfit(target, options);
+  decode_if_asked(tensor, options, ignored);
+  fit_layout(tensor, target, options, ignored);
+  fit_types(tensor, target, options, unfit, ignored, [] {});
+  return tensor.stored_bytes();
+}
+
+// Names the tensors that are quantized without importance values, if others have some.
+void note_importance(Adaptation& it) {
+  if (it.quant.importance.empty()) return;
+  std::vector<std::string> without;
+  std::size_t encoded = 0;
+  for (std::size_t i = 0; i < it.decisions.size(); ++i) {
+    if (it.decisions[i].method.empty()) continue;
+    ++encoded;
+    if (!it.quant.importance.contains(it.model.tensors[i].name)) without.push_back(it.model.tensors[i].name);
+  }
+  if (without.empty()) return;
+  const std::size_t count = without.size();
+  it.lines.push_back({.impact = Impact::note,
+                      .detail = fmt::format("{} of {} quantized tensors have no importance values: {}", count, encoded,
+                                            listed(std::move(without)))});
+}
+
+// An option that the target cannot honour is an error even if no tensor would be encoded.
+void require_rooms(const Adaptation& it) {
+  require_room(it.options.quant.method, it.target);
+  for (const auto& [glob, method] : it.options.quant.rules) {
+    require_room(method, it.target);
+    AdaptOptions typed = it.options;
+    if ((typed.dtype = recipe::type_called(method))) require_type(typed, it.target);
+  }
+}
+
+void note_nothing_quantized(Adaptation& it) {
+  if (std::ranges::any_of(it.decisions, [](const auto& decision) { return !decision.method.empty(); })) return;
+  it.lines.push_back({.detail = it.quant.bits ? "nothing was quantized: the budget has room for the tensors as they are"
+                                : it.quant.rules.empty()
+                                    ? "nothing was quantized: no tensor is of a kind that the method takes"
+                                    : "nothing was quantized: every tensor is kept as asked, or of a kind that the "
+                                      "method does not take"});
+}
+
+}  // namespace
+
+void steps::check_type(Adaptation& it) { require_type(it.options, it.target); }
+
+void steps::cast_types(Adaptation& it) {
+  AdaptOptions as_f32 = it.options;
+  as_f32.dtype = DType::f32;
+  // Readers of some targets want certain tensors as f32, whatever the others are.
+  const auto stays_f32 = [&](const Tensor& tensor) {
+    return it.options.dtype && !it.options.keep_names && it.target.wants_f32 != nullptr &&
+           it.target.wants_f32(it.model, tensor);
+  };
+  for (Tensor& tensor : it.model.tensors) cast_if_asked(tensor, stays_f32(tensor) ? as_f32 : it.options, it.changes);
+}
+
+void steps::decide_types(Adaptation& it) {
+  const bool asked = !it.options.quant.empty();
+  it.decisions.resize(it.model.tensors.size());
+  if (asked) {
+    const auto bytes = [&](const Tensor& tensor) { return kept_bytes(tensor, it.target, it.options); };
+    it.decisions = recipe::decide(it.model, it.quant, {it.target, bytes}, it.options.threads);
+  }
+  note_importance(it);
+  require_rooms(it);
+  if (asked) note_nothing_quantized(it);
+}
+
+}  // namespace tare

@@ -1,0 +1,127 @@
+// Names, order of rows, keys and files as the target's readers expect them.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+
+#include "base/printable.hpp"
+#include "convert/metadata_edit.hpp"
+#include "convert/steps/adaptation.hpp"
+#include "convert/steps/fit_rest.hpp"
+#include "resources/tokenizer_rules.hpp"
+#include "tare/codec.hpp"
+
+namespace tare {
+namespace {
+
+// Into a target without conventions of its own, a model keeps those of the container that it comes from.
+void note_kept_names(Adaptation& it) {
+  const Format* const from = find_format(it.model.format);
+  if (from == nullptr || from->count_released == nullptr || from == &it.target) return;
+  const std::size_t count = from->count_released(it.model);
+  if (count == 0) return;
+  it.lines.push_back(
+      {.impact = Impact::note,
+       .detail = fmt::format("{} {} and row order as in {}; a conversion into a directory gives the "
+                             "usual ones",
+                             count, count == 1 ? "tensor keeps its name" : "tensors keep their names", from->title)});
+}
+
+std::vector<Renamed> rename(Adaptation& it) {
+  Model& model = it.model;
+  std::vector<Renamed> renamed;
+  if (find_format(model.format) == &it.target) return renamed;
+  if (it.target.adopt != nullptr) {
+    // A vocabulary that is to be dropped need not be one that the target's readers know.
+    Vocabulary unwanted;
+    const bool drop = asked_to_drop(it.options, ModelPart::vocabulary);
+    if (drop) std::swap(unwanted, model.vocabulary);
+    std::vector<resources::UnsaidRule> unsaid;
+    if (!model.vocabulary.tokens.empty()) unsaid = resources::unsaid_tokenizer_rules(model);
+    it.target.adopt(model, it.lines, renamed);
+    if (drop) std::swap(unwanted, model.vocabulary);
+    // A model that had the target's conventions already has its keys from elsewhere.
+    if (!renamed.empty())
+      for (const resources::UnsaidRule& rule : unsaid)
+        it.lines.push_back(
+            {.impact = Impact::results,
+             .part = rule.file,
+             .detail = fmt::format("{}, and no key of {} says so", quote(rule.sentence), it.target.title)});
+    return renamed;
+  }
+  // If the target has files that describe a model, they are Hugging Face's, and so are the conventions.
+  if (it.target.holds.wants_files || is_directory(it.target)) return release_conventions(model, it.lines);
+  note_kept_names(it);
+  return renamed;
+}
+
+// The layouts of quantized tensors before the conventions change. A convention that moves rows decodes what is not stored in rows,
+// which is reported like any other decoding.
+class LayoutsBefore {
+ public:
+  explicit LayoutsBefore(const Model& model) {
+    for (const Tensor& tensor : model.tensors)
+      if (!tensor.is_dense()) {
+        const Codec* const codec = find_codec(tensor.layout);
+        names_[tensor.name] = codec == nullptr || codec->name.empty() ? tensor.layout : std::string(codec->name);
+      }
+  }
+
+  void report_decoded(const Model& model, const std::vector<Renamed>& renamed, TensorChanges& changes) const {
+    if (names_.empty()) return;
+    std::map<std::string_view, std::string_view> origins;
+    for (const Renamed& one : renamed) origins.emplace(one.after, one.before);
+    for (const Tensor& tensor : model.tensors) {
+      if (!tensor.is_dense()) continue;
+      const auto origin = origins.find(tensor.name);
+      const auto found = names_.find(origin == origins.end() ? std::string_view(tensor.name) : origin->second);
+      if (found == names_.end()) continue;
+      changes.add({.kind = ChangeKind::decoded,
+                   .impact = Impact::changed,
+                   .before = found->second,
+                   .after = dtype_name(tensor)},
+                  tensor.name);
+    }
+  }
+
+ private:
+  std::map<std::string, std::string, std::less<>> names_;  // of layouts, by tensor
+};
+
+// A key that was set takes precedence over files that state the same. Such files are left out.
+void prefer_set_keys(Adaptation& it) {
+  Model& model = it.model;
+  if (it.target.metadata == nullptr || (it.options.set.empty() && it.options.values.empty()) ||
+      model.attachments.empty())
+    return;
+  std::vector<MetadataEdit> edits;
+  for (const auto& [key, text] : it.options.set) {
+    model.metadata.erase(key);
+    edits.push_back({.kind = MetadataEditKind::read, .key = key, .value = Value(text)});
+  }
+  for (const auto& [key, value] : it.options.values) {
+    model.metadata.erase(key);
+    edits.push_back({.kind = MetadataEditKind::set, .key = key, .value = value});
+  }
+  std::vector<std::string> before;
+  for (const Attachment& file : model.attachments) before.push_back(file.name);
+  edit_as(model, it.target, edits);
+  std::erase_if(before, [&](const std::string& name) { return model.attachment(name) != nullptr; });
+  if (!before.empty())
+    it.lines.push_back({.kind = ChangeKind::left_out,
+                        .impact = Impact::note,
+                        .items = std::move(before),
+                        .detail = "they contradict what was set"});
+}
+
+}  // namespace
+
+void steps::follow_conventions(Adaptation& it) {
+  const LayoutsBefore layouts(it.model);
+  if (!it.options.keep_names) it.renamed = rename(it);
+  layouts.report_decoded(it.model, it.renamed, it.changes);
+  if (!it.renamed.empty()) prefer_set_keys(it);
+  it.quant = recipe::in_new_names(it.options.quant, it.model.tensors, it.renamed);
+}
+
+}  // namespace tare

@@ -1,0 +1,47 @@
+// Packed weights (GPTQ, AWQ and others): several arrays that other programs store for one tensor. `open` joins them to one tensor;
+// the first of these steps decodes them if the tensor changes, the last one separates them again.
+#include "codecs/packs/join.hpp"
+#include "convert/steps/adaptation.hpp"
+#include "convert/steps/one_tensor.hpp"
+#include "resources/packed_config.hpp"
+
+namespace tare {
+namespace {
+
+// If config.json does not come along, what it states about the packing goes into the metadata, unless the arrays tell it by
+// themselves. Two examples are GPTQ's two ways to store zero points, and the number of bits in MLX's arrays.
+void keep_statement(Adaptation& it) {
+  Model& model = it.model;
+  if (!it.stated || it.target.holds.metadata == Room::none || resources::stated_in_files(model)) return;
+  const bool all_tell = std::ranges::all_of(model.tensors, [](const Tensor& tensor) {
+    return !codec::packs::is_joined(tensor) || codec::packs::tells_itself(tensor);
+  });
+  if (!all_tell) model.metadata.set(resources::kPackingKey, resources::packing_text(*it.stated));
+}
+
+// Checks that a reader of the output will find the same packed weights. Files that lie next to the input do not count.
+void expect_packed_again(const Model& model) {
+  if (!codec::packs::has_joined(model)) return;
+  Model output;
+  output.metadata = model.metadata;
+  output.attachments = model.attachments;
+  codec::packs::expect_joined_again(model, resources::stated_packing(output));
+}
+
+}  // namespace
+
+void steps::guard_codes(Adaptation& it) { it.packed.emplace(it.model, it.options); }
+
+void steps::decode_packed(Adaptation& it) {
+  if (!it.options.dtype && it.target.adopt == nullptr) return;
+  for (Tensor& tensor : it.model.tensors)
+    if (codec::packs::is_joined(tensor)) decode(tensor, *find_codec(tensor.layout), it.options, it.changes);
+}
+
+void steps::separate_packed(Adaptation& it) {
+  keep_statement(it);
+  expect_packed_again(it.model);
+  codec::packs::separate(it.model);
+}
+
+}  // namespace tare
