@@ -33,7 +33,7 @@ define whole_suite
 endef
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test asan tsan faults bounds interop python wheel arm64 amd64 s390x fuzz bench format check-format lint readme portability static release deb install clean packages
+.PHONY: help demo test asan tsan faults bounds interop python wheel arm64 amd64 s390x fuzz bench format check-format lint readme portability static release reproduce deb install clean packages
 
 help:  ## list the targets
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / { printf "  make %-13s %s\n", $$1, $$2 }' Makefile
@@ -92,6 +92,9 @@ deb:  ## Debian packages of the committed tree, in build/dist: built in a root, 
 
 release:  ## everything above for both processors, with sums and the list of parts, in build/dist, checked
 	@tools/release/release $(JOBS)
+
+reproduce:  ## build again from the committed tree in another folder: the bytes of build/dist; TARGETS="aarch64-gnu aarch64-musl"
+	@tools/release/reproduce $(JOBS) $(TARGETS)
 
 portability:  ## build and test on other releases of Debian, with other compilers (tools/portability.txt); CASES="sid-gcc15"
 	@tools/portability $(JOBS) $(CASES)

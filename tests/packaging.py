@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 """What packaging/ has for others, tried where it can be: the GitHub action's program on good, bad and odd files in a repository of its
-own; the names of libraries in the recipes against tools/packages.txt; CMake on systems that are not supported; `make install`.
+own; the names of libraries in the recipes against tools/packages.txt; CMake on systems that are not supported; `make install`; what `make release` refuses; the sizes that the README states.
 
     packaging.py TARE CMAKE
 """
@@ -123,6 +123,41 @@ def systems(place):
         expect(code != 0 and "Linux only" in " ".join(text.split()), f"CMake with {variable}: {code} {text[-600:]}")
 
 
+def sizes():
+    """The README states what the files of a release may have, and tools/release/pack.py holds them to it."""
+    sys.path.insert(0, str(ROOT / "tools/release"))
+    from pack import LIMITS
+
+    stated = re.findall(r"^\| `[^`]*?(\.whl|\.tar\.gz)` \|.*\| (\d+) MB \|$", (ROOT / "README.md").read_text(), re.MULTILINE)
+    expect(len(stated) == 3 and all(LIMITS[suffix] == int(number) * 1_000_000 for suffix, number in stated),
+           f"README.md: expected the sizes of tools/release/pack.py, {LIMITS}, found {stated}")
+
+
+def refusals(place):
+    """`make release` of a tree with changes, and of a version that CHANGELOG.md does not describe."""
+    if run("git", "-C", ROOT, "rev-parse", "HEAD")[0] != 0:
+        return  # an unpacked archive
+    tree = place / "tree"
+    code, text = run("git", "clone", "-q", "--no-local", "--depth=1", f"file://{ROOT}", tree)
+    expect(code == 0, f"git clone: {text}")
+    # The scripts as they are now, committed or not.
+    for name in ("tools/release/release", "tools/version.py", "CHANGELOG.md", "CMakeLists.txt"):
+        (tree / name).write_bytes((ROOT / name).read_bytes())
+
+    def commit():
+        run("git", "-c", "user.name=a", "-c", "user.email=a@b", "commit", "-qam", "one", cwd=tree)
+
+    commit()
+    (tree / "LICENSE").write_text("changed\n")
+    code, text = run(tree / "tools/release/release", cwd=tree)
+    expect(code == 1 and "not committed" in text and "LICENSE" in text, f"make release of a tree with changes: {code} {text[-500:]}")
+    (tree / "CMakeLists.txt").write_text(re.sub(r"^project\(tare VERSION \S+", "project(tare VERSION 99.0.0", (tree / "CMakeLists.txt").read_text(), flags=re.MULTILINE))
+    commit()
+    code, text = run(tree / "tools/release/release", cwd=tree)
+    expect(code == 1 and "no section for 99.0.0" in text, f"make release of a version that CHANGELOG.md does not describe: {code} {text[-500:]}")
+    expect(not (tree / "build").exists(), "make release builds before it refuses")
+
+
 def installation(place):
     """`make install` needs the packages of the group build alone, and builds no test."""
     missing = [f"-DCMAKE_DISABLE_FIND_PACKAGE_{name}=ON" for name in ("GTest", "rapidcheck", "Python", "benchmark")]
@@ -139,11 +174,12 @@ def installation(place):
 def main():
     with tempfile.TemporaryDirectory(prefix="tare-packaging-") as place:
         place = pathlib.Path(place)
-        for check in (action, packages, systems, installation):
+        for check in (action, packages, systems, refusals, installation):
             folder = place / check.__name__
             folder.mkdir()
             check(folder)
         recipes()
+        sizes()
     for sentence in failed:
         print(sentence)
     return 1 if failed else 0

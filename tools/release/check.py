@@ -6,11 +6,13 @@
 Of every file: what it needs of the system (nothing newer than glibc 2.28; nothing at all), its size, what is inside. Files for this
 machine's processor are run, in roots without compilers and without any -dev package:
 
-  wheel      in a Debian 12 that has Python only: pip install, `tare info`, `tare demo`, `tare view`, the tests of the module
-  archive    where there is a C library only: Debian 11's, or the oldest that the mirror has
+  wheel      in a Debian 12 that has Python only: pip install, `tare info`, `tare demo`, the tests of the module; `tare view` in a
+             browser, if this machine has one; uvx and pipx; pip refuses the other processor's, and every one with an old glibc
+  archive    where there is a C library only: Debian 11's, or the oldest that the mirror has; `tare load` through a driver of our own
   static     in an empty folder, without /proc, not as root: as packaging/Dockerfile says
   archives   of either processor are also run under emulation, on an old and on a new kind of it: code is chosen at run time
-  install.sh in the Debian 12: installs, refuses a wrong sum, undoes itself
+  install.sh in the Debian 12: installs, refuses a wrong sum, undoes itself; takes the static build where glibc is old
+  hook       packaging/pre-commit with this wheel, in a repository of its own
 
 --quick: no roots; the wheel is installed into a fresh venv of this machine, and the tests of the module run there.
 --own WHEEL: that alone, of a wheel that was built with this system's libraries (`pip wheel .`); what it needs is not looked at.
@@ -32,12 +34,13 @@ import zipfile
 ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
 sys.path.insert(0, str(ROOT / "tools"))
 sys.dont_write_bytecode = True
+sys.path.insert(0, str(ROOT / "tools/release"))
+from pack import LIMITS  # noqa: E402
 from version import version  # noqa: E402
 
 PLACE = ROOT / "build/kit/roots"
 GLIBC = (2, 28)
 LIBRARIES = {"libc.so.6", "libm.so.6", "libpthread.so.0", "libdl.so.2", "librt.so.1", "ld-linux-x86-64.so.2", "ld-linux-aarch64.so.1"}
-LIMITS = {".whl": 12_000_000, ".tar.gz": 6_000_000}  # bytes; the README states them
 MACHINES = {"x86_64": "Advanced Micro Devices X86-64", "aarch64": "AArch64"}
 HERE = os.uname().machine
 wrong = []
@@ -67,6 +70,10 @@ def needs(file, title, processor, static=False, unwinder=False):
     libraries = set(re.findall(r"\(NEEDED\).*\[(.*)\]", header))
     if static:
         expect(not libraries and "INTERP" not in header, f"{title}: expected a static file, found {libraries or 'an interpreter'}")
+        if processor == HERE:
+            says = subprocess.run(["ldd", file], capture_output=True, text=True)
+            said = (says.stdout + says.stderr).strip()
+            expect("not a dynamic executable" in said or "statically linked" in said, f"{title}: ldd says {said!r}")
         return
     symbols = output("readelf", "--dyn-syms", "-W", file)
     versions = re.findall(r"(\S+)@+GLIBC_([0-9.]+)", symbols)
@@ -133,6 +140,18 @@ def start_time(file):
         after = resource.getrusage(resource.RUSAGE_CHILDREN)
         best = min(best, 1000 * (after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime))
     return best
+
+
+class Work:
+    """Processor time of the programs that run inside of it. The clock would count what else runs on this machine."""
+
+    def __enter__(self):
+        self.before = resource.getrusage(resource.RUSAGE_CHILDREN)
+        return self
+
+    def __exit__(self, *_):
+        after = resource.getrusage(resource.RUSAGE_CHILDREN)
+        self.seconds = after.ru_utime + after.ru_stime - self.before.ru_utime - self.before.ru_stime
 
 
 def debian12():
@@ -240,11 +259,13 @@ def fetch_wheels(folder, processor, *names):
 
 
 def check_wheel(wheel, processor):
+    root = debian12() if processor == HERE else None
     with tempfile.TemporaryDirectory() as place:
-        wheel_members(wheel, processor, pathlib.Path(place))
-    if processor != HERE:
-        return
-    root = debian12()
+        command = wheel_members(wheel, processor, pathlib.Path(place))
+        if processor != HERE:
+            return
+        command.chmod(0o755)
+        output(command, "demo", "--force", root / "work/model")
     others = PLACE / "wheels"
     fetch_wheels(others, processor, "numpy", "pytest")
     shutil.copytree(others, root / "work/wheels")
@@ -254,14 +275,19 @@ def check_wheel(wheel, processor):
         shutil.copytree(ROOT / folder, root / "work/tare" / folder)
     code, text = inside(root, "sh", "-c", "command -v cc g++ clang ld make cmake; ls /usr/include | head -3; dpkg -l | grep -c -e '-dev'")
     expect(text.strip() in ("0", ""), f"the root has a compiler or headers: {text}")
-    began = time.monotonic()
-    expect_run("venv", root, "python3", "-m", "venv", "venv")
-    expect_run("pip install tare-weights", root, "venv/bin/pip", "install", "-q", "--no-index", "--find-links", "wheels", "tare-weights")
-    expect_run("tare demo", root, "venv/bin/tare", "demo", "--force", "demo")
-    expect_run("tare info", root, "venv/bin/tare", "info", "demo/mistral", says="21 tensors")
-    note(f"from nothing to `tare info`: {time.monotonic() - began:.1f} s, on this machine with what else runs on it")
+    with Work() as work:
+        expect_run("venv", root, "python3", "-m", "venv", "venv")
+        expect_run("pip install tare-weights", root, "venv/bin/pip", "install", "-q", "--no-index", "--find-links", "wheels", "tare-weights")
+        expect_run("tare info", root, "venv/bin/tare", "info", "model/mistral", says="21 tensors")
+    note(f"from nothing to `tare info`: {work.seconds:.1f} s of work")
+    expect(work.seconds < 15, f"from nothing to `tare info`: expected less than 15 s of work, found {work.seconds:.1f}")
+    expect_run("tare demo", root, "venv/bin/tare", "demo", "--force", "demo", says="bits per weight")
+    refused_wheels(wheel, root)
     expect_run("pip install pytest", root, "venv/bin/pip", "install", "-q", "--no-index", "--find-links", "wheels", "pytest")
     expect_run("tare view", root, "venv/bin/python", "-c", VIEW, "venv/bin/tare", "demo/demo.zt", says="view: served")
+    check_browser(root / "work/venv/bin/tare")
+    check_runners(wheel)
+    check_hook(wheel)
     text = expect_run("the tests of the module", root, "venv/bin/python", "tare/python/tests/run.py", "--tb=short", "-rf", TARE_COMMAND="/work/venv/bin/tare",
                       TARE_SOURCES="/work/tare", PYTHONDONTWRITEBYTECODE="1", says=" passed")
     note(text.strip().splitlines()[-1])
@@ -270,6 +296,88 @@ def check_wheel(wheel, processor):
     (root / "work/home").mkdir(mode=0o555)
     expect_run("read-only home", root, "venv/bin/python", "-c", "import tare; print(tare.open('demo/demo.zt'))", HOME="/work/home", user="65534:65534", says="tare.Model")
     expect_run("no /proc", root, "venv/bin/tare", "verify", "demo/demo.zt", proc=False, says="ok")
+
+
+def refused_wheels(wheel, root):
+    """pip says why: a wheel of another processor, and ours on a system with an older glibc."""
+    for other in wheel.parent.glob("tare_weights-*.whl"):
+        if other.name != wheel.name:
+            shutil.copy(other, root / "work")
+            expect_run("another processor's wheel", root, "venv/bin/pip", "install", "--no-index", f"/work/{other.name}", code=1,
+                       says="is not a supported wheel on this platform")
+    for glibc, code in (("2_17", 1), ("2_27", 1), ("2_28", 0)):
+        expect_run(f"pip with glibc {glibc}", root, "venv/bin/pip", "download", "-q", "--no-index", "--find-links", "wheels", "--no-deps", "--only-binary", ":all:",
+                   "--platform", f"manylinux_{glibc}_{HERE}", "-d", f"got{glibc}", "tare-weights", code=code, says="No matching distribution" if code else None)
+
+
+def check_browser(command):
+    """The page, in the browser of this machine, from the server that is linked in."""
+    if not shutil.which("chromium"):
+        note("tare view in a browser: not tried, there is no chromium here (tools/packages browser)")
+        return
+    done = subprocess.run(["/usr/bin/python3", ROOT / "tests/view/browser.py", command, "demo", "two"], capture_output=True, text=True)
+    note(f"tare view in chromium: code {done.returncode}")
+    expect(done.returncode == 0, f"tare view in a browser: {(done.stdout + done.stderr)[-3000:]}")
+
+
+def tools_venv(*packages):
+    venv = PLACE.parent / "tools"
+    if not (venv / "bin/pip").exists():
+        output("/usr/bin/python3", "-m", "venv", venv)
+    output(venv / "bin/pip", "install", "-q", "--disable-pip-version-check", *packages)
+    return venv / "bin"
+
+
+def check_runners(wheel):
+    """uvx and pipx with the wheel, as their users type it."""
+    programs = tools_venv("uv", "pipx")
+    fetch_wheels(PLACE / "wheels", HERE, "numpy", "pytest")
+    with tempfile.TemporaryDirectory(prefix="tare-runners-") as place:
+        shutil.copy(wheel, place)
+        environment = {"PATH": f"{programs}:/usr/bin:/bin", "HOME": place, "PIP_NO_INDEX": "1", "PIP_FIND_LINKS": f"{place} {PLACE / 'wheels'}", "LC_ALL": "C.UTF-8"}
+        for title, line in (("uvx", [programs / "uvx", "--offline", "--no-index", "--find-links", place, "--find-links", PLACE / "wheels", "--python", "/usr/bin/python3",
+                                     "--from", "tare-weights", "tare", "version"]),
+                            ("pipx", [programs / "pipx", "run", "--python", "/usr/bin/python3", "--spec", "tare-weights", "tare", "version"])):
+            done = subprocess.run([str(word) for word in line], capture_output=True, text=True, env=environment, cwd=place)
+            note(f"{title}: {done.stdout.strip()}")
+            expect(done.returncode == 0 and done.stdout == f"tare {version()}\n", f"{title}: ended with {done.returncode}: {(done.stdout + done.stderr)[-1500:]}")
+
+
+def check_hook(wheel):
+    """packaging/pre-commit as a repository has it: a good file passes, a bad one is refused with its rule."""
+    programs = tools_venv("pre-commit")
+    fetch_wheels(PLACE / "wheels", HERE, "numpy", "pytest")
+    with tempfile.TemporaryDirectory(prefix="tare-hook-") as place:
+        place = pathlib.Path(place)
+        for folder in ("repository", "wheels", "home"):
+            (place / folder).mkdir()
+        shutil.copy(wheel, place / "wheels")
+        repository = place / "repository"
+        shutil.copy(ROOT / "packaging/pre-commit/pre-commit-config.yaml", repository / ".pre-commit-config.yaml")
+        parts = place / "parts"
+        parts.mkdir()
+        with zipfile.ZipFile(wheel) as archive:
+            archive.extractall(parts)
+        command = next(parts.glob("*.data/scripts/tare"))
+        command.chmod(0o755)
+        output(command, "demo", "--force", place / "demo")
+        good = (place / "demo/demo.zt").read_bytes()
+        (repository / "good.zt").write_bytes(good)
+        environment = {"PATH": f"{programs}:/usr/bin:/bin", "HOME": str(place / "home"), "PIP_FIND_LINKS": f"{place / 'wheels'} {PLACE / 'wheels'}", "LC_ALL": "C.UTF-8"}
+
+        def run(*line):
+            done = subprocess.run(line, capture_output=True, text=True, cwd=repository, env=environment)
+            return done.returncode, done.stdout + done.stderr
+
+        for line in (["git", "init", "-q", "."], ["git", "add", "."]):
+            run(*line)
+        code, text = run("pre-commit", "run", "-a")
+        expect(code == 0 and "Passed" in text, f"the hook on a good file: {code} {text[-2000:]}")
+        (repository / "bad.zt").write_bytes(good[:300] + bytes([good[300] ^ 1]) + good[301:])
+        run("git", "add", ".")
+        code, text = run("pre-commit", "run", "-a")
+        expect(code == 1 and "digest.mismatch" in text and "bad.zt" in text, f"the hook on a bad file: {code} {text[-2000:]}")
+        note("the hook: a good file passes, a bad one is refused with its rule")
 
 
 def check_quick(wheel, processor, own=False):
@@ -304,6 +412,16 @@ def unpack(archive, place):
     return place / archive.name[: -len(".tar.gz")]
 
 
+def fake_driver(processor):
+    """The driver of the tests, over host memory, compiled for the same systems: loaded as libcuda.so.1 is."""
+    made = PLACE / f"driver-{processor}.so"
+    source = ROOT / "tests/device/fake_cuda.cpp"
+    if not made.exists() or made.stat().st_mtime < source.stat().st_mtime:
+        output(PLACE.parent / f"{processor}-gnu/bin/c++", "-std=c++20", "-O1", "-g0", "-w", "-fPIC", "-shared", *(f"-I{ROOT / folder}" for folder in ("src", "tests", "include")),
+               source, "-o", made)
+    return made
+
+
 def check_archive(archive, processor, static, quick):
     with tempfile.TemporaryDirectory() as place:
         unpacked = unpack(archive, pathlib.Path(place))
@@ -326,6 +444,8 @@ def check_archive(archive, processor, static, quick):
             shutil.copytree(unpacked, root / "work/tare")
             expect_run(title, root, "/work/tare/bin/tare", "demo", "--force", "/tmp/demo", says="bits per weight")
             expect_run("no driver", root, "/work/tare/bin/tare", "load", "/tmp/demo/demo.zt", code=1, says="there is no CUDA driver")
+            shutil.copy(fake_driver(processor), root / "work/driver.so")
+            expect_run("a driver of our own", root, "/work/tare/bin/tare", "load", "/tmp/demo/demo.zt", "--verify", TARE_CUDA_LIBRARY="/work/driver.so")
 
 
 def check_empty(archive, unpacked):
@@ -362,6 +482,21 @@ def check_install(dist):
     expect_run("install.sh --uninstall twice", root, "sh", "dist/install.sh", "--uninstall", code=1, says="does not exist")
     expect_run("install.sh --static", root, "sh", "dist/install.sh", "--static", "--prefix", "other", says="in /work/other")
     expect_run("installed, static", root, "other/bin/tare", "version", says=version())
+
+    # A system with an older glibc, and one without: the static build, and it says so.
+    (root / "work/old").mkdir()
+    for says in ("glibc 2.27", ""):
+        (root / "work/old/getconf").write_text(f"#!/bin/sh\necho '{says}'\n")
+        (root / "work/old/getconf").chmod(0o755)
+        expect_run(f"install.sh with {says or 'no glibc'}", root, "sh", "dist/install.sh", "--prefix", "/work/older", PATH="/work/old:/usr/bin:/bin",
+                   says="installing the static build, which cannot use a GPU")
+        expect_run("installed there", root, "older/bin/tare", "load", "nothing.zt", code=1)
+        expect_run("removed", root, "sh", "dist/install.sh", "--prefix", "/work/older", "--uninstall", says="Removed")
+    # A machine that there is no build for.
+    (root / "work/old/uname").write_text('#!/bin/sh\n[ "$1" = -m ] && echo riscv64 || echo Linux\n')
+    (root / "work/old/uname").chmod(0o755)
+    expect_run("install.sh on another processor", root, "sh", "dist/install.sh", "--prefix", "/work/older", PATH="/work/old:/usr/bin:/bin", code=1,
+               says="there is no build for riscv64")
 
     # What it must not do.
     archive = root / f"work/dist/tare-{version()}-linux-{HERE}.tar.gz"

@@ -28,7 +28,7 @@ sys.dont_write_bytecode = True
 from version import version  # noqa: E402
 
 GLIBC = "2_28"
-WHEEL_LIMIT = 12_000_000  # bytes
+LIMITS = {".whl": 12_000_000, ".tar.gz": 6_000_000}  # bytes; README.md states them, and tests/packaging.py compares
 
 
 def epoch():
@@ -67,6 +67,13 @@ def licences(target):
         yield f"linked/{path.name}", path.read_bytes()
 
 
+def print_size(path):
+    size, limit = path.stat().st_size, next(limit for suffix, limit in LIMITS.items() if path.name.endswith(suffix))
+    if size > limit:
+        sys.exit(f"{path}: expected at most {limit} bytes, found {size}")
+    print(f"{path} {size} bytes")
+
+
 def pack_wheel(source, target, dist):
     processor = target.split("-")[0]
     tag = f"cp311-abi3-manylinux_{GLIBC}_{processor}"
@@ -98,10 +105,7 @@ def pack_wheel(source, target, dist):
             info.create_system = 3
             info.external_attr = (0o100755 if executable or "/scripts/" in name else 0o100644) << 16
             archive.writestr(info, data)
-    size = out.stat().st_size
-    if size > WHEEL_LIMIT:
-        sys.exit(f"{out}: expected at most {WHEEL_LIMIT} bytes, found {size}")
-    print(f"{out} {size} bytes")
+    print_size(out)
 
 
 def pack_archive(command, target, dist):
@@ -132,7 +136,7 @@ def pack_archive(command, target, dist):
     out = dist / f"{name}.tar.gz"
     with open(out, "wb") as file, gzip.GzipFile(filename="", mode="wb", compresslevel=9, fileobj=file, mtime=epoch()) as packed:
         packed.write(raw.getvalue())
-    print(f"{out} {out.stat().st_size} bytes")
+    print_size(out)
 
 
 def pack_sums(dist):
