@@ -43,6 +43,7 @@ GLIBC = (2, 28)
 LIBRARIES = {"libc.so.6", "libm.so.6", "libpthread.so.0", "libdl.so.2", "librt.so.1", "ld-linux-x86-64.so.2", "ld-linux-aarch64.so.1"}
 MACHINES = {"x86_64": "Advanced Micro Devices X86-64", "aarch64": "AArch64"}
 HERE = os.uname().machine
+DEMO = "Every file was verified"  # the demo's last word about itself
 wrong = []
 
 
@@ -117,7 +118,7 @@ def inside(root, *command, user=None, folder="/work", proc=True, **environment):
     env = {"PATH": "/usr/sbin:/usr/bin:/sbin:/bin", "HOME": "/work", "LC_ALL": "C.UTF-8", **environment}
     inner = ["/usr/bin/env", "-i", "-C", folder, *(f"{key}={value}" for key, value in env.items()), *command] if (root / "usr/bin/env").exists() else list(command)
     done = subprocess.run([str(word) for word in [*enter, *inner]], capture_output=True, text=True,
-                          env={"PATH": os.environ["PATH"], "USERSPEC": f"--userspec={user}" if user else ""})
+                          env={**environment, "PATH": os.environ["PATH"], "USERSPEC": f"--userspec={user}" if user else ""})
     return done.returncode, done.stdout + done.stderr
 
 
@@ -205,7 +206,7 @@ def check_emulated(command, processor, static):
             done = subprocess.run([str(word) for word in [emulator(processor), "-cpu", kind, *where, command, "demo", "--force", place]],
                                   capture_output=True, text=True, env={"PATH": "/usr/bin:/bin", "HOME": place})
             note(f"emulated {kind}: code {done.returncode}, {time.monotonic() - began:.0f} s")
-            expect(done.returncode == 0 and "bits per weight" in done.stdout + done.stderr,
+            expect(done.returncode == 0 and DEMO in done.stdout + done.stderr,
                    f"{processor}, {kind}: the demo ended with {done.returncode}: {(done.stdout + done.stderr)[-1000:]}")
 
 
@@ -281,7 +282,7 @@ def check_wheel(wheel, processor):
         expect_run("tare info", root, "venv/bin/tare", "info", "model/mistral", says="21 tensors")
     note(f"from nothing to `tare info`: {work.seconds:.1f} s of work")
     expect(work.seconds < 15, f"from nothing to `tare info`: expected less than 15 s of work, found {work.seconds:.1f}")
-    expect_run("tare demo", root, "venv/bin/tare", "demo", "--force", "demo", says="bits per weight")
+    expect_run("tare demo", root, "venv/bin/tare", "demo", "--force", "demo", says=DEMO)
     refused_wheels(wheel, root)
     expect_run("pip install pytest", root, "venv/bin/pip", "install", "-q", "--no-index", "--find-links", "wheels", "pytest")
     expect_run("tare view", root, "venv/bin/python", "-c", VIEW, "venv/bin/tare", "demo/demo.zt", says="view: served")
@@ -320,24 +321,24 @@ def check_browser(command):
     expect(done.returncode == 0, f"tare view in a browser: {(done.stdout + done.stderr)[-3000:]}")
 
 
-def tools_venv(*packages):
-    venv = PLACE.parent / "tools"
+def tool(package):
+    """The folder of the programs of a package of PyPI, each in an environment of its own: pipx uses uv where it sees it."""
+    venv = PLACE.parent / f"tool-{package}"
     if not (venv / "bin/pip").exists():
         output("/usr/bin/python3", "-m", "venv", venv)
-    output(venv / "bin/pip", "install", "-q", "--disable-pip-version-check", *packages)
+    output(venv / "bin/pip", "install", "-q", "--disable-pip-version-check", package)
     return venv / "bin"
 
 
 def check_runners(wheel):
     """uvx and pipx with the wheel, as their users type it."""
-    programs = tools_venv("uv", "pipx")
     fetch_wheels(PLACE / "wheels", HERE, "numpy", "pytest")
     with tempfile.TemporaryDirectory(prefix="tare-runners-") as place:
         shutil.copy(wheel, place)
-        environment = {"PATH": f"{programs}:/usr/bin:/bin", "HOME": place, "PIP_NO_INDEX": "1", "PIP_FIND_LINKS": f"{place} {PLACE / 'wheels'}", "LC_ALL": "C.UTF-8"}
-        for title, line in (("uvx", [programs / "uvx", "--offline", "--no-index", "--find-links", place, "--find-links", PLACE / "wheels", "--python", "/usr/bin/python3",
+        environment = {"PATH": "/usr/bin:/bin", "HOME": place, "PIP_NO_INDEX": "1", "PIP_FIND_LINKS": f"{place} {PLACE / 'wheels'}", "LC_ALL": "C.UTF-8"}
+        for title, line in (("uvx", [tool("uv") / "uvx", "--offline", "--no-index", "--find-links", place, "--find-links", PLACE / "wheels", "--python", "/usr/bin/python3",
                                      "--from", "tare-weights", "tare", "version"]),
-                            ("pipx", [programs / "pipx", "run", "--python", "/usr/bin/python3", "--spec", "tare-weights", "tare", "version"])):
+                            ("pipx", [tool("pipx") / "pipx", "run", "--python", "/usr/bin/python3", "--spec", "tare-weights", "tare", "version"])):
             done = subprocess.run([str(word) for word in line], capture_output=True, text=True, env=environment, cwd=place)
             note(f"{title}: {done.stdout.strip()}")
             expect(done.returncode == 0 and done.stdout == f"tare {version()}\n", f"{title}: ended with {done.returncode}: {(done.stdout + done.stderr)[-1500:]}")
@@ -345,7 +346,7 @@ def check_runners(wheel):
 
 def check_hook(wheel):
     """packaging/pre-commit as a repository has it: a good file passes, a bad one is refused with its rule."""
-    programs = tools_venv("pre-commit")
+    programs = tool("pre-commit")
     fetch_wheels(PLACE / "wheels", HERE, "numpy", "pytest")
     with tempfile.TemporaryDirectory(prefix="tare-hook-") as place:
         place = pathlib.Path(place)
@@ -442,7 +443,7 @@ def check_archive(archive, processor, static, quick):
         else:
             root, title = old_libc()
             shutil.copytree(unpacked, root / "work/tare")
-            expect_run(title, root, "/work/tare/bin/tare", "demo", "--force", "/tmp/demo", says="bits per weight")
+            expect_run(title, root, "/work/tare/bin/tare", "demo", "--force", "/tmp/demo", says=DEMO)
             expect_run("no driver", root, "/work/tare/bin/tare", "load", "/tmp/demo/demo.zt", code=1, says="there is no CUDA driver")
             shutil.copy(fake_driver(processor), root / "work/driver.so")
             expect_run("a driver of our own", root, "/work/tare/bin/tare", "load", "/tmp/demo/demo.zt", "--verify", TARE_CUDA_LIBRARY="/work/driver.so")
@@ -463,7 +464,7 @@ def check_empty(archive, unpacked):
         (empty / "models").chmod(0o777)
         command = f"{filled['ENV'].removeprefix('PATH=')}/tare"
         user = filled["USER"]
-        expect_run("empty, not root", empty, command, "demo", "--force", "/models", user=user, proc=False, says="bits per weight")
+        expect_run("empty, not root", empty, command, "demo", "--force", "/models", user=user, proc=False, says=DEMO)
         expect_run("empty, info", empty, command, "info", "/models/demo.zt", user=user, proc=False)
         expect_run("empty, GPU", empty, command, "load", "/models/demo.zt", user=user, proc=False, code=1, says="device.driver.static")
         expect_run("empty, convert", empty, command, "convert", "/models/demo.zt", "/models/again.gguf", user=user, proc=False)
