@@ -33,7 +33,7 @@ define whole_suite
 endef
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test asan tsan faults bounds interop python wheel arm64 amd64 s390x fuzz bench format check-format lint readme portability static release reproduce deb install clean packages
+.PHONY: help demo test asan tsan faults bounds interop python wheel arm64 amd64 s390x fuzz bench format check-format lint readme portability static release reproduce speed deb install clean packages
 
 help:  ## list the targets
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / { printf "  make %-13s %s\n", $$1, $$2 }' Makefile
@@ -95,6 +95,11 @@ release:  ## everything above for both processors, with sums and the list of par
 
 reproduce:  ## build again from the committed tree in another folder: the bytes of build/dist; TARGETS="aarch64-gnu aarch64-musl"
 	@tools/release/reproduce $(JOBS) $(TARGETS)
+
+speed: packages  ## the released command of build/kit beside one that is compiled here: processor time of nine jobs
+	$(call configure,release)
+	$(call build,release,--target tare-cli)
+	@/usr/bin/python3 tools/release/speed.py build/kit/tare-$(TARGET)/tare build/release/tare
 
 portability:  ## build and test on other releases of Debian, with other compilers (tools/portability.txt); CASES="sid-gcc15"
 	@tools/portability $(JOBS) $(CASES)

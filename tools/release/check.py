@@ -335,7 +335,7 @@ def check_runners(wheel):
     fetch_wheels(PLACE / "wheels", HERE, "numpy", "pytest")
     with tempfile.TemporaryDirectory(prefix="tare-runners-") as place:
         shutil.copy(wheel, place)
-        environment = {"PATH": "/usr/bin:/bin", "HOME": place, "PIP_NO_INDEX": "1", "PIP_FIND_LINKS": f"{place} {PLACE / 'wheels'}", "LC_ALL": "C.UTF-8"}
+        environment = {"PATH": "/usr/bin:/bin", "HOME": place, "PIP_FIND_LINKS": f"{place} {PLACE / 'wheels'}", "LC_ALL": "C.UTF-8"}
         for title, line in (("uvx", [tool("uv") / "uvx", "--offline", "--no-index", "--find-links", place, "--find-links", PLACE / "wheels", "--python", "/usr/bin/python3",
                                      "--from", "tare-weights", "tare", "version"]),
                             ("pipx", [tool("pipx") / "pipx", "run", "--python", "/usr/bin/python3", "--spec", "tare-weights", "tare", "version"])):
