@@ -13,6 +13,7 @@ PREFIX ?= /usr/local
 TESTS ?=
 FUZZ_SECONDS ?= 60
 FUZZ_PRESET ?= fuzz
+TARGET ?= $(shell uname -m)-gnu
 
 # Always with the same arguments: a configured tree is brought up to date, not thrown away.
 define configure
@@ -32,7 +33,7 @@ define whole_suite
 endef
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test asan tsan faults bounds interop python wheel arm64 amd64 s390x fuzz bench format check-format lint readme install clean packages
+.PHONY: help demo test asan tsan faults bounds interop python wheel arm64 amd64 s390x fuzz bench format check-format lint readme portability static release reproduce speed deb install clean packages
 
 help:  ## list the targets
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / { printf "  make %-13s %s\n", $$1, $$2 }' Makefile
@@ -76,8 +77,32 @@ python: packages  ## build the Python module from Debian's packages alone, into 
 	$(call build,release,--target tare-python --target tare-cli)
 	@echo "PYTHONPATH=$(CURDIR)/build/release/python"
 
-wheel: packages  ## a wheel for older systems (x86-64, glibc 2.28), in build/wheel/out, with everything linked in, and checked
-	@tools/wheel/build $(JOBS)
+wheel:  ## a wheel for every Linux with glibc 2.28 and this processor, in build/dist, checked; TARGET=x86_64-gnu for another processor
+	@tools/packages build release
+	@tools/release/build $(TARGET) $(JOBS)
+	@build/kit/venv/bin/python tools/release/check.py build/dist --quick whl $(firstword $(subst -, ,$(TARGET)))
+
+static:  ## the command as one static file for this processor, in build/dist, checked
+	@tools/packages build release
+	@tools/release/build $(firstword $(subst -, ,$(TARGET)))-musl $(JOBS)
+	@build/kit/venv/bin/python tools/release/check.py build/dist static $(firstword $(subst -, ,$(TARGET)))
+
+deb:  ## Debian packages of the committed tree, in build/dist: built in a root, looked at by lintian, tried in a bare one
+	@tools/release/deb build/dist $(JOBS)
+
+release:  ## everything above for both processors, with sums and the list of parts, in build/dist, checked
+	@tools/release/release $(JOBS)
+
+reproduce:  ## build again from the committed tree in another folder: the bytes of build/dist; TARGETS="aarch64-gnu aarch64-musl"
+	@tools/release/reproduce $(JOBS) $(TARGETS)
+
+speed: packages  ## the released command of build/kit beside one that is compiled here: processor time of nine jobs
+	$(call configure,release)
+	$(call build,release,--target tare-cli)
+	@/usr/bin/python3 tools/release/speed.py build/kit/tare-$(TARGET)/tare build/release/tare
+
+portability:  ## build and test on other releases of Debian, with other compilers (tools/portability.txt); CASES="sid-gcc15"
+	@tools/portability $(JOBS) $(CASES)
 
 arm64:  ## build for ARM64 and run the unit tests under emulation
 	@tools/cross arm64 $(JOBS) $(TESTS)
@@ -116,10 +141,11 @@ readme: packages  ## bring the generated parts of README.md up to date
 	$(call build,release,--target tare-cli)
 	@/usr/bin/python3 tools/readme.py build/release/tare
 
-install: packages  ## install into PREFIX (/usr/local)
-	$(call configure,release)
-	$(call build,release)
-	@cmake --install build/release --prefix $(PREFIX)
+install:  ## install the command and the library into PREFIX (/usr/local)
+	@tools/packages build
+	$(call configure,install)
+	$(call build,install)
+	@cmake --install build/install --prefix $(PREFIX)
 
 clean:  ## remove everything that was built
 	@rm -rf build

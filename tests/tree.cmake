@@ -37,6 +37,13 @@ if(NOT TARE_SANITIZE)
   add_test(NAME tree.links COMMAND ${TARE_PYTHON} ${PROJECT_SOURCE_DIR}/tools/links.py)
   add_test(NAME tree.links-selftest COMMAND ${TARE_PYTHON} ${PROJECT_SOURCE_DIR}/tools/links.py --selftest)
 
+  # The version and the name to install are said once, or are the same everywhere.
+  add_test(NAME tree.version COMMAND ${TARE_PYTHON} ${PROJECT_SOURCE_DIR}/tools/version.py --check $<TARGET_FILE:tare-cli>)
+  add_test(NAME tree.version-selftest COMMAND ${TARE_PYTHON} ${PROJECT_SOURCE_DIR}/tools/version.py --selftest)
+
+  # What others package Tare with; where CMake stops; what `make install` needs.
+  add_test(NAME tree.packaging COMMAND ${TARE_PYTHON} ${PROJECT_SOURCE_DIR}/tests/packaging.py $<TARGET_FILE:tare-cli> ${CMAKE_COMMAND})
+
   # Messages use the words of the glossary.
   add_test(NAME tree.words COMMAND ${TARE_PYTHON} ${PROJECT_SOURCE_DIR}/tools/words.py)
   add_test(NAME tree.words-selftest COMMAND ${TARE_PYTHON} ${PROJECT_SOURCE_DIR}/tools/words.py --selftest)
@@ -130,6 +137,7 @@ endif()
 add_test(NAME tree.install
          COMMAND ${CMAKE_COMMAND} -D BUILD=${PROJECT_BINARY_DIR} -D WORK=${CMAKE_CURRENT_BINARY_DIR}/installed
                  -D SOURCE=${CMAKE_CURRENT_SOURCE_DIR}/consumer -D CXX=${CMAKE_CXX_COMPILER} -D TYPE=${TARE_LIBRARY_TYPE}
+                 -D VERSION=${PROJECT_VERSION}
                  -D SANITIZE=${TARE_SANITIZE} -D LIBDIR=${CMAKE_INSTALL_LIBDIR} -D COMMAND_BUILT=$<TARGET_EXISTS:tare-cli>
                  -P ${CMAKE_CURRENT_SOURCE_DIR}/consumer/run.cmake)
 set_tests_properties(tree.install PROPERTIES TIMEOUT 300)

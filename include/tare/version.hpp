@@ -7,7 +7,7 @@
 
 namespace tare {
 
-// "0.1.0"
+// Three numbers with points between them: "1.0.0".
 [[nodiscard]] TARE_API std::string_view version();
 
 }  // namespace tare

@@ -1,6 +1,7 @@
 #include "arch/expected.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 

@@ -1,6 +1,7 @@
 #include "cli/model_text.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 

@@ -5,6 +5,7 @@
 // A value is the next word, whatever it looks like, for the sake of `-o -` and `--threads -1`. The exception is one of
 // the verb's own options: in `-o --force` the path was probably forgotten.
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <optional>

@@ -1,6 +1,7 @@
 #include "cli/quantize_recipe.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <charconv>

@@ -2,6 +2,7 @@
 #include "tare/metadata.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <unistd.h>
 
 #include <algorithm>

@@ -13,6 +13,12 @@ namespace tare::device {
 namespace {
 
 std::unique_ptr<Driver> open_driver(const std::string& library) {
+#ifdef TARE_STATIC
+  // A static program has no loader of libraries; musl's dlopen always fails, which says nothing about the machine.
+  throw Error(ErrorKind::unsupported, "device.driver.static",
+              fmt::format("this static build cannot load {}, the CUDA driver; the builds for glibc can", library))
+      .blame(Subject::machine);
+#endif
   void* const handle = ::dlopen(library.c_str(), RTLD_NOW | RTLD_LOCAL);
   if (handle == nullptr)
     throw Error(ErrorKind::not_found, "device.driver.missing",

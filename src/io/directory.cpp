@@ -3,6 +3,7 @@
 #include <dirent.h>
 #include <fcntl.h>
 #include <sys/file.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -23,6 +24,20 @@ constexpr int kOpenFolder = O_RDONLY | O_DIRECTORY | O_CLOEXEC;
 
 // The most names that one `remove_inside` removes: far more than a model has files.
 constexpr std::size_t kMostRemoved = std::size_t{1} << 18;
+
+// System calls without a function in every C library: glibc has getdents64 since 2.30 (the released files run with 2.28), and musl
+// has no renameat2.
+ssize_t read_entries(int directory, void* buffer, std::size_t length) noexcept {
+  return ::syscall(SYS_getdents64, directory, buffer, length);
+}
+#ifndef __GLIBC__
+#ifndef RENAME_NOREPLACE
+#define RENAME_NOREPLACE 1  // NOLINT(cppcoreguidelines-macro-usage): as the kernel's header has it
+#endif
+int renameat2(int from, const char* name, int to, const char* to_name, unsigned flags) noexcept {
+  return static_cast<int>(::syscall(SYS_renameat2, from, name, to, to_name, flags));
+}
+#endif
 
 std::atomic<bool> unnamed_forbidden{false};
 
@@ -139,7 +154,7 @@ bool Directory::for_each(const Visit& visit, bool in_place) const noexcept {
   if (listed < 0) return false;
   alignas(dirent64) std::array<char, 4096> buffer;
   for (;;) {
-    const ssize_t length = ::getdents64(listed, buffer.data(), buffer.size());
+    const ssize_t length = read_entries(listed, buffer.data(), buffer.size());
     if (length <= 0) return length == 0;
     for (ssize_t at = 0; at < length;) {
       const auto* const entry = reinterpret_cast<const dirent64*>(buffer.data() + at);
@@ -229,7 +244,7 @@ bool Directory::rename(const char* name, const Directory& to, const char* to_nam
 bool Directory::rename_new(const char* name, const Directory& to, const char* to_name) const noexcept {
   const Changing changing;
   if (!step("rename", to_name)) return false;
-  if (::renameat2(descriptor(), name, to.descriptor(), to_name, RENAME_NOREPLACE) == 0) return true;
+  if (renameat2(descriptor(), name, to.descriptor(), to_name, RENAME_NOREPLACE) == 0) return true;
   if (errno != EINVAL && errno != ENOSYS && errno != EOPNOTSUPP) return false;
   // The file system does not support RENAME_NOREPLACE. A hard link does not replace either.
   if (::linkat(descriptor(), name, to.descriptor(), to_name, 0) == 0) {

@@ -2,6 +2,7 @@
 #include "tare/change.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 

@@ -1,6 +1,7 @@
 #include "tare/shape.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 

@@ -1,6 +1,7 @@
 #include "tiny_llama/model.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 

@@ -1,12 +1,31 @@
 #include "view/http_library.hpp"
 
+#ifndef TARE_LINK_SERVER
 #include <dlfcn.h>
 #include <fmt/format.h>
 
 #include "tare/error.hpp"
+#endif
 
 namespace tare::view {
 namespace {
+
+#ifdef TARE_LINK_SERVER
+
+HttpLibrary load() {
+  return {.start_daemon = MHD_start_daemon,
+          .stop_daemon = MHD_stop_daemon,
+          .get_connection_values = MHD_get_connection_values,
+          .get_connection_info = MHD_get_connection_info,
+          .suspend_connection = MHD_suspend_connection,
+          .resume_connection = MHD_resume_connection,
+          .create_response_from_buffer = MHD_create_response_from_buffer,
+          .add_response_header = MHD_add_response_header,
+          .queue_response = MHD_queue_response,
+          .destroy_response = MHD_destroy_response};
+}
+
+#else
 
 constexpr const char* kFile = "libmicrohttpd.so.12";
 
@@ -40,6 +59,8 @@ HttpLibrary load() {
   look_up(library, "MHD_destroy_response", functions.destroy_response);
   return functions;
 }
+
+#endif
 
 }  // namespace
 

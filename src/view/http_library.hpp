@@ -1,4 +1,5 @@
-// The functions of libmicrohttpd, which is loaded when it is first needed.
+// The functions of libmicrohttpd, which is loaded when it is first needed. With TARE_LINK_SERVER (cmake/view.cmake) they
+// are linked in.
 #pragma once
 
 #include <microhttpd.h>

@@ -57,8 +57,9 @@ void carry_out(Job& job, const Jobs::Work& work) noexcept {
 }  // namespace
 
 void stay_behind_others(int how_far) noexcept {
-  // Linux keeps the priority per thread, and new threads inherit it.
-  static_cast<void>(::setpriority(PRIO_PROCESS, static_cast<id_t>(::gettid()), how_far));
+  // Linux keeps the priority per thread, and new threads inherit it. 0 is the calling thread. (glibc has gettid since 2.30;
+  // the released files run with 2.28.)
+  static_cast<void>(::setpriority(PRIO_PROCESS, 0, how_far));
 }
 
 Jobs::~Jobs() { clear(); }

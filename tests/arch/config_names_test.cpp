@@ -2,6 +2,7 @@
 #include "arch/config_names.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <fstream>
 #include <set>

@@ -1,5 +1,6 @@
 // The parser of the command line: for each list of words the result, or the sentence that refuses it.
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <gtest/gtest.h>
 
 #include "cli/command.hpp"

@@ -23,7 +23,7 @@ endfunction()
 
 function(expect_output program)
   run(${program})
-  if(NOT output MATCHES "^tare [0-9.]+: 2x3\n$")
+  if(NOT output STREQUAL "tare ${VERSION}: 2x3\n")
     message(FATAL_ERROR "${program} printed: ${output}")
   endif()
 endfunction()
@@ -50,7 +50,7 @@ if(SANITIZE)
 endif()
 
 run(${CMAKE_COMMAND} -S ${SOURCE} -B ${WORK}/build -G Ninja -D CMAKE_CXX_COMPILER=${CXX} -D CMAKE_CXX_FLAGS=${flags}
-    -D CMAKE_PREFIX_PATH=${prefix})
+    -D CMAKE_PREFIX_PATH=${prefix} -D VERSION=${VERSION})
 run(${CMAKE_COMMAND} --build ${WORK}/build)
 expect_output(${WORK}/build/consumer)
 

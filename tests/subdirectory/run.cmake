@@ -12,12 +12,15 @@ function(run)
   set(output "${output}" PARENT_SCOPE)
 endfunction()
 
-file(REMOVE_RECURSE ${WORK})
-file(MAKE_DIRECTORY ${WORK})
-run(${CMAKE_COMMAND} -S ${SOURCE} -B ${WORK} -G Ninja -D TARE=${TARE} -D CMAKE_CXX_COMPILER=${CXX})
-if(output MATCHES "Warning")
-  message(FATAL_ERROR "${output}")
-endif()
+# By FetchContent first, which is configured only; then by add_subdirectory.
+foreach(fetch ON OFF)
+  file(REMOVE_RECURSE ${WORK})
+  file(MAKE_DIRECTORY ${WORK})
+  run(${CMAKE_COMMAND} -S ${SOURCE} -B ${WORK} -G Ninja -D TARE=${TARE} -D FETCH=${fetch} -D CMAKE_CXX_COMPILER=${CXX})
+  if(output MATCHES "Warning")
+    message(FATAL_ERROR "${output}")
+  endif()
+endforeach()
 
 # The warnings of a part of it are not the parent's business.
 run(ninja -t commands consumer)

@@ -1,6 +1,7 @@
 #include "cli/demo/containers.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <utility>

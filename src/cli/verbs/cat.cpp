@@ -1,5 +1,6 @@
 // cat: prints a tensor's bytes.
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "base/printable.hpp"
 #include "cli/advice.hpp"

@@ -1,5 +1,6 @@
 // completions: scripts for bash, zsh and fish, made from the table of verbs.
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "cli/session.hpp"
 #include "cli/verbs.hpp"

@@ -2,6 +2,7 @@
 #include "tare/convert.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 

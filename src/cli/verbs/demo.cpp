@@ -1,5 +1,6 @@
 // demo: takes a small model through the main verbs on one screen, and checks every container.
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <cerrno>

@@ -1,5 +1,6 @@
 // diff: compares two files.
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <cmath>

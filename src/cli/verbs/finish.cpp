@@ -1,5 +1,6 @@
 // finish: writes the output of a plan, from the parts that its tasks made.
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "base/printable.hpp"
 #include "base/text.hpp"

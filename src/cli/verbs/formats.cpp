@@ -1,5 +1,6 @@
 // formats: prints the tables of containers and layouts, for people, for documents and for programs.
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "cli/json.hpp"
 #include "cli/model_text.hpp"

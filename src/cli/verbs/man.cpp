@@ -1,5 +1,6 @@
 // man: prints the manual page in mdoc, made from the tables.
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 

@@ -1,5 +1,6 @@
 // meta: prints and changes the metadata of a file.
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 

@@ -1,5 +1,6 @@
 // quantize: converts with a recipe, and prints a table of the errors.
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <cmath>

@@ -1,5 +1,6 @@
 // verify: checks everything that can be checked, and prints findings.
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 

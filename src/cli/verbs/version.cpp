@@ -14,7 +14,7 @@ int run(const Arguments& /*arguments*/, Session& session) {
   return kDone;
 }
 
-constexpr Example kExamples[] = {{"tare version", "prints, for example, \"tare 0.1.0\""}};
+constexpr Example kExamples[] = {{"tare version", "prints the name and three numbers"}};
 
 }  // namespace
 

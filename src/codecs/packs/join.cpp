@@ -1,6 +1,7 @@
 #include "codecs/packs/join.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 

@@ -1,6 +1,8 @@
 // Fits attached files to a target: carried, made, replaced by fields, or refused.
 #include "convert/steps/fit_files.hpp"
 
+#include <fmt/ranges.h>
+
 #include <algorithm>
 
 #include "arch/usual_names.hpp"

@@ -1,6 +1,7 @@
 #include "convert/steps/one_tensor.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 

@@ -1,6 +1,7 @@
 // Checks a directory against its own config.json before it is written: programs that load it fill missing tensors with
 // random numbers, with a warning that is easy to overlook.
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 

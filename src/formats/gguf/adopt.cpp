@@ -1,5 +1,6 @@
 // Converts tensors from Hugging Face's conventions (or those of Meta's own files) to llama.cpp's.
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <map>

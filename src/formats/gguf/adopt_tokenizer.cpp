@@ -1,5 +1,6 @@
 // Converts the tokenizer for llama.cpp: its kind, special tokens, how text is split, and the chat template.
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 

@@ -1,5 +1,6 @@
 // Interprets the keys: hyper-parameters, the vocabulary, and the rest.
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 

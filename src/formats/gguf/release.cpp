@@ -1,5 +1,6 @@
 // Converts from llama.cpp's conventions back to Hugging Face's: the tensors, and the files with everything else.
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <cmath>

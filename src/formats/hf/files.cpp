@@ -1,5 +1,6 @@
 // Decides which files of a directory are weights, resources, or something else.
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <filesystem>

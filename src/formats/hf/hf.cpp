@@ -25,6 +25,7 @@
 #include "formats/hf/hf.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <filesystem>

@@ -136,6 +136,7 @@ void Json::walk(Value value, unsigned depth) {
       if (value.is_null().get(null) != simdjson::SUCCESS || !null) fail("json", "malformed value", at);
       return;
     }
+    default: return;  // type_of returns no other
   }
 }
 

@@ -54,6 +54,10 @@ class Json {
   Type type_of(Value& value) {
     Type type{};
     check(value.type().get(type));
+    // simdjson 4 has one type more, for what begins like no value; older ones report this error instead.
+    if (type != Type::object && type != Type::array && type != Type::string && type != Type::number &&
+        type != Type::boolean && type != Type::null)
+      fail(simdjson::TAPE_ERROR);
     return type;
   }
   simdjson::ondemand::object object(Value& value) {

@@ -1,6 +1,7 @@
 // Writes Tiny Llama weights. The sizes come from the config, or else from the tensors. One error lists everything that
 // does not fit, because a model that lacks one tensor often lacks several.
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <charconv>

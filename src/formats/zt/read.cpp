@@ -1,5 +1,6 @@
 // Reads the manifest: finds it and parses its keys. objects.cpp checks the objects.
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <array>

@@ -1,6 +1,7 @@
 // Packed weights of other programs. The models in data/ were made by the original libraries (tools/packs.py), with the
 // values that those decode.
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <cmath>
 #include <set>

@@ -2,6 +2,8 @@
 // both directions.
 #include "formats/gguf/conventions.hpp"
 
+#include <fmt/ranges.h>
+
 #include <cmath>
 
 #include "conformance/gguf_cases.hpp"
