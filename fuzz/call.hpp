@@ -1,5 +1,5 @@
-// A call of the library as `open` makes one: with the budget that so many bytes have. The parsers charge it; without one
-// every charge is free, and what they cost would be nobody's promise.
+// A call of the library as `open` makes it, with the budget for this many bytes. The parsers charge this budget.
+// Without it every charge is free, so their cost would not be checked.
 #pragma once
 
 #include "base/budget.hpp"

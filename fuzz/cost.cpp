@@ -16,7 +16,7 @@
 #endif
 #endif
 #ifdef TARE_COUNTS_BY_HOOKS
-// Of the sanitizer's runtime. GCC has it, too, but no header that says so.
+// Functions of the sanitizer's runtime. GCC has them, too, but no header that declares them.
 extern "C" {
 int __sanitizer_install_malloc_and_free_hooks(void (*on_malloc)(const volatile void*, std::size_t),
                                               void (*on_free)(const volatile void*));
@@ -26,14 +26,14 @@ std::size_t __sanitizer_get_allocated_size(const volatile void* block);
 #include <new>
 #endif
 
-// Counted by driver.cpp, in builds that have it.
+// Counted by driver.cpp, if the build has it.
 extern "C" __attribute__((weak)) std::uint64_t tare_fuzz_blocks;
 
 namespace tare::fuzz {
 namespace {
 
 std::atomic<std::uint64_t> allocations{0}, allocated{0};
-std::atomic<std::int64_t> live{0}, most_live{0};  // negative: what was allocated before is released
+std::atomic<std::int64_t> live{0}, most_live{0};  // negative if memory that was allocated before is released
 
 void took(std::size_t size) {
   allocations.fetch_add(1, std::memory_order_relaxed);
@@ -52,7 +52,7 @@ void on_free(const volatile void* block) {
 }
 const int kInstalled = __sanitizer_install_malloc_and_free_hooks(on_malloc, on_free);
 #else
-const int kInstalled = 1;  // by the operators below
+const int kInstalled = 1;  // uses the operators below
 #endif
 
 #ifdef TARE_COST_COUNTS_TIME
@@ -60,8 +60,8 @@ constexpr bool kTimeCounts = true;
 #else
 constexpr bool kTimeCounts = false;
 #endif
-// How much longer code may take here than in a release build: files of 60 KB that ask for all they can took up to 30 times
-// as long with the address sanitizer, and up to 13 times with the thread sanitizer.
+// How much longer code may take here than in a release build. Adversarial files of 60 KB took up to 30 times as long
+// with the address sanitizer, and up to 13 times with the thread sanitizer.
 constexpr double kSlowness = 60;
 
 std::uint64_t blocks() { return &tare_fuzz_blocks != nullptr ? tare_fuzz_blocks : 0; }
@@ -72,7 +72,7 @@ double processor_seconds() {
   return static_cast<double>(now.tv_sec) + static_cast<double>(now.tv_nsec) * 1e-9;
 }
 
-// The counters begin anew, and go on at the end as if nothing had happened; memory that is still held stays counted.
+// Resets the counters, and restores them at the end; memory that is still held stays counted.
 class Measurement {
  public:
   Measurement()
@@ -98,7 +98,7 @@ class Measurement {
             .blocks = blocks() - blocks_,
             .seconds = processor_seconds() - begin_ - inside_};
   }
-  // Of a measurement inside of this one.
+  // Excludes the time of an inner measurement.
   void leave_out(double seconds) { inside_ += seconds; }
 
  private:
@@ -108,7 +108,7 @@ class Measurement {
   double begin_, inside_ = 0;
 };
 
-Measurement* outer = nullptr;  // targets measure on one thread
+Measurement* outer = nullptr;  // not synchronized: targets measure on one thread
 
 Cost cost_of(const std::function<void()>& action) {
   Measurement* const around = outer;
@@ -148,7 +148,7 @@ Cost allowed_cost(std::size_t bytes) {
 }
 
 void metered(const char* what, std::size_t bytes, const std::function<void()>& action, unsigned calls) {
-  if (kInstalled == 0) std::abort();  // nothing would be counted
+  if (kInstalled == 0) std::abort();  // otherwise nothing would be counted
   const Cost most = allowed_cost(bytes);
   Cost cost = cost_of(action);
   static const bool kPrinted = std::getenv("TARE_FUZZ_COSTS") != nullptr;
@@ -171,7 +171,7 @@ void metered(const char* what, std::size_t bytes, const std::function<void()>& a
 }  // namespace tare::fuzz
 
 #ifndef TARE_COUNTS_BY_HOOKS
-// The other forms of new and delete call these. What C libraries allocate is not counted.
+// The other forms of new and delete call these. Allocations of C libraries are not counted.
 void* operator new(std::size_t size) {
   void* const block = std::malloc(size == 0 ? 1 : size);
   if (block == nullptr) throw std::bad_alloc();

@@ -1,15 +1,15 @@
-// A small fuzzer for compilers without libFuzzer (preset fuzz-gcc). It understands those of libFuzzer's options that
-// tools/fuzz uses:
+// A small fuzzer for compilers without libFuzzer (preset fuzz-gcc). It accepts the libFuzzer options that tools/fuzz
+// uses:
 //
 //   fuzz-NAME [-max_total_time=S] [-timeout=S] [-rss_limit_mb=M] [-max_len=N] [-artifact_prefix=P] KEPT [SEEDS...]
-//   fuzz-NAME -merge=1 OUT FOLDER...    copies what adds coverage into OUT
-//   fuzz-NAME FILE...                   runs each once
+//   fuzz-NAME -merge=1 OUT FOLDER...    copies inputs that add coverage to OUT
+//   fuzz-NAME FILE...                   runs each file once
 //
-// A child process runs the inputs; the one that it is at is in memory that both share. So whatever ends the child (a
-// sanitizer, a signal, the limits on time and memory), the parent writes that input to P and the reason, and ends.
+// A child process runs the inputs; the current one is in shared memory. Whatever ends the child (a sanitizer, a signal,
+// the limits on time and memory), the parent writes that input to P, prints the reason, and exits.
 //
-// Coverage: GCC calls __sanitizer_cov_trace_pc at every block. Pairs of blocks are counted in a table; an input is kept if
-// a pair was reached, or reached twice as often as before.
+// Coverage: GCC calls __sanitizer_cov_trace_pc at every block. Pairs of blocks are counted in a table; an input is kept
+// if it reaches a new pair, or a pair twice as often as before.
 #include <sys/mman.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -59,7 +59,7 @@ extern "C" __attribute__((no_sanitize("address", "undefined"))) void __sanitizer
 
 namespace {
 
-struct Shared {                  // by parent and child
+struct Shared {                  // shared by parent and child
   volatile std::uint64_t began;  // in milliseconds; 0 between inputs
   volatile std::size_t executions, size;
   std::uint8_t* bytes() { return reinterpret_cast<std::uint8_t*>(this + 1); }
@@ -93,7 +93,7 @@ void write(const fs::path& path, const Input& input) {
   out.write(reinterpret_cast<const char*>(input.data()), static_cast<std::streamsize>(input.size()));
 }
 
-// How many pairs of blocks were reached that were not before, or twice as often.
+// Runs an input. Returns the number of pairs of blocks that are new, or reached twice as often as before.
 std::size_t run(const Input& input) {
   shared->size = input.size();
   if (!input.empty()) std::memcpy(shared->bytes(), input.data(), input.size());
@@ -135,8 +135,8 @@ class Worker {
       features_ += added;
       if (added > 0) std::swap(inputs_[kept++], inputs_[i]);
     }
-    inputs_.resize(std::max<std::size_t>(kept, 1));  // an empty one is where everything begins
-    inputs_.reserve(std::size_t{1} << 20);           // the mutator points to them
+    inputs_.resize(std::max<std::size_t>(kept, 1));  // starts with an empty input if there are none
+    inputs_.reserve(std::size_t{1} << 20);           // the mutator holds pointers to them
     print("INITED");
     Random random(milliseconds() ^ static_cast<std::uint64_t>(::getpid()) << 32);
     for (std::uint64_t scanned = milliseconds(), now = scanned; now < end; now = milliseconds()) {
@@ -151,7 +151,7 @@ class Worker {
 
  private:
   Input mutated(Random& random) {
-    // Half of the time one of the last: what is new is near.
+    // Half of the time, take one of the newest inputs, which are most likely to lead to more.
     const std::size_t newest = std::min<std::size_t>(inputs_.size(), 32);
     Input input = random.one_in(2) ? random.one_of(inputs_) : inputs_[inputs_.size() - 1 - random.below(newest)];
     std::size_t size = input.size();
@@ -162,7 +162,7 @@ class Worker {
                                                 : LLVMFuzzerMutate(input.data(), size, most_);
     }
     input.resize(size);
-    input.shrink_to_fit();  // so that the sanitizer sees where it ends
+    input.shrink_to_fit();  // so that the sanitizer detects reads beyond the end
     return input;
   }
 
@@ -183,7 +183,7 @@ class Worker {
       if (entry.is_regular_file() && entry.file_size() <= most_ && files_.insert(entry.path().filename()).second)
         inputs_.push_back(content(entry.path()));
   }
-  // What other processes have found.
+  // Reads what other processes have found.
   void read_others() {
     if (options_.paths.empty()) return;
     std::vector<Input> found;

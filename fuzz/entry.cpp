@@ -1,4 +1,4 @@
-// What libFuzzer and driver.cpp call: the target (TARE_FUZZ_TARGET), with what it costs measured.
+// The entry point for libFuzzer and driver.cpp: calls the target (TARE_FUZZ_TARGET) and measures its cost.
 #include "cost.hpp"
 
 extern "C" int TARE_FUZZ_TARGET(const std::uint8_t* data, std::size_t size);

@@ -1,8 +1,8 @@
-// Everything the library can do with a path that somebody sent: each ends in a result or in an Error, and within what
-// so many bytes may cost. Each verb opens the path itself, as the command does, and is measured by itself.
+// Everything the library can do with an untrusted path. Each verb must end in a result or in an Error, within the cost
+// allowed for so many bytes. Each verb opens the path itself, as the command does, and is measured separately.
 //
-// What is checked besides: what `convert` wrote can be read, a container that holds everything gives back the same
-// tensors, and a conversion in parts is the conversion, byte for byte.
+// Further checks: output of `convert` can be read, a container that holds everything returns the same tensors, and a
+// conversion in parts gives the same bytes as a whole conversion.
 #pragma once
 
 #include <cstdint>
@@ -25,7 +25,7 @@ namespace tare::fuzz {
 
 struct Subject {
   std::string path;
-  std::string work;  // a directory for what is written, which exists and is empty
+  std::string work;  // directory for output, which exists and is empty
   std::string out(std::string_view name) const { return work + "/" + std::string(name); }
 };
 
@@ -101,7 +101,7 @@ inline ConvertOptions anything_goes() {
   return options;
 }
 
-// An error of the source is fine; one of what was written is not.
+// An error about the source is fine; an error about the output is not.
 inline void convert_to(const Subject& subject, const std::string& name, const ConvertOptions& options) {
   const std::string out = subject.out(name);
   (void)convert(subject.path, out, options);
@@ -155,7 +155,7 @@ inline void plan(const Subject& subject) {
   if (content(out) != content(subject.out("whole.zt"))) fail(subject, "in parts", "the file is another");
 }
 
-// A Llama of one matrix, to which the path is added as an adapter.
+// Makes a Llama of one matrix, to which the path is added as an adapter.
 inline void merge(const Subject& subject) {
   const std::string base = subject.out("base");
   const std::string header =
@@ -197,7 +197,7 @@ inline constexpr char kZt[] = "out.zt", kZt2[] = "out.zt2", kGguf[] = "out.gguf"
 struct Row {
   const char* name;
   void (*run)(const Subject& subject);
-  unsigned calls = 1;  // of the library, each with a budget of its own
+  unsigned calls = 1;  // calls of the library, each with its own budget
 };
 inline constexpr Row kRows[] = {
     {"list", list},
@@ -226,7 +226,7 @@ inline constexpr Row kRows[] = {
 
 }  // namespace verb
 
-// `choice`: 0 for all of them, else the row of one. `bytes`: of all that was sent.
+// `choice`: 0 for all verbs, otherwise the number of one. `bytes`: the total size of the input.
 inline void every_verb(const Subject& subject, std::size_t bytes, std::uint8_t choice) {
   for (std::size_t i = 0; i < std::size(verb::kRows); ++i) {
     if (choice != 0 && (choice - 1U) % std::size(verb::kRows) != i) continue;

@@ -1,6 +1,6 @@
-// Files that are written by a grammar, most of them nearly right: pickles, zip archives, GGUF, safetensors, JSON, CBOR.
-// What costs readers most is what they repeat: one object that many others refer to, one name over many items, counts that
-// nothing backs, a few bytes that inflate to many. So every list here has a length from Random::many.
+// Files written by a grammar, mostly almost valid: pickles, zip archives, GGUF, safetensors, JSON, CBOR. Repetition
+// costs readers most: one object that many others refer to, one name for many items, counts without data, a few bytes
+// that inflate to many. So every list here has a length from Random::many.
 #pragma once
 
 #include <algorithm>
@@ -16,10 +16,10 @@ namespace tare::fuzz {
 
 using testing::put;
 
-// Bytes of one piece: of a pickle before it is deflated, and of what is stored as it is.
+// Bytes of one piece: of a pickle before it is deflated, and of data that is stored uncompressed.
 inline constexpr std::size_t kMostMade = std::size_t{1} << 18, kMostStored = std::size_t{1} << 14;
 
-// As often as asked for, unless that is too much.
+// Repeats `piece`, but to no more than `most` bytes.
 inline std::string repeated(std::string_view piece, std::size_t count, std::size_t most = kMostMade) {
   std::string out;
   count = piece.empty() ? 0 : std::min(count, most / piece.size());
@@ -74,7 +74,7 @@ inline std::string pickled_number(Random& random) {
   return out;
 }
 
-// The memo has few places, so that what is got is often what was put.
+// The memo has few places, so that `get` often finds what was `put`.
 inline std::string memo(char opcode, Random& random) { return {opcode, static_cast<char>(random.below(6))}; }
 
 inline std::string pickled_global(Random& random) {
@@ -116,7 +116,7 @@ inline std::string pickled_tensor(Random& random) {
          numbers() + "\x89" + "ccollections\nOrderedDict\n)RtR";
 }
 
-// Items of a dictionary: names, or one name again and again.
+// Items of a dictionary: different names, or one name repeated.
 inline std::string pairs(Random& random, unsigned depth) {
   if (random.one_in(2)) return repeated(pickled_text(any_name(random)) + any_object(random, depth), random.many());
   std::string out;
@@ -210,7 +210,7 @@ inline std::string any_json(Random& random, unsigned depth) {
   std::string items = map ? pair() : any_json(random, depth - 1);
   if (random.one_in(3)) {
     items += repeated("," + items, random.many(), kMostStored);
-  } else if (map && random.one_in(4)) {  // keys that differ
+  } else if (map && random.one_in(4)) {  // distinct keys
     const std::string value = any_json(random, depth - 1);
     for (std::size_t i = std::min<std::size_t>(random.many(), 2000); i > 0 && items.size() < kMostStored; --i)
       items += ",\"" + std::to_string(i) + "\":" + value;
@@ -285,7 +285,7 @@ inline std::string any_zip(Random& random) {
   }
   testing::MadeZip zip = testing::make_zip(members);
   if (members.empty() || !random.one_in(3)) return zip.bytes;
-  // One entry of the directory again and again, all of them for the same bytes.
+  // Repeats one entry of the directory; all copies refer to the same bytes.
   const testing::MadeMember& one = zip.members[random.below(zip.members.size())];
   const std::string entry = zip.bytes.substr(one.central, 46 + one.name.size());
   const std::size_t count = std::min<std::size_t>(random.many(), 1000);
@@ -330,7 +330,7 @@ inline std::string any_gguf(Random& random) {
       const std::size_t of = random.one_in(3) ? 8 : random.below(13);
       std::string item(kSizes[of], '\1');
       if (of == 8) text(item, any_name(random));
-      if (of == 9) item = std::string(12, '\0');  // an array of nothing
+      if (of == 9) item = std::string(12, '\0');  // an empty array
       const std::size_t items = std::min(random.many(), kMostStored / (item.size() + 1));
       put<std::uint32_t>(keys, of);
       put<std::uint64_t>(keys, random.one_in(6) ? random.number() : items);
@@ -389,7 +389,7 @@ inline std::string any_file(Random& random) {
     case 3: return any_safetensors(random);
     case 4: return any_json(random, 4);
     case 5: return any_npy(random);
-    case 6: {  // a zTensor file: its manifest is at the end
+    case 6: {  // a zTensor file, with its manifest at the end
       const std::string manifest = any_cbor(random, 5);
       std::string out = "ZTEN1000" + std::string(56, '\5') + manifest;
       put<std::uint64_t>(out, manifest.size());

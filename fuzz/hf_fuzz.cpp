@@ -1,4 +1,4 @@
-// What is read of a directory before any weights: the index of a sharded set, and its file names.
+// The parts of a directory that are read before any weights: the index of a sharded set, and its file names.
 #include <cstdint>
 #include <cstdlib>
 #include <string_view>

@@ -1,5 +1,6 @@
-// Mutators that know what files are made of. libFuzzer's own change bytes, and so break lengths and checksums before they
-// reach what costs; these repeat pieces, take archives apart and put them together again, and write files by a grammar.
+// Mutators that know file formats. libFuzzer's own mutators change single bytes, which breaks lengths and checksums
+// before they reach expensive code. These repeat pieces, take archives apart and reassemble them, and write files from
+// a grammar.
 #pragma once
 
 #include <cstring>
@@ -11,7 +12,7 @@ extern "C" std::size_t LLVMFuzzerMutate(std::uint8_t* data, std::size_t size, st
 
 namespace tare::fuzz {
 
-// Changes bytes as the fuzzer does by itself.
+// Changes bytes as libFuzzer does by default.
 inline std::string mutated(std::string text, std::size_t most) {
   const std::size_t size = std::min(text.size(), most);
   text.resize(std::max<std::size_t>(most, 1));
@@ -19,7 +20,7 @@ inline std::string mutated(std::string text, std::size_t most) {
   return text;
 }
 
-// One piece again and again, in its place.
+// Repeats one piece in place.
 inline std::string with_repeats(Random& random, const std::string& text, std::size_t most) {
   if (text.size() >= most || text.empty()) return text;
   const std::size_t begin = random.below(text.size());
@@ -41,8 +42,7 @@ inline std::string with_piece(Random& random, const std::string& text) {
   return text.substr(0, place) + piece + text.substr(place + over);
 }
 
-// The members of an archive, as the headers before their data describe them. What is deflated stays so, and is not
-// looked into.
+// The members of an archive, according to their local headers. Deflated data stays deflated and is not inspected.
 inline std::vector<testing::MadeMember> members_of(const std::string& text) {
   std::vector<testing::MadeMember> members;
   for (std::size_t at = text.find("PK\3\4"); at != std::string::npos && at + 30 <= text.size() && members.size() < 200;
@@ -73,7 +73,7 @@ inline std::string mutated_piece(Random& random, const std::string& text, std::s
   }
 }
 
-// With one member changed, whose checksum and lengths are right.
+// Changes one member; its checksum and lengths stay correct.
 inline std::string mutated_zip(Random& random, const std::string& text, std::size_t most) {
   std::vector<testing::MadeMember> members = members_of(text);
   if (members.empty()) return mutated(text, most);
@@ -83,14 +83,14 @@ inline std::string mutated_zip(Random& random, const std::string& text, std::siz
   } else if (one.method != 0 || random.one_in(8)) {
     const bool is_pickle = one.name.find("pkl") != std::string::npos;
     one = testing::made(one.name, is_pickle ? any_pickle(random) : any_npy(random), random.one_in(2));
-  } else {  // what is deflated may be longer than the input
+  } else {  // deflated data may be longer than the input
     const bool deflated = random.one_in(2);
     one = testing::made(one.name, mutated_piece(random, one.stored, deflated ? kMostMade : most), deflated);
   }
   return testing::make_zip(std::move(members)).bytes;
 }
 
-// The header's length is right afterwards.
+// Changes the header and corrects its length.
 inline std::string mutated_safetensors(Random& random, const std::string& text, std::size_t most) {
   const std::size_t end =
       std::min(text.size(), text.find('}') == std::string::npos ? text.size() : text.rfind('}') + 1);
@@ -117,7 +117,8 @@ inline std::size_t mutate_file(Random& random, std::uint8_t* data, std::size_t s
 
 inline std::string text_of_entry(const SetEntry& entry) { return testing::text_of(entry.bytes); }
 
-// One small file under many names, with an index that names them all: each within its limits, all of them beyond.
+// One small file under many names, with an index that names them all: each is within the limits, but all together
+// exceed them.
 inline void multiply(Random& random, Set& set) {
   const SetEntry one = random.one_of(set.entries);
   const std::size_t count = 2 + std::min<std::size_t>(random.many(), 60);
@@ -163,7 +164,7 @@ inline void mutate_set(Random& random, Set& set, std::size_t most) {
 
 }  // namespace tare::fuzz
 
-// For targets whose input is a file as a whole.
+// For targets whose input is one whole file.
 #define TARE_FUZZ_MUTATES_FILES                                                                          \
   extern "C" std::size_t LLVMFuzzerCustomMutator(std::uint8_t* data, std::size_t size, std::size_t most, \
                                                  unsigned seed) {                                        \

@@ -1,4 +1,5 @@
-// The pickle machine: whatever the bytes, it ends, in memory that is bounded by them, and what it built can be walked.
+// The pickle machine: for any bytes, it terminates, its memory is bounded by their number, and the objects it built can
+// be walked.
 #include "mutators.hpp"
 #include "wire/pickle.hpp"
 

@@ -1,4 +1,4 @@
-// A directory of this process, in memory where the system has such a place, that every input finds empty.
+// A directory of this process, in memory if possible, which is empty for every input.
 #pragma once
 
 #include <unistd.h>
@@ -34,7 +34,7 @@ class Place {
   std::string operator/(std::string_view name) const { return path_ + "/" + std::string(name); }
 
  private:
-  // tools/fuzz names one, and removes what a process that crashed has left there.
+  // tools/fuzz names one, and removes what a crashed process left there.
   static std::string below() {
     if (const char* const named = std::getenv("TARE_FUZZ_PLACE")) return named;
     return ::access("/dev/shm", W_OK | X_OK) == 0 ? std::string("/dev/shm")
@@ -44,7 +44,7 @@ class Place {
   std::string path_;
 };
 
-// Nothing is written if the name is taken, or leads through a file.
+// Writes nothing if the name exists already or leads through a file.
 inline void put_file(const std::string& path, std::span<const std::byte> bytes) {
   std::error_code problem;
   std::filesystem::create_directories(std::filesystem::path(path).parent_path(), problem);

@@ -10,7 +10,7 @@ namespace tare::fuzz {
 
 using Input = std::vector<std::uint8_t>;
 
-// What it takes pieces of other inputs from; they must stay where they are.
+// `inputs`: other inputs, from which it takes pieces; they must not move.
 void set_plain_mutator(std::uint64_t seed, std::span<const Input> inputs);
 
 }  // namespace tare::fuzz

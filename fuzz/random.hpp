@@ -25,12 +25,12 @@ class Random {
   const auto& one_of(const Items& items) {
     return items[below(std::size(items))];
   }
-  // How often something is repeated: mostly a few times, now and then so often that what it costs is seen.
+  // A number of repetitions: mostly a few, sometimes so many that the cost becomes visible.
   std::size_t many() {
     constexpr std::size_t kMany[] = {0, 1, 1, 2, 2, 3, 4, 8, 30, 200, 2000, 20000};
     return one_of(kMany);
   }
-  // Numbers around which code makes mistakes.
+  // Boundary values.
   std::uint64_t number() {
     constexpr std::uint64_t kNumbers[] = {0,          1,          2,          3,           7,          8,
                                           16,         31,         32,         64,          127,        128,

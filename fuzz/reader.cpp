@@ -67,7 +67,8 @@ void write_again(const Format& format, const Model& model) {
     if (content_digest(back, 1) == digest && kept) return;
     std::fprintf(stderr, "written and read again, the content is another\n");
   } catch (const Error& error) {
-    if (error.kind() == ErrorKind::limit) return;  // the writer needs fewer bytes for the same, and they vouch for less
+    // The writer needs fewer bytes for the same model, which lowers the limits.
+    if (error.kind() == ErrorKind::limit) return;
     std::fprintf(stderr, "what was written cannot be read: %s\n", error.what());
   }
   std::abort();

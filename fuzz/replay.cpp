@@ -1,6 +1,6 @@
-// Feeds every file of the folders and files on the command line to the fuzz target that is named first, in order of
-// name: the corpus as a plain test, without libFuzzer. What each costs is measured (cost.hpp). An empty corpus is a failure:
-// it would test nothing.
+// Runs the fuzz target named first on every file of the folders and files on the command line, in order of name: the
+// corpus as a plain test, without libFuzzer. Measures the cost of each (cost.hpp). An empty corpus is a failure,
+// because it would test nothing.
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>

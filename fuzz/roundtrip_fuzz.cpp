@@ -1,5 +1,5 @@
-// A random model through two random containers: what a container claims to hold reads back unchanged, and what `adapt`
-// makes of it for the second container reads back from that one.
+// Sends a random model through two random containers. What a container claims to hold must read back unchanged, and
+// what `adapt` makes of it for the second container must read back from that one.
 #include <cstdio>
 #include <cstdlib>
 

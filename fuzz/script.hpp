@@ -1,4 +1,5 @@
-// The fuzzer's bytes as decisions: small numbers and pieces, taken from the beginning. At the end everything is 0.
+// Turns the fuzzer's bytes into decisions: small numbers and pieces, taken from the beginning. After the end everything
+// is 0.
 #pragma once
 
 #include <algorithm>

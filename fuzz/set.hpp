@@ -1,10 +1,10 @@
 // Several files in one input, for targets that open a directory or a set of files:
 //
-//   choice   u8           of a verb, see every_verb
-//   place    u8           what is opened: 0 the directory, else a file, counted around
+//   choice   u8           number of a verb, see every_verb
+//   place    u8           what is opened: 0 the directory, otherwise a file, modulo their number
 //   entries  until the end, each
-//     name   u8           a row of kSetNames; beyond the table: an own name, its length as u8, and its bytes
-//     size   u24          little-endian; the highest bit: a link, whose target the bytes are
+//     name   u8           a row of kSetNames; beyond the table: a name of its own, as length (u8) and bytes
+//     size   u24          little-endian; the highest bit marks a link, whose target is in `bytes`
 //     bytes               fewer at the end of the input
 #pragma once
 
@@ -78,7 +78,7 @@ struct Set {
 inline Set parse_set(std::span<const std::byte> input) {
   Script script(input);
   Set set{.choice = script.byte(), .place = script.byte(), .entries = {}};
-  constexpr std::size_t kMostEntries = 500;  // each is a file to make and to remove
+  constexpr std::size_t kMostEntries = 500;  // each is a file to create and remove
   while (!script.at_end() && set.entries.size() < kMostEntries) {
     SetEntry entry;
     if (const std::uint8_t row = script.byte(); row < std::size(kSetNames)) {
@@ -115,7 +115,7 @@ inline Bytes pack_set(const Set& set) {
   return out;
 }
 
-// Relative, without dots that lead out, and not too long for a file system.
+// Whether a name is relative, does not leave the directory, and is not too long for a file system.
 inline bool is_inside(const std::string& name) {
   if (name.empty() || name.find('\0') != std::string::npos || name.front() == '/' || name.back() == '/') return false;
   std::size_t parts = 0;
@@ -125,7 +125,7 @@ inline bool is_inside(const std::string& name) {
   return true;
 }
 
-// Makes the files below `directory`, and returns the path that is opened.
+// Creates the files below `directory` and returns the path to open.
 inline std::string unpack_set(const Set& set, const std::string& directory) {
   std::filesystem::create_directories(directory);
   std::vector<std::string> made;

@@ -1,4 +1,4 @@
-// Directories and sets of files (set.hpp), and every verb of the library on them.
+// Runs every verb of the library on directories and sets of files (set.hpp).
 #include "every_verb.hpp"
 #include "mutators.hpp"
 #include "set.hpp"

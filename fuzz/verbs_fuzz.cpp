@@ -1,4 +1,5 @@
-// One file, and every verb of the library on it. The first byte chooses the verb, 0 all of them; the rest is the file.
+// Runs every verb of the library on one file. The first byte chooses the verb, or all of them if it is 0; the rest is
+// the file.
 #include "every_verb.hpp"
 #include "mutators.hpp"
 

@@ -1,4 +1,4 @@
-// One bad tensor does not hide the others: of every container in which a tensor can be bad by itself.
+// One invalid tensor does not hide the others, in every container in which a single tensor can be invalid.
 #include "conformance/mcf_bytes.hpp"
 #include "conformance/models.hpp"
 #include "conformance/zt_text.hpp"
@@ -12,7 +12,7 @@ namespace {
 
 using namespace tare::testing;
 
-// A file with the f32 tensors a = (1, 2) and c = (3, 4), and b between them, which breaks the rule.
+// A file with the f32 tensors a = (1, 2) and c = (3, 4), and between them b, which breaks the rule.
 struct Broken {
   std::string what, suffix, rule;
   Bytes file;
@@ -134,7 +134,7 @@ TEST_P(BrokenTensors, VerifyTellsOfItAndOfNothingElse) {
   EXPECT_EQ(result.tensors, 2U);
   EXPECT_EQ(result.count(Severity::error), 1U);
   EXPECT_EQ(result.findings.at(0).rule, GetParam().rule);
-  // Its bytes are no padding.
+  // Its bytes must not be taken for padding.
   for (const Finding& finding : result.findings) EXPECT_EQ(finding.rule.find("padding"), std::string::npos);
 }
 
@@ -179,7 +179,7 @@ TEST(Broken, SeveralAreAllNamed) {
   EXPECT_EQ(text_of(error->remedies()), "skip");
 }
 
-// Two tensors of which each has a bad sibling in another shard.
+// Two tensors, each with an invalid neighbour in another shard.
 TEST(Broken, AShardHidesNothing) {
   const Scratch scratch;
   put_file(scratch / "model-00001-of-00002.safetensors",
@@ -203,7 +203,7 @@ TEST(Broken, AShardHidesNothing) {
   EXPECT_EQ(result.findings[0].rule, "safetensors.entry.dtype");
 }
 
-// ---- arrays that are none of numbers ----
+// ---- arrays that do not hold numbers ----
 
 Bytes mixed_npz() {
   return zip_of({{"w.npy", npy("<f4", "2,", kNumbers.substr(0, 8))},
@@ -225,7 +225,7 @@ TEST(OtherArrays, AreCarriedAndHideNothing) {
   EXPECT_EQ(verify(scratch / "mixed.npz").count(Severity::note), 4U);
 }
 
-// Through a container that knows nothing of arrays, and back under their own names.
+// Converts them through a container without arrays, and back under their own names.
 TEST(OtherArrays, ComeBackAsTheMembersTheyWere) {
   const Scratch scratch;
   put_file(scratch / "mixed.npz", mixed_npz());

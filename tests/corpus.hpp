@@ -1,4 +1,4 @@
-// What fuzz/corpus is made of (corpus_test.cpp). A container adds its own files: formats/NAME/corpus_test.cpp.
+// The parts of fuzz/corpus (corpus_test.cpp). A container adds its own files in formats/NAME/corpus_test.cpp.
 #pragma once
 
 #include <map>
@@ -16,7 +16,7 @@ inline std::vector<void (*)(Corpus&)>& corpus_parts() {
   return parts;
 }
 
-// One that is defined at namespace scope is called for when the corpus is made.
+// Define one at namespace scope: its function is called when the corpus is made.
 struct CorpusPart {
   explicit CorpusPart(void (*add)(Corpus&)) { corpus_parts().push_back(add); }
 };

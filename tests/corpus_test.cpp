@@ -1,4 +1,5 @@
-// The corpus in fuzz/corpus: made here, kept as files for the fuzzers, and checked against the rules in their names.
+// The corpus in fuzz/corpus: made here, stored as files for the fuzzers, and checked against the rules in the file
+// names.
 #include "corpus.hpp"
 
 #include <cstdlib>
@@ -68,7 +69,7 @@ void add_resources(Corpus& corpus) {
   add('\4', "words", "[PAD]\n[UNK]\n[CLS]\na\n##b\n");
 }
 
-// Inputs of targets that take the bytes as decisions: there is no meaning to them, only variety.
+// Inputs of targets that read bytes as decisions: they have no meaning, only variety.
 void add_scripts(Corpus& corpus) {
   for (const char* const target : {"codec", "roundtrip"})
     for (std::uint64_t seed = 0; seed < 16; ++seed) {
@@ -76,7 +77,7 @@ void add_scripts(Corpus& corpus) {
       script[0] = static_cast<std::byte>(seed);  // the row of a table
       corpus[std::string(target) + "/" + std::to_string(seed)] = script;
     }
-  // The format that the file is in, viewed or read, two changes at the second and third access, the file.
+  // The input: the file's own format, viewed or read, two changes at the second and third access, the file.
   for (const Format& format : formats())
     for (const char viewed : {0, 1}) {
       const std::vector<Bytes> stored = stored_files(format);
@@ -146,7 +147,7 @@ void add_syntaxes(Corpus& corpus) {
   }
 }
 
-// A file for each format, and directories of each kind. The many that ask for too much are made by fuzz/seeds.py.
+// A file of each format, and directories of each kind. fuzz/seeds.py makes the many that exceed limits.
 void add_verbs_and_sets(Corpus& corpus) {
   for (const Format& format : formats()) {
     if (format.write == nullptr) continue;
@@ -213,7 +214,7 @@ TEST(Corpus, IsWhatTheCodeMakes) {
       put_file(path, bytes);
     }
     ASSERT_TRUE(std::filesystem::exists(path)) << name << ": TARE_RECORD=1 writes it";
-    // What a compressor makes of the same bytes is its own affair and changes with its version.
+    // The output of a compressor changes with its version.
     if (to_text(bytes).find("\x28\xB5\x2F\xFD") != std::string::npos) continue;
     EXPECT_TRUE(get_file(path) == bytes) << name << ": TARE_RECORD=1 writes it anew";
   }
@@ -240,7 +241,7 @@ TEST(Corpus, EveryFolderIsDescribed) {
   }
 }
 
-// Valid files pass a strict verification; the others break the rule in their name.
+// Valid files pass a strict verification; all others break the rule in their name.
 TEST(Corpus, FilesDoWhatTheirNamesSay) {
   std::map<std::string, int> seen;
   for (const Format& format : formats())

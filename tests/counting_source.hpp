@@ -1,4 +1,4 @@
-// Bytes that know how many of them were read.
+// A source that counts the bytes that are read from it.
 #pragma once
 
 #include <atomic>

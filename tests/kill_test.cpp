@@ -1,4 +1,4 @@
-// Kills at any moment: a converted file is the old one or the new one, whole; an appended file can always be read.
+// Kills at any moment: a converted file is completely the old one or the new one; an appended file can always be read.
 #include <fcntl.h>
 #include <sys/stat.h>
 
@@ -27,7 +27,7 @@ Model two_versions(std::uint64_t seed, std::size_t bytes) {
   return model;
 }
 
-// What a signal's thread does, begun before the given change.
+// Ends the process as the thread of a signal does, starting just before the given change.
 void end_at_step(int at) {
   static std::atomic<bool> come{false};
   std::thread([] {
@@ -43,7 +43,7 @@ void end_at_step(int at) {
 
 class KillConvert : public ::testing::Test {
  protected:
-  // A leftover may only be a workshop of ours, which the next one removes.
+  // The only leftover allowed is one of our workshops, which the next run removes.
   void expect_old_or_new(bool may_be_missing) {
     io::sweep_workshops(io::Directory::open(scratch_.path().c_str()), false);
     for (const std::string& name : scratch_.entries()) {
@@ -77,7 +77,7 @@ TEST_F(KillConvert, BeforeEveryStep) {
           ::unlink((scratch_ / "out.zt").c_str());
         const Stopped stopped = kill_before_step(step, [&] { return convert_it(overwrite); });
         if (stopped == Stopped::not_allowed) GTEST_SKIP() << "this system does not let us trace a child";
-        // Into a new name there is no moment at all with anything beside it.
+        // A new name: at no moment does any other file exist.
         if (!overwrite && unnamed) {
           EXPECT_LE(scratch_.entries().size(), 1U) << "step " << step;
         }
@@ -90,7 +90,7 @@ TEST_F(KillConvert, BeforeEveryStep) {
   io::forbid_unnamed_files(false);
 }
 
-// A signal is not a kill: nothing at all is left.
+// A signal, unlike a kill, leaves nothing at all.
 TEST_F(KillConvert, ASignalAtAnyStepLeavesNothingElse) {
   put_file(inputs_ / "in.zt", to_bytes(new_));
   for (const bool unnamed : {true, false})
@@ -141,7 +141,7 @@ class KillAppend : public ::testing::Test {
     old_file_ = to_bytes(zt_of(base_));
   }
 
-  // Opens, verifies, and holds the old tensors or all of them; returns whether the new ones are there.
+  // Checks that the file opens, verifies, and holds the old tensors or all of them. Returns whether the new ones exist.
   bool check() {
     const Verification result = verify(path_);
     EXPECT_TRUE(result.ok(false)) << (result.findings.empty() ? "" : result.findings[0].sentence);
@@ -151,7 +151,7 @@ class KillAppend : public ::testing::Test {
     EXPECT_EQ(found.metadata.find("added") != nullptr, digest == new_digest_);
     return digest == new_digest_;
   }
-  // After a kill, the next append works as if nothing had been.
+  // After a kill, the next append works as if nothing had happened.
   void append_again(const WriteOptions& options, std::uint64_t reach) {
     const bool there = check();
     if (!there) zt::append(path_, extra_, options, reach);
@@ -199,10 +199,10 @@ TEST_F(KillAppend, BeforeEveryStep) {
     }
 }
 
-// A signal while several threads write: the file has its old end again, or all that was added.
+// A signal while several threads write: the file is truncated to its old end, or has everything that was added.
 TEST_F(KillAppend, ASignalCutsTheFile) {
   int ended = 0;
-  // On a busy machine the signal may come too late sixty times over.
+  // On a busy machine, the signal may come too late sixty times in a row.
   for (int round = 0; (round < 60 || (ended == 0 && round < 6000)) && !HasFailure(); ++round) {
     put_file(path_, old_file_);
     const int status = run_child([&] {

@@ -1,4 +1,4 @@
-// What a file may ask for, checked against its bytes.
+// What a file may ask for, compared with its size.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -29,13 +29,13 @@ TEST(Limits, SumsDoNotWrap) {
   EXPECT_EQ(limits.decoded_from(2), UINT64_MAX);
 }
 
-// ---- what all tensors decode to
+// ---- the decoded size of all tensors
 
 std::string rule_with(const Bytes& file, Limits limits, bool listing = false) {
   return rule_of([&] { open(memory_source(file, "it"), {.limits = limits, .listing = listing}); });
 }
 
-// `count` tensors that share one packed range of `size` zeros.
+// `count` tensors that share one compressed range of `size` zeros.
 Bytes sharing(std::size_t count, std::size_t size) {
   using namespace zt_text;
   const std::string frame = packed(std::string(size, '\0'));
@@ -84,7 +84,7 @@ TEST(Expansion, SharedPlainBytesCountAsOftenAsTheyAreRead) {
   EXPECT_EQ(rule_with(shared, {.decoded_bytes = 0, .expansion = 50}), "");
 }
 
-// Packed bytes take time also when they decode to nothing.
+// Compressed bytes cost time even if they decode to nothing.
 TEST(Expansion, PackedBytesOfNothingCount) {
   using namespace zt_text;
   std::string frame = packed("");
@@ -120,7 +120,7 @@ TEST(Expansion, VerifyTellsItAsAFinding) {
   EXPECT_EQ(result.format, "zt");
 }
 
-// Frames that fail after they have been decoded for a while cost as much as others.
+// A frame that fails after some decoding costs as much as any other.
 TEST(Expansion, FramesThatFailAreChargedWhenSizesAreMeasured) {
   using namespace zt_text;
   std::string frame = packed_stream(std::string(std::size_t{1} << 20, 'x'));
@@ -156,7 +156,7 @@ TEST(Values, AreCountedOverAllTextsOfAFile) {
   EXPECT_EQ(rule_of([&] { wire::parse_value_json("{\"a\":{\"b\":[]}}", {8, 2}); }), "json.values");
 }
 
-// 67 KB once became 4 GB.
+// A regression: 67 KB became 4 GB.
 TEST(Values, OfADeflatedTreeAreHeldAgainstItsStoredBytes) {
   std::string text = R"({"tare":1,"metadata":{"x":[0)";
   for (int i = 0; i < 1'000'000; ++i) text += ",0";
@@ -221,7 +221,7 @@ TEST(Texts, PiecesOfEachOtherDoNotBecomeAMountainOfMerges) {
 
 // ---- writing
 
-// Zeros that can only be entered at places far apart, as a sparse matrix with long rows can.
+// Zeros that can be entered only at places far apart, as in a sparse matrix with long rows.
 class Rows final : public BlobProducer {
  public:
   static constexpr std::uint64_t kRow = std::uint64_t{48} << 20;

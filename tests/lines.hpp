@@ -36,7 +36,7 @@ inline std::string text_of(const std::vector<Advice>& remedies) {
   return text;
 }
 
-// Whether one of the changes says this.
+// Whether one of the changes contains this text.
 inline bool mentions(const std::vector<Change>& changes, std::string_view text) {
   for (const std::string& line : lines_of(changes))
     if (line.find(text) != std::string::npos) return true;

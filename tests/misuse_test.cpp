@@ -1,4 +1,4 @@
-// The public headers used in ways that make no sense: an Error of kind usage each time, never a write outside of an array.
+// Misuse of the public headers: always an Error of kind usage, never a write outside an array.
 #include <atomic>
 #include <limits>
 #include <stdexcept>
@@ -65,7 +65,7 @@ TEST(MisuseHasher, AfterTheEndAndAfterAMove) {
   }
 }
 
-// Memory and files alike.
+// For a sink in memory and one in a file.
 template <typename Check>
 void for_each_sink(const Check& check) {
   const Scratch scratch;
@@ -126,9 +126,9 @@ TEST(MisuseSink, WhatWasWrittenOutlivesItsSink) {
     sink->rewind(10);
     const SourcePtr written = sink->written();
     EXPECT_EQ(written->size(), 10U);
-    sink->write(Bytes(100'000));  // memory has to move
+    sink->write(Bytes(100'000));  // makes the memory move
     sink.reset();
-    const auto reused = create_file(scratch / "other");  // gets the descriptor that became free
+    const auto reused = create_file(scratch / "other");  // gets the descriptor that was closed
     reused->write(to_bytes("##########"));
     Bytes found(10);
     written->read(0, found);
@@ -168,10 +168,10 @@ TEST(MisuseBlob, RangesOutsideOfTheSource) {
   EXPECT_TRUE(Blob().bytes().empty());
 }
 
-// Promises two bytes and makes three.
+// Promises two bytes but makes three.
 class Generous final : public BlobProducer {
  public:
-  void verify() const override {}  // made of nothing
+  void verify() const override {}  // has no source
   std::unique_ptr<BlobReader> open(std::uint64_t) const override { return nullptr; }
   std::size_t pieces() const override { return 1; }
   void make_piece(std::size_t, const PutRun& put) const override { put(1, Bytes(2)); }
@@ -180,15 +180,15 @@ class Generous final : public BlobProducer {
 TEST(MisuseBlob, AProducerThatMakesTooMuch) {
   const Blob blob = Blob::produced(2, std::make_shared<Generous>());
   EXPECT_EQ(misuse_of([&] { blob.bytes(); }), "blob.bounds");
-  // A writer that was given the runs would write over what lies behind the blob.
+  // Otherwise a writer would overwrite what follows the blob.
   EXPECT_EQ(misuse_of([&] { blob.make_piece(0, [](std::uint64_t, std::span<const std::byte>) {}); }), "blob.bounds");
   EXPECT_EQ(misuse_of([&] { blob.open(); }), "blob.producer");
 }
 
-// Notes on which threads its pieces are made.
+// Records the threads on which its pieces are made.
 class Watched final : public BlobProducer {
  public:
-  void verify() const override {}  // made of nothing
+  void verify() const override {}  // has no source
   std::unique_ptr<BlobReader> open(std::uint64_t) const override { return nullptr; }
   std::size_t pieces() const override { return 64; }
   void make_piece(std::size_t piece, const PutRun& put) const override {
@@ -211,14 +211,14 @@ TEST(MisuseInlineVector, AnElementOfItsOwn) {
   InlineVector<std::string, 2> items;
   const std::string first(100, 'x');
   items.push_back(first);
-  // Grows at 2, 4, 8, 16.
+  // Reallocates at 2, 4, 8, 16.
   while (items.size() < 20) items.emplace_back(items[0]);
   for (const std::string& item : items) EXPECT_EQ(item, first);
   items.emplace_back(items.back().c_str());
   EXPECT_EQ(items.back(), first);
 }
 
-// Counts itself, and refuses to be copied for the n-th time.
+// Counts its instances, and throws when it is copied for the n-th time.
 struct Fragile {
   explicit Fragile(int& alive, int& copies_left) : alive_(&alive), left_(&copies_left) { ++*alive_; }
   Fragile(const Fragile& other) : alive_(other.alive_), left_(other.left_) {
@@ -251,7 +251,7 @@ TEST(MisuseInlineVector, ACopyThatFailsLeavesNothing) {
   EXPECT_EQ(alive, 0);
 }
 
-// A copy that throws while an exception is on its way ends the process.
+// A copy that throws during stack unwinding ends the process.
 static_assert(std::is_nothrow_copy_constructible_v<Error> && std::is_nothrow_copy_assignable_v<Error>);
 
 TEST(MisuseError, CopiesGoTheirOwnWays) {

@@ -1,4 +1,4 @@
-// A blob of given bytes that only a producer can yield, as a compressed or converted one would be.
+// A blob of given bytes that only a producer can make, as for compressed or converted data.
 #pragma once
 
 #include <algorithm>
@@ -11,7 +11,7 @@ namespace tare::test {
 
 class BytesProducer final : public BlobProducer {
  public:
-  void verify() const override {}  // made of nothing
+  void verify() const override {}  // has no source
   BytesProducer(Bytes bytes, std::uint64_t step)
       : bytes_(std::make_shared<const Bytes>(std::move(bytes))), step_(step) {}
 

@@ -7,7 +7,7 @@
 
 namespace tare::testing {
 
-// `check` takes no argument; its failures name the target.
+// `check` takes no arguments; its failures name the target.
 template <class Check>
 void for_each_simd_target(const Check& check) {
   // The scalar fallback is part of every choice.

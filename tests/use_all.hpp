@@ -1,5 +1,5 @@
-// Everything that can be done with an open model whose file is not to be trusted: each decoder, encoder, statistic and
-// writer. Whatever the bytes are by now, each ends in a result or in an Error; the sanitizers watch for anything else.
+// Does everything that is possible with an open model from an untrusted file: each decoder, encoder, statistic and
+// writer. Whatever the bytes are, each ends in a result or in an Error; sanitizers detect anything else.
 #pragma once
 
 #include "conformance/memory.hpp"
@@ -11,7 +11,7 @@
 
 namespace tare::testing {
 
-// Hears of everything and goes on, as verify does.
+// Ignores all findings and continues, as verify does.
 class Deaf final : public Diagnostics {
  public:
   void error(const Error&) override {}
@@ -20,7 +20,7 @@ class Deaf final : public Diagnostics {
   bool thorough() const override { return true; }
 };
 
-// Sinks that can only be written front to back.
+// A sink that can only be written from front to back.
 class PipeSink final : public Sink {
  public:
   const std::string& name() const override { return name_; }
@@ -43,7 +43,7 @@ inline void use_rows(const Tensor& tensor) {
   }
 }
 
-// Every method; with sanitizers, where this would take longer than all else, a quarter of them, `turn` says which.
+// Uses every method; with sanitizers, which are too slow for that, a quarter of them, selected by `turn`.
 inline void use_encoders(const Tensor& dense_tensor, std::size_t turn) {
   constexpr std::size_t kTurns = kCountsMemory ? 1 : 4;
   for (const Codec& codec : codecs())
@@ -59,7 +59,7 @@ inline void use_encoders(const Tensor& dense_tensor, std::size_t turn) {
 }
 
 inline void use_tensor(const Tensor& tensor, std::size_t turn) {
-  // A few bytes may claim any shape; that is another test's matter.
+  // A few bytes may claim any shape; another test covers that.
   constexpr std::uint64_t kMost = std::uint64_t{1} << 16;
   error_of([&] {
     for (const Component& component : tensor.components) {

@@ -1,4 +1,4 @@
-// Makes zip archives byte by byte, so that tests can break each of them in one place.
+// Makes zip archives byte by byte, so that tests can break each in one place.
 #pragma once
 
 #include <zlib.h>
@@ -36,7 +36,7 @@ inline std::string deflate_raw(std::string_view text) {
   return out;
 }
 
-// A member as the archive will describe it; every field may lie.
+// A member as the archive describes it; every field may be false.
 struct MadeMember {
   std::string name, stored;
   std::uint16_t method = 0, flags = 0;

@@ -20,7 +20,7 @@ namespace tare {
 struct AdaptOptions {
   // Cast float tensors to this type, even if that is lossy.
   std::optional<DType> dtype = {};
-  // What becomes of values that exceed the largest of that type.
+  // What becomes of values that exceed the largest of that type. Refused without a type or a method.
   Overflow overflow = Overflow::refuse;
   Quantization quant = {};                                    // encode float matrices
   std::vector<std::string> match = {}, skip = {};             // globs over tensor names

@@ -14,8 +14,8 @@ class Stop {
   virtual ~Stop() = default;
   void ask() noexcept { asked_.store(true, std::memory_order_relaxed); }
   bool asked() const noexcept { return asked_.load(std::memory_order_relaxed) || look(); }
-  // Asked once, by the thread that does the work, right before an output gets its name: the last moment at which stopping
-  // leaves nothing behind.
+  // The working thread calls this once, right before an output gets its name. Later it is too late to stop without an
+  // output.
   bool asked_last() const noexcept { return asked() || look_last(); }
 
  private:

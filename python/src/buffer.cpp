@@ -64,7 +64,7 @@ class HeldSource final : public Source {
   std::unique_ptr<View> view_;
 };
 
-// A whole file, mapped so that changes stay in this process. One for all tensors of the file.
+// A private mapping of a whole file: changes stay in this process. All tensors of the file share one.
 class PrivateMap {
  public:
   explicit PrivateMap(SourcePtr source)
@@ -91,7 +91,7 @@ class PrivateMap {
 
 ProcessMutex maps_mutex(LockOrder::table);
 
-// The one of a source, as long as somebody uses it.
+// The mapping of a source. It lives as long as it is used.
 std::shared_ptr<const PrivateMap> private_map_of(const SourcePtr& source) {
   static auto& maps = *new std::map<const Source*, std::weak_ptr<const PrivateMap>>;
   const std::scoped_lock lock(maps_mutex);

@@ -24,7 +24,7 @@ Ref number_tuple(const Numbers& numbers) {
   return tuple;
 }
 
-// Plain data is made here; what needs torch, by methods of `half`: large, constant, call, set_state, storage, dense.
+// Makes plain data here. Methods of `half` make what needs torch: large, constant, call, set_state, storage, dense.
 class PythonMaker final : public ObjectMaker {
  public:
   explicit PythonMaker(const Ref& half)
@@ -94,7 +94,7 @@ class PythonMaker final : public ObjectMaker {
  private:
   static Ref method(const Ref& half, const char* name) { return Ref::take(attribute(half.get(), name)); }
   static Ref raw(std::string_view data) { return bytes(std::as_bytes(std::span(data))); }
-  // As PyTorch reads it: halves of surrogate pairs are characters, other bytes that are not UTF-8 an error.
+  // Decodes as PyTorch does: single surrogates are characters; other bytes that are not UTF-8 are an error.
   static Ref text_in(const Pickle& pickle, Pickle::Ref ref) {
     const std::string_view said = pickle.text(ref);
     PyObject* const made = PyUnicode_DecodeUTF8(said.data(), static_cast<Py_ssize_t>(said.size()), "surrogatepass");
@@ -117,19 +117,20 @@ class PythonMaker final : public ObjectMaker {
   std::vector<Ref> objects_;
 };
 
-// Whether the bytes are those of torch.save, by the table of containers.
+// Whether the table of containers recognises the bytes as those of torch.save.
 bool is_saved(const Source& source) {
   try {
     return detect(source).read == tare::torch::kFormat.read && !tare::torch::is_old_tar(source);
   } catch (const Error&) {
-    return false;  // whoever opens it says what is wrong
+    return false;  // `open` reports what is wrong
   }
 }
 
 }  // namespace
 
-// _checkpoint(path or bytes, options, model, begin): None if it is not a file of torch.save, else a tuple of the object in it.
-// `model` comes to show the storages, each a tensor of bytes; then begin() gives the object whose methods make the others.
+// _checkpoint(path or bytes, options, model, begin): None if it is not a file of torch.save, otherwise a tuple with the
+// object in it. Sets the storages as the tensors of `model`, each a tensor of bytes; then begin() returns the object
+// whose methods make all others.
 PyObject* open_checkpoint(PyObject*, PyObject* args) {
   return guarded([&] {
     PyObject *from = nullptr, *dict = nullptr, *model = nullptr, *begin = nullptr;

@@ -1,4 +1,4 @@
-// What torch.load makes of a checkpoint, made by the package's Python half.
+// Reads checkpoints of torch.save. The package's Python half makes the torch objects.
 #pragma once
 
 #include "python.hpp"

@@ -19,7 +19,7 @@ Held& held(PyObject* capsule, const char* name) {
   return *static_cast<Held*>(pointer);
 }
 
-// Waits for the device: not with the GIL.
+// Waits for the device, so it must release the GIL.
 void destroy_loading(PyObject* capsule) {
   auto* const loading = static_cast<device::Loading*>(PyCapsule_GetPointer(capsule, kLoading));
   const Unlocked others;
@@ -74,8 +74,8 @@ Ref placed_shape(const Shape& shape) {
   return tuple;
 }
 
-// _device_layout(model, plan or None, type or None, device): (layout, bytes of the buffers). Without a plan everything is loaded.
-// Tensors that are not dense are decoded.
+// _device_layout(model, plan or None, type or None, device): (layout, bytes of the buffers). Without a plan everything
+// is loaded. Tensors that are not dense are decoded.
 PyObject* make_layout(PyObject*, PyObject* args) {
   return guarded([&] {
     PyObject *object = nullptr, *list = nullptr, *kind = nullptr, *place = nullptr;
@@ -102,7 +102,7 @@ PyObject* layout_rows(PyObject*, PyObject* args) {
   return guarded([&] {
     PyObject* capsule = nullptr;
     if (parse_tuple(args, "O", &capsule) == 0) throw PythonError();
-    // Few types and many tensors.
+    // Many tensors share few types, so each type's name is made once.
     std::map<std::string_view, Ref> types;
     return list_of(held<device::Layout>(capsule, kLayout).tensors, [&](const device::Placed& placed) {
       const std::string_view type = placed.type.empty() ? name_of(placed.dtype) : std::string_view(placed.type);
@@ -164,7 +164,7 @@ PyObject* next_tensor(PyObject*, PyObject* args) {
   });
 }
 
-// _device_finish(loading, report): a dict
+// _device_finish(loading, report): a dict with the results
 PyObject* finish_load(PyObject*, PyObject* args) {
   return guarded([&] {
     PyObject *capsule = nullptr, *progress = nullptr;

@@ -1,4 +1,4 @@
-// Tensors in the memory of a GPU: layouts and loads as capsules, which the Python half wraps.
+// Tensors in GPU memory: layouts and loads as capsules, which the Python half wraps.
 #pragma once
 
 #include "python.hpp"

@@ -6,7 +6,7 @@
 namespace tare::py {
 namespace {
 
-// The structures of DLPack 1.0, whose layout its document fixes.
+// The structures of DLPack 1.0; its specification fixes their layout.
 struct DLDevice {
   std::int32_t device_type;  // 1: host memory
   std::int32_t device_id;
@@ -39,12 +39,12 @@ struct DLManagedTensorVersioned {
 constexpr std::uint64_t kReadOnly = 1, kCopied = 2;
 constexpr std::int32_t kHost = 1;
 
-// What a capsule keeps.
+// What a capsule keeps alive.
 template <typename Managed>
 struct Kept {
   Managed managed{};
-  std::unique_ptr<View> view;  // host memory
-  Ref owner;                   // of a device's
+  std::unique_ptr<View> view;  // for host memory
+  Ref owner;                   // for device memory
   std::vector<std::int64_t> shape, strides;
 };
 
@@ -61,7 +61,7 @@ constexpr const char* kCapsule = "dltensor";
 template <>
 constexpr const char* kCapsule<DLManagedTensorVersioned> = "dltensor_versioned";
 
-// Of a capsule that nobody took: one that was taken has another name.
+// Destroys a capsule that was not consumed; a consumed one has been renamed.
 template <typename Managed>
 void destroy_capsule(PyObject* capsule) {
   if (PyCapsule_IsValid(capsule, kCapsule<Managed>) == 0) return;

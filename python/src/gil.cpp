@@ -10,7 +10,7 @@ void park() noexcept {
 }
 
 bool is_finalizing() noexcept {
-  // The first name is that of 3.13 and later. Neither is a part of the stable ABI of 3.11.
+  // The first name exists in 3.13 and later. Neither is part of the stable ABI of 3.11.
   using Asked = int (*)();
   static const Asked asked = [] {
     void* const found = ::dlsym(RTLD_DEFAULT, "Py_IsFinalizing");
@@ -23,7 +23,7 @@ void Unlocked::release() noexcept { state_ = PyEval_SaveThread(); }
 
 void Unlocked::reacquire() noexcept {
   if (!ends_python_ && is_finalizing()) park();
-  // Python may begin to end while this thread waits for the GIL.
+  // Python may start to finalize while this thread waits for the GIL.
   entered([this] { PyEval_RestoreThread(state_); });
 }
 

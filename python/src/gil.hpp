@@ -1,11 +1,12 @@
-// Who may run Python: giving the GIL up, taking it back, and calling what may do either.
+// Rules for the GIL: releasing it, taking it back, and calling Python functions that may do either.
 //
-// Once Python is ending, only the thread that ends it may run. Any other thread that asks for the GIL never gets it: Python
-// 3.14 and later let it wait forever, older ones end it with pthread_exit, which unwinds its stack. Our stacks must not be
-// unwound there: a destructor that lets an exception out ends the process, and those that free Python's objects would do so
-// without the GIL. So here a thread waits forever in every version (`park`); its stack stays as it is until the process ends.
+// Once Python is finalizing, only the finalizing thread may run Python. Any other thread that requests the GIL never
+// gets it: Python 3.14 and later block it forever, older versions end it with pthread_exit, which unwinds its stack.
+// Our stacks must not be unwound there: a destructor that throws ends the process, and destructors that free Python
+// objects would do so without the GIL. Therefore, in every version, such a thread blocks forever (`park`), and its
+// stack stays until the process ends.
 //
-// Python gives up the GIL inside many of its functions. Those that can run Python code, and all that take or release the
+// Many Python functions release the GIL internally. Those that can run Python code, and all that take or release the
 // GIL, are called in this file only (tools/gil_calls.py).
 #pragma once
 
@@ -17,13 +18,14 @@
 
 namespace tare::py {
 
-// Waits until the process ends.
+// Blocks until the process ends.
 [[noreturn]] void park() noexcept;
 
-// Whether Python is ending. Without the GIL, too.
+// Whether Python is finalizing. Needs no GIL.
 bool is_finalizing() noexcept;
 
-// In its destructor, tells a thread that Python is ending from one that an exception of C++ passes through.
+// Its destructor distinguishes a thread that Python is ending from a C++ exception, and parks the thread in the first
+// case.
 class Stay {
  public:
   Stay() = default;
@@ -39,8 +41,8 @@ class Stay {
   bool left_ = false;
 };
 
-// Runs a function that calls into Python. If Python ends this thread in there, the thread waits here instead. (No `catch` for
-// that: inside of a handler of another exception it would end the process.)
+// Runs a function that calls into Python. If Python ends this thread inside it, the thread is parked here. (A `catch`
+// cannot do this: inside a handler of another exception, it would end the process.)
 template <typename Function>
 decltype(auto) entered(Function&& function) {
   Stay stay;
@@ -54,15 +56,15 @@ decltype(auto) entered(Function&& function) {
   }
 }
 
-// ---- Python's functions that may run Python code: finalizers, properties, methods of whatever object it is ----
+// ---- Python functions that may run Python code: finalizers, properties, methods of arbitrary objects ----
 //
-// They return what Python's return: a new reference or null, -1 for an error.
+// They return what Python's functions return: a new reference or null; -1 on error.
 
 template <typename... Arguments>
 PyObject* call(PyObject* callable, Arguments*... arguments) {
   return entered([&] { return PyObject_CallFunctionObjArgs(callable, arguments..., nullptr); });
 }
-// `format`: as of Py_BuildValue, for the arguments.
+// `format` describes the arguments, as in Py_BuildValue.
 template <typename... Arguments>
 PyObject* call_method(PyObject* object, const char* name, const char* format, Arguments*... arguments) {
   return entered([&] { return PyObject_CallMethod(object, name, format, arguments...); });
@@ -91,14 +93,14 @@ inline PyObject* iterator_of(PyObject* object) {
 inline PyObject* item_of(PyObject* object, Py_ssize_t index) {
   return entered([&] { return PySequence_GetItem(object, index); });
 }
-// 0 for an error.
+// Returns 0 on error.
 inline int path_bytes(PyObject* object, PyObject** encoded) {
   return entered([&] { return PyUnicode_FSConverter(object, encoded); });
 }
 inline int set_item(PyObject* dict, PyObject* key, PyObject* value) {
   return entered([&] { return PyDict_SetItem(dict, key, value); });
 }
-// Of a subclass of dict, too.
+// Also for subclasses of dict.
 inline int set_mapped(PyObject* mapping, PyObject* key, PyObject* value) {
   return entered([&] { return PyObject_SetItem(mapping, key, value); });
 }
@@ -111,8 +113,8 @@ inline int take_buffer(PyObject* object, Py_buffer* view, int flags) {
 inline void release_buffer(Py_buffer* view) {
   entered([&] { PyBuffer_Release(view); });
 }
-// The items of a tuple, as of PyArg_ParseTuple, which runs __index__, __float__ and __bool__ and takes a caller's list for an
-// error of the interpreter. 0 for an error.
+// Parses the items of a tuple as PyArg_ParseTuple does, which runs __index__, __float__ and __bool__ and reports a
+// non-tuple as an internal error. Returns 0 on error.
 template <typename... Places>
 int parse_tuple(PyObject* tuple, const char* format, Places*... places) {
   if (!PyTuple_Check(tuple)) {
@@ -124,23 +126,23 @@ int parse_tuple(PyObject* tuple, const char* format, Places*... places) {
 inline int check_signals() {
   return entered([] { return PyErr_CheckSignals(); });
 }
-// Drops a reference; null is none.
+// Drops a reference; accepts null.
 inline void drop(PyObject* object) {
   entered([&] { Py_XDECREF(object); });
 }
 
 // ---- the GIL ----
 
-// Other Python threads run while one of these lives.
+// Releases the GIL for its lifetime.
 class Unlocked {
  public:
-  // Whoever has the GIL although Python is ending is the thread that ends it.
+  // A thread that holds the GIL while Python is finalizing is the finalizing thread.
   Unlocked() noexcept : ends_python_(is_finalizing()) { release(); }
   ~Unlocked() { reacquire(); }
   Unlocked(const Unlocked&) = delete;
   Unlocked& operator=(const Unlocked&) = delete;
 
-  // Takes the GIL back for the time of one function.
+  // Takes the GIL back while one function runs.
   template <typename Function>
   decltype(auto) locked(const Function& function) {
     reacquire();
@@ -160,14 +162,14 @@ class Unlocked {
   PyThreadState* state_ = nullptr;
 };
 
-// Holds the GIL, in a thread that may have it already, that may have given it up, or that Python does not know.
+// Holds the GIL. Works in a thread that already has it, that released it, or that Python does not know.
 class Locked {
  public:
   Locked() noexcept;
   ~Locked();
   Locked(const Locked&) = delete;
   Locked& operator=(const Locked&) = delete;
-  // False if Python is ending, or gone, and does not know this thread: nothing of Python's may be touched.
+  // False if Python is finalizing or gone and does not know this thread. Python objects must not be touched then.
   explicit operator bool() const { return held_; }
 
  private:

@@ -19,13 +19,13 @@
 namespace tare::py {
 namespace {
 
-// What an open model consists of; not changed afterwards.
+// The parts of an open model; immutable.
 struct Opened {
   std::shared_ptr<const Model> model;
-  std::string path;  // empty for bytes in memory
+  std::string path;  // empty if opened from bytes in memory
   ReadOptions options;
-  bool usual_names = false;  // of tensors: Hugging Face's, whatever the container calls them
-  bool arrays = false;       // those of packed weights one by one, as they are stored
+  bool usual_names = false;  // tensors have Hugging Face's names, whatever the container's are
+  bool arrays = false;       // the arrays of packed weights separately, as stored
   Ref names;                 // a list
 
   Opened() = default;
@@ -33,7 +33,8 @@ struct Opened {
   Opened(const Opened&) = delete;
   Opened& operator=(const Opened&) = delete;
 
-  // {name: index}, made by whoever is the first to look for a name: a third of the time that opening 100,000 tensors takes.
+  // {name: index}, made at the first lookup of a name, because it would take a third of the time to open 100,000
+  // tensors.
   PyObject* index() const {
     if (PyObject* const known = index_.load(std::memory_order_acquire)) return known;
     Ref made = Ref::take(PyDict_New());
@@ -50,11 +51,11 @@ struct Opened {
 };
 
 struct ModelObject {
-  PyObject_HEAD std::mutex mutex;        // of what follows: other threads may close it
+  PyObject_HEAD std::mutex mutex;        // guards the members below: other threads may close the model
   std::shared_ptr<const Opened> opened;  // null: closed, or not open yet
   std::shared_ptr<const Model> complete;
-  std::vector<std::string> warnings;  // what a conversion into a directory warns of
-  std::size_t told = 0;               // how many of them have been handed out
+  std::vector<std::string> warnings;  // warnings of the conversion to a directory
+  std::size_t told = 0;               // number of warnings that have been returned
 };
 
 PyTypeObject* model_type = nullptr;
@@ -97,7 +98,8 @@ std::shared_ptr<const Opened> opened(PyObject* object) {
   return found;
 }
 
-// Keeps what may change the model's results, for `_warnings`. A model may be opened more than once: each sentence counts once.
+// Stores, for `_warnings`, the changes that may affect the model's results. A model may be opened more than once, so
+// each sentence is stored once.
 void keep_warnings(PyObject* object, const std::vector<Change>& changes) {
   ModelObject& self = self_of_model(object);
   const std::scoped_lock lock(self.mutex);
@@ -108,7 +110,7 @@ void keep_warnings(PyObject* object, const std::vector<Change>& changes) {
   }
 }
 
-// _warnings(): the sentences that were not handed out before.
+// _warnings(): the warnings that were not returned before.
 PyObject* take_warnings(PyObject* object, PyObject*) {
   return guarded([&] {
     std::vector<std::string> found;
@@ -122,7 +124,7 @@ PyObject* take_warnings(PyObject* object, PyObject*) {
   });
 }
 
-// The model under the names that were asked for. Those of a directory are Hugging Face's.
+// The model with the requested names. A directory already has Hugging Face's names.
 Model as_wanted(const Opened& wanted, Model model, std::vector<Change>& changes) {
   if (wanted.arrays) codec::packs::separate(model);
   const Format* const format = find_format(model.format);
@@ -134,8 +136,8 @@ Model open_as(const Opened& wanted, const ReadOptions& options, std::vector<Chan
   return as_wanted(wanted, tare::open(wanted.path, options), changes);
 }
 
-// Some take no notice of the flag that says that an array is read-only (torch). What they write stays in pages of this process,
-// and ends neither in the file nor in a signal. Where the system says no, they get the signal.
+// Some libraries (torch) ignore that an array is read-only. This makes their writes go to private pages, so that they
+// neither reach the file nor raise a signal. If the system refuses, the signal is raised.
 void survive_writes(const Model& model) {
   for (const SourcePtr& source : model.sources) {
     if (source->descriptor() < 0 || source->size() == 0) continue;
@@ -146,7 +148,7 @@ void survive_writes(const Model& model) {
 void finish_open(PyObject* object, std::shared_ptr<Opened> made) {
   made->names = list_of(made->model->tensors, [](const Tensor& tensor) { return text(tensor.name); });
   ModelObject& self = self_of_model(object);
-  std::shared_ptr<const Opened> old = std::move(made);  // dropped outside of the lock
+  std::shared_ptr<const Opened> old = std::move(made);  // destroyed after the lock is released
   const std::scoped_lock lock(self.mutex);
   self.opened.swap(old);
 }
@@ -167,7 +169,7 @@ PyObject* open_path(PyObject* object, PyObject* args) {
       const Unlocked others;
       made->model = std::make_shared<Model>(open_as(*made, made->options, changes));
       survive_writes(*made->model);
-      std::error_code unknown;  // to be opened again, whatever the current directory is by then
+      std::error_code unknown;  // absolute, so that it can be reopened after a change of the current directory
       if (const auto place = std::filesystem::absolute(made->path, unknown); !unknown) made->path = place.string();
     }
     keep_warnings(object, changes);
@@ -217,7 +219,7 @@ PyObject* open_usual(PyObject* object, PyObject* other) {
   });
 }
 
-// _directory_files(): {name: bytes} of the settings next to the weights in a directory that is made of the model.
+// _directory_files(): {name: bytes} of the config files that a directory made from the model has next to its weights.
 PyObject* directory_settings(PyObject* object, PyObject*) {
   return guarded([&] {
     const auto model = complete_model_of(object);
@@ -255,7 +257,7 @@ PyObject* is_closed(PyObject* object, void*) {
   return guarded([&] { return boolean(opened_or_none(object) == nullptr); });
 }
 
-// Whether a path that was opened twice led to the same files.
+// Whether opening a path twice gave the same files.
 bool are_same_files(const std::vector<SourcePtr>& before, const std::vector<SourcePtr>& after) {
   return std::equal(before.begin(), before.end(), after.begin(), after.end(), [](const auto& a, const auto& b) {
     struct stat first {
@@ -265,7 +267,7 @@ bool are_same_files(const std::vector<SourcePtr>& before, const std::vector<Sour
   });
 }
 
-// The index of a name, or none of them.
+// The index of a name, or nullopt.
 std::optional<std::size_t> index_of(const Opened& model, PyObject* name) {
   PyObject* const index = PyDict_GetItemWithError(model.index(), name);
   if (index == nullptr && PyErr_Occurred() != nullptr) throw PythonError();
@@ -273,7 +275,7 @@ std::optional<std::size_t> index_of(const Opened& model, PyObject* name) {
   return PyLong_AsSize_t(index);
 }
 
-// Whoever is asked for a name that does not exist says which ones are like it.
+// The error for a missing name lists similar names.
 [[noreturn]] void raise_missing(PyObject* object, PyObject* name) {
   Ref::take(call_method(object, "_missing", "(O)", name));
   PyErr_SetObject(PyExc_KeyError, name);
@@ -311,8 +313,8 @@ PyObject* iterate(PyObject* object) {
   return guarded([&] { return Ref::take(iterator_of(opened(object)->names.get())); });
 }
 
-// _all(writable): {name: array} of everything, in the order of the file. `writable`: arrays that may be changed, without
-// changing the file.
+// _all(writable): {name: array} of all tensors, in the order of the file. `writable`: arrays that can be changed
+// without changing the file.
 PyObject* all_arrays(PyObject* object, PyObject* writable) {
   return guarded([&] {
     const auto model = opened(object);
@@ -341,7 +343,7 @@ PyObject* metadata_of(PyObject* object, PyObject*) {
 
 PyObject* config_of(PyObject* object, PyObject*) {
   return guarded([&] {
-    // The vocabulary may show that files are out of date, which say what the config is under the usual names.
+    // With the usual names, files define the config, and the vocabulary may show that they are out of date.
     const auto model = opened(object)->usual_names ? complete_model_of(object) : opened(object)->model;
     return from_map(model->config.to_map());
   });
@@ -357,7 +359,7 @@ PyObject* vocabulary_of(PyObject* object, PyObject*) {
 PyObject* attachments_of(PyObject* object, PyObject*) {
   return guarded([&] {
     Dict sizes;
-    // The vocabulary may show that they are out of date.
+    // The vocabulary may show that attachments are out of date.
     const auto model = complete_model_of(object);
     for (const Attachment& attachment : model->attachments)
       sizes.set(std::string_view(attachment.name), number(attachment.blob.size()));
@@ -395,7 +397,7 @@ PyObject* facts_of(PyObject* object, PyObject*) {
   });
 }
 
-// _table(): a row for each tensor: name, type, layout, shape, bytes, stored bytes.
+// _table(): a tuple per tensor: name, type, layout, shape, bytes, stored bytes.
 PyObject* table_of(PyObject* object, PyObject*) {
   return guarded([&] {
     return list_of(opened(object)->model->tensors, [](const Tensor& tensor) {

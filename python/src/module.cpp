@@ -1,7 +1,7 @@
-// The extension tare._tare: types and functions that the package `tare` makes its interface of.
+// The extension tare._tare: the types and functions on which the package `tare` is built.
 //
-// It uses Python's stable ABI, so that one build serves Python 3.11 and everything later, and no header of NumPy's: arrays
-// are made by calling numpy.ndarray over a buffer.
+// It uses Python's stable ABI, so that one build works with Python 3.11 and later, and no NumPy headers: arrays are
+// made by calling numpy.ndarray with a buffer.
 #include "base/text.hpp"
 #include "buffer.hpp"
 #include "checkpoint.hpp"
@@ -64,7 +64,7 @@ PyObject* list_methods(PyObject*, PyObject*) {
   });
 }
 
-// glob_match(pattern, name), as --match does.
+// glob_match(pattern, name), the matching of --match.
 PyObject* match_glob(PyObject*, PyObject* args) {
   return guarded([&] {
     PyObject *pattern = nullptr, *name = nullptr;
@@ -73,7 +73,7 @@ PyObject* match_glob(PyObject*, PyObject* args) {
   });
 }
 
-// size_text(bytes) and number_text(number): numbers for people, as the command shows them.
+// size_text(bytes) and number_text(number): numbers as the command prints them.
 PyObject* show_size(PyObject*, PyObject* args) {
   return guarded([&] {
     unsigned long long bytes = 0;
@@ -103,7 +103,7 @@ PyMethodDef functions[] = {{"_setup", setup, METH_VARARGS, nullptr},
 
 int execute(PyObject* module) {
   return guarded<int>(-1, [&] {
-    static bool loaded = false;  // types are kept in statics: one interpreter of a process can have them
+    static bool loaded = false;  // types are static, so only one interpreter per process can use them
     if (std::exchange(loaded, true)) {
       PyErr_SetString(PyExc_ImportError, "tare._tare can be imported by one interpreter of a process only");
       throw PythonError();

@@ -7,7 +7,7 @@
 namespace tare::py {
 namespace {
 
-// The two items of a tuple or a list: pairs that come from JSON are lists.
+// The two items of a tuple, or of a list, because pairs from JSON are lists.
 std::pair<Ref, Ref> pair_of(PyObject* item, const std::string& otherwise) {
   if ((!PyTuple_Check(item) && !PyList_Check(item)) || PySequence_Size(item) != 2) raise_type_error(otherwise);
   return {Ref::take(item_of(item, 0)), Ref::take(item_of(item, 1))};
@@ -151,6 +151,8 @@ AdaptOptions Options::adapt() const {
     options.overflow = overflow == "clamp" ? Overflow::clamp : Overflow::infinity;
   else if (!overflow.empty() && overflow != "error")
     raise_value_error("overflow must be \"error\", \"clamp\" or \"infinity\"");
+  if (!text("overflow").empty() && !options.dtype && find("quant") == nullptr)
+    raise_value_error("overflow needs dtype, the type to cast to");
   if (PyObject* const quant = find("quant")) options.quant = Options(quant).quantization();
   options.match = texts("match");
   options.skip = texts("skip");

@@ -1,4 +1,4 @@
-// The keyword arguments of the Python functions, as the library's options.
+// Converts the keyword arguments of the Python functions to the library's options.
 #pragma once
 
 #include <optional>
@@ -10,7 +10,7 @@
 
 namespace tare::py {
 
-// A dict that the Python half made; what is absent or None has its default.
+// A dict that the Python half made. An option that is absent or None has its default.
 class Options {
  public:
   explicit Options(PyObject* dict);
@@ -20,7 +20,7 @@ class Options {
   std::vector<std::string> texts(const char* key) const;
   std::optional<std::int64_t> number(const char* key) const;
   std::optional<double> real(const char* key) const;
-  // Borrowed; null when there is none.
+  // Borrowed; null if absent.
   PyObject* find(const char* key) const;
 
   ReadOptions read() const;

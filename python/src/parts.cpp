@@ -16,13 +16,14 @@ class PartsFolder {
   PartsFolder(const std::string& path, io::Place place, io::Directory opened)
       : path_(path), place_(std::move(place)), opened_(std::move(opened)) {}
 
-  // A path that leads to the opened folder, whatever its name leads to by now. Without /proc there is none but its name.
+  // A path to the opened folder, even if its name now refers to something else. Without /proc, only the name is
+  // available.
   std::string path() const {
     const std::string found = "/proc/self/fd/" + std::to_string(opened_.descriptor());
     return ::access(found.c_str(), F_OK) == 0 ? found : path_;
   }
 
-  // Removes files of it, and the folder itself if that leaves nothing in it and it still has its name.
+  // Removes these files, and then the folder if it is empty and its name still refers to it.
   void remove(const std::vector<std::string>& names) const {
     for (const std::string& name : names) static_cast<void>(opened_.remove_file(name.c_str()));
     if (place_.name != "." && place_.parent.is_still(place_.name.c_str(), opened_.descriptor()))
@@ -35,7 +36,7 @@ class PartsFolder {
   io::Directory opened_;
 };
 
-// The folder of a plan, not through a link; nothing if there is none. `make`: it is made.
+// Opens the folder of a plan, without following a link. Null if it does not exist. `make`: creates it first.
 std::unique_ptr<PartsFolder> open_folder(std::string path, bool make, bool any_owner) {
   while (path.size() > 1 && path.ends_with('/')) path.pop_back();
   constexpr std::string_view kRule = "plan.folder", kDoing = "cannot open the folder of the parts";
@@ -68,7 +69,7 @@ PartsFolder& folder_of(PyObject* capsule) {
   return *static_cast<PartsFolder*>(pointer);
 }
 
-// _parts_folder(path, make, any_owner): (folder, path that leads to it), or None if there is none.
+// _parts_folder(path, make, any_owner): (folder, path to it), or None if it does not exist.
 PyObject* open_parts_folder(PyObject*, PyObject* args) {
   return guarded([&] {
     PyObject* path = nullptr;

@@ -1,4 +1,5 @@
-// The folder that the parts of a plan are kept in, opened once: anybody may plant a folder or a link of its name, or swap it.
+// The folder that holds the parts of a plan. It is opened once, because other users could create, link or replace a
+// folder of that name.
 #pragma once
 
 #include "python.hpp"

@@ -12,9 +12,9 @@
 namespace tare::py {
 namespace {
 
-// A writer asked for bytes that do not exist yet.
+// Thrown if a writer needs bytes that do not exist yet.
 struct NoBytesYet {};
-// A writer puts a tensor somewhere else than it did when it had no bytes.
+// Thrown if a writer places a tensor elsewhere than it did without its bytes.
 struct Moved {};
 
 class Promised final : public Source {
@@ -27,7 +27,7 @@ class Promised final : public Source {
   }
 };
 
-// Takes nothing, and notes where promised bytes would go.
+// Discards everything and records where promised bytes would be copied to.
 class LayoutSink final : public Sink {
  public:
   explicit LayoutSink(const Source& promised) : promised_(promised) {}
@@ -35,7 +35,7 @@ class LayoutSink final : public Sink {
   bool positional() const override { return true; }
   void commit() override {}
 
-  // Where a run would be, if it would be in one piece.
+  // The position of a run, if it is contiguous.
   std::optional<std::uint64_t> place_of(const Run& run) const {
     std::optional<std::uint64_t> place;
     for (std::uint64_t at = run.offset; at < run.offset + run.length;) {
@@ -61,10 +61,10 @@ class LayoutSink final : public Sink {
  private:
   const Source& promised_;
   std::mutex mutex_;
-  std::map<std::uint64_t, Run> copies_;  // by their place in what is promised
+  std::map<std::uint64_t, Run> copies_;  // by offset in the promised source
 };
 
-// The file, to a writer that copies tensors from it: what is in its place stays, what lies around it is written.
+// The file as a sink for a writer that copies tensors from it: bytes that are in place stay, all others are written.
 class PlacedSink final : public Sink {
  public:
   PlacedSink(Sink& file, const std::vector<Run>& places, const Source& pieces)
@@ -92,7 +92,7 @@ class PlacedSink final : public Sink {
     if (from_offset != offset) throw Moved();
   }
 
-  // Bytes of a tensor that were read to be hashed come back; they are not written again.
+  // Bytes of a tensor that the writer read to hash them are not written again.
   void do_write_at(std::uint64_t offset, std::span<const std::byte> bytes) override {
     auto place = std::ranges::upper_bound(places_, offset, {}, [](const Run& run) { return run.offset + run.length; });
     while (!bytes.empty()) {
@@ -145,11 +145,11 @@ std::optional<std::vector<std::uint64_t>> places_of(Model model, const Source& p
   try {
     const Format* const format = is_file_or_nothing(path) ? format_of_file(path, options) : nullptr;
     if (format == nullptr) return std::nullopt;
-    options.write.digest.reset();  // is computed when there are bytes
+    options.write.digest.reset();  // computed when the bytes exist
     format->write(adapt(std::move(model), *format, options.adapt).model, layout, options.write);
   } catch (const NoBytesYet&) {
     return std::nullopt;
-  } catch (const Error&) {  // will be said when everything has been declared
+  } catch (const Error&) {  // reported when all tensors have been declared
     return std::nullopt;
   }
   std::vector<std::uint64_t> places;

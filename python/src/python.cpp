@@ -3,8 +3,7 @@
 namespace tare::py {
 
 Half& half() {
-  static Half* const instance =
-      new Half;  // lives as long as the process: Python may be gone when statics are destroyed
+  static Half* const instance = new Half;  // never destroyed: Python may be gone when statics are destroyed
   return *instance;
 }
 
@@ -48,7 +47,7 @@ std::string text_of(PyObject* object, const char* what) {
                      text_of(Ref::take(PyType_GetName(Py_TYPE(object))).get(), "a name"));
   Py_ssize_t size = 0;
   if (const char* const utf8 = PyUnicode_AsUTF8AndSize(object, &size)) return {utf8, static_cast<std::size_t>(size)};
-  PyErr_Clear();  // surrogates: bytes that are not UTF-8
+  PyErr_Clear();  // has surrogates for bytes that are not UTF-8
   const Ref encoded = Ref::take(PyUnicode_AsEncodedString(object, "utf-8", "surrogateescape"));
   char* data = nullptr;
   checked(PyBytes_AsStringAndSize(encoded.get(), &data, &size));

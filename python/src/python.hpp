@@ -1,7 +1,7 @@
-// What every file of the extension stands on: Python's stable ABI, references that are owned, and the way from the
-// exceptions of C++ to those of Python.
+// The base of every file of the extension: Python's stable ABI, owned references, and the translation of C++ exceptions
+// to Python's.
 //
-// Every function here is called with the GIL held unless it says otherwise.
+// Every function here needs the GIL unless its comment states otherwise.
 #pragma once
 
 #include <cstddef>
@@ -18,14 +18,14 @@
 
 namespace tare::py {
 
-// Thrown where Python has been told already what is wrong.
+// Thrown after a Python exception has been set.
 struct PythonError {};
 
-// An owned reference, or none.
+// An owned reference, or null.
 class Ref {
  public:
   Ref() = default;
-  // Takes over a new reference. Null is an exception that Python knows of.
+  // Takes ownership of a new reference. Null means that a Python exception is set, and throws.
   static Ref take(PyObject* object) {
     if (object == nullptr) throw PythonError();
     return Ref(object);
@@ -48,14 +48,14 @@ class Ref {
   PyObject* object_ = nullptr;
 };
 
-// -1 is an exception that Python knows of.
+// Throws if the result is -1, which means that a Python exception is set.
 inline int checked(int result) {
   if (result < 0) throw PythonError();
   return result;
 }
 
-// Whether an object is of a type, or of one derived from it. What its __class__ says does not count (mocks have one of another
-// type): this decides whether its memory is read as that type's.
+// Whether an object's type is `type` or derived from it. Ignores __class__, which mocks override, because the answer
+// decides whether the object's memory is accessed as that type.
 inline bool is_of(PyObject* object, PyTypeObject* type) { return PyType_IsSubtype(Py_TYPE(object), type) != 0; }
 inline bool is_of(PyObject* object, const Ref& type) {
   return is_of(object, reinterpret_cast<PyTypeObject*>(type.get()));
@@ -64,11 +64,12 @@ inline bool is_of(PyObject* object, const Ref& type) {
 [[noreturn]] void raise_type_error(const std::string& sentence);
 [[noreturn]] void raise_value_error(const std::string& sentence);
 
-// Tells Python of an Error, as an exception of tare._errors.
+// Raises an Error in Python, as an exception of tare._errors.
 void set_error(const Error& error);
 
-// Runs a function that returns a new reference, or a number; whatever it throws is told to Python. If Python ends this
-// thread in a call that is not one of gil.hpp's, the thread waits here; what the function held has been dropped by then.
+// Runs a function that returns a new reference or a number, and turns anything it throws into a Python exception. If
+// Python ends this thread in a call that does not go through gil.hpp, the thread is parked here, after the function's
+// objects have been dropped.
 template <typename Result, typename Function>
 Result guarded(Result failed, Function function) noexcept {
   try {
@@ -88,7 +89,7 @@ PyObject* guarded(Function function) noexcept {
   return guarded<PyObject*>(nullptr, [&] { return function().release(); });
 }
 
-// The bytes of an object, which keeps them where they are meanwhile.
+// The bytes of an object, which are pinned during the lifetime of the view.
 class View {
  public:
   View(PyObject* object, bool writable) {
@@ -106,11 +107,11 @@ class View {
   Py_buffer view_{};
 };
 
-// Names are text where they are UTF-8; other bytes are kept as surrogates, as Python does for file names.
+// Names are decoded as UTF-8; other bytes become surrogates, as in Python's file names.
 Ref text(std::string_view bytes);
 std::string text_of(PyObject* object, const char* what);
-// A path as the system knows it, from a str or anything with __fspath__. Not from bytes, which are the content of a file wherever
-// both are taken.
+// A file system path from a str or an object with __fspath__. Bytes are not accepted, because functions that take both
+// treat bytes as the content of a file.
 std::string path_of(PyObject* object);
 
 Ref number(std::uint64_t value);
@@ -120,7 +121,7 @@ Ref boolean(bool value);
 Ref none();
 Ref bytes(std::span<const std::byte> data);
 
-// A dict in the making.
+// A dict under construction.
 class Dict {
  public:
   Dict() : dict_(Ref::take(PyDict_New())) {}
@@ -138,7 +139,7 @@ class Dict {
   Ref dict_;
 };
 
-// A list of what `make` gives for each item.
+// A list of the results of `make` for each item.
 template <typename Items, typename Make>
 Ref list_of(const Items& items, Make make) {
   Ref list = Ref::take(PyList_New(0));
@@ -146,13 +147,13 @@ Ref list_of(const Items& items, Make make) {
   return list;
 }
 
-// What the Python half hands over when it is imported: things that C++ makes or calls.
+// Objects that the Python half provides when it is imported, for C++ to create or call.
 struct Half {
   Ref ndarray;  // numpy.ndarray
-  Ref error;    // makes an exception of the facts of an Error
-  Ref dtype;    // the NumPy type for a storage type and a logical type
+  Ref error;    // creates an exception from the fields of an Error
+  Ref dtype;    // returns the NumPy type for a storage type and a logical type
   Ref tensor;   // the class of tensors
-  Ref opaque;   // the class of values that only a syntax knows
+  Ref opaque;   // the class of values that only one syntax can express
 };
 // Filled by setup(); never freed.
 Half& half();

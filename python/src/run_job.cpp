@@ -12,15 +12,15 @@
 namespace tare::py {
 namespace {
 
-constexpr std::chrono::milliseconds kInterval{50};  // between two looks at signals
+constexpr std::chrono::milliseconds kInterval{50};  // between two checks for signals
 
-// Looks after signals and calls `report`. Throws PythonError for what they raise.
+// Handles signals and calls `report`. Throws PythonError if one of them raises.
 void attend(PyObject* report, const Progress& progress) {
   checked(check_signals());
   if (report != Py_None) Ref::take(call(report, number(progress.done()).get(), number(progress.expected()).get()));
 }
 
-// A job on a thread of its own. Before its output gets its name it waits for `go_on`.
+// Runs a job on its own thread, which waits for `go_on` before its output gets its name.
 class Worker final : public Stop {
  public:
   enum class State : std::uint8_t { works, waits, ended };
@@ -36,10 +36,10 @@ class Worker final : public Stop {
           become(State::ended);
         })) {}
 
-  // False: the system has no thread for it, and nothing was done.
+  // False if no thread could be created; then nothing was done.
   explicit operator bool() const { return !thread_.empty(); }
 
-  // Without the GIL: what it does after a while, or as soon as it waits or has ended.
+  // Returns the state after a short while, or as soon as the job waits or has ended. Call without the GIL.
   State wait() {
     std::unique_lock lock(mutex_);
     changed_.wait_for(lock, kInterval, [this] { return state_ != State::works; });
@@ -73,7 +73,7 @@ class Worker final : public Stop {
     lock.unlock();
     return asked();
   }
-  // Nothing comes after the end.
+  // `ended` is final.
   void become(State state) const {
     const std::scoped_lock lock(mutex_);
     if (state_ != State::ended) state_ = state;
@@ -85,14 +85,14 @@ class Worker final : public Stop {
   mutable std::condition_variable changed_;
   mutable State state_ = State::works;
   std::exception_ptr failure_;
-  std::vector<std::jthread> thread_;  // last: it uses all of the above
+  std::vector<std::jthread> thread_;  // last, because it uses all of the above
 };
 
-// The caller's thread does the work, lets the other Python threads run, and attends now and then.
+// Runs the work on the caller's thread, without the GIL, and calls `attend` from time to time.
 class Here final : public Stop {
  public:
   Here(PyObject* report, const Progress& progress) : report_(report), progress_(progress) {}
-  // Whether an output was about to get its name: all of the work was reported by then.
+  // Whether an output was about to get its name; by then all of the work had been reported.
   bool was_last() const { return last_; }
 
  private:
@@ -120,7 +120,7 @@ class Here final : public Stop {
   const std::thread::id thread_ = std::this_thread::get_id();
   mutable Unlocked others_;
   mutable std::chrono::steady_clock::time_point next_ = std::chrono::steady_clock::now() + kInterval;
-  mutable std::atomic<bool> raised_{false};  // what the exception is, Python knows
+  mutable std::atomic<bool> raised_{false};  // Python holds the exception
   mutable bool last_ = false;
 };
 
@@ -169,7 +169,7 @@ void run_job(PyObject* report, const Job& job) {
     throw;
   }
   worker.finish();
-  // An output that has its name stays, so nothing is called that could raise.
+  // The output has its name and stays, so nothing that could raise may be called.
   if (!last) attend(report, worker.progress());
 }
 

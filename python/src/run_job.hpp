@@ -1,4 +1,4 @@
-// Long work, while progress is reported and Ctrl-C is heard.
+// Runs long work while reporting progress and reacting to Ctrl-C.
 #pragma once
 
 #include <functional>
@@ -10,13 +10,13 @@ namespace tare::py {
 
 using Job = std::function<void(Progress& progress)>;
 
-// The job on a thread of its own, or on the caller's if the system has none left. The caller's thread looks after signals and
-// calls `report(done, expected)`, unless it is None; if one of them raises, the job is stopped and the exception is passed on. The
-// last call comes before an output gets its name, so that an exception never leaves one behind.
+// Runs the job on its own thread, or on the caller's if no thread can be created. The caller's thread handles signals
+// and calls `report(done, expected)`, unless that is None. If one of them raises, the job is stopped and the exception
+// is passed on. The last call is made before an output gets its name, so that an exception never leaves an output.
 void run_job(PyObject* report, const Job& job);
 
-// The job on the caller's thread, which looks after signals itself, between two pieces: where the bytes are in memory and only
-// need to be copied, another core is a detour.
+// Runs the job on the caller's thread, which handles signals between two pieces. For jobs that only copy memory,
+// another thread would not help.
 void run_here(const Job& job);
 
 }  // namespace tare::py

@@ -18,7 +18,7 @@ namespace {
 
 struct TensorObject {
   PyObject_HEAD Tensor tensor;
-  std::shared_ptr<const Model> model;  // whose files are checked after the work; may be null
+  std::shared_ptr<const Model> model;  // its files are checked after the work; may be null
 };
 
 PyTypeObject* tensor_type = nullptr;
@@ -39,7 +39,7 @@ void check_sources(const TensorObject& self) {
   if (self.model != nullptr) self.model->check_sources();
 }
 
-// The NumPy type of a component, asked for once: the Python half looks for ml_dtypes.
+// The NumPy type of a component. Cached, because the Python half has to look for ml_dtypes.
 PyObject* numpy_type(const Component& component) {
   static std::atomic<PyObject*> storage_types[kAllDTypes.size()];
   const auto storage = static_cast<std::size_t>(component.dtype);
@@ -71,7 +71,7 @@ Ref shape_tuple(const Shape& shape) {
   return tuple;
 }
 
-// Bytes that one element of this component takes, and its alignment.
+// Bytes per element of this component.
 std::size_t item_bytes(const Component& component) {
   const LogicalType* const logical = component.type.empty() ? nullptr : find_logical_type(component.type);
   return size_of(component.dtype) * (logical == nullptr ? 1 : logical->per_element);
@@ -137,7 +137,7 @@ PyObject* view_of(PyObject* object, PyObject*) {
   });
 }
 
-// _decode(): the dense tensor that it stands for.
+// _decode(): the tensor as a dense one.
 PyObject* decode(PyObject* object, PyObject*) {
   return guarded([&] {
     const TensorObject& self = self_of_tensor(object);
@@ -167,7 +167,7 @@ std::optional<std::int64_t> bound_of(PyObject* object) {
   const Ref index = Ref::take(as_index(object));
   int overflow = 0;
   const long long value = PyLong_AsLongLongAndOverflow(index.get(), &overflow);
-  if (overflow != 0) return overflow > 0 ? INT64_MAX : INT64_MIN;  // beyond any tensor, as Python clamps
+  if (overflow != 0) return overflow > 0 ? INT64_MAX : INT64_MIN;  // out of range for any tensor; clamped as in Python
   if (value == -1 && PyErr_Occurred() != nullptr) throw PythonError();
   return value;
 }
@@ -218,7 +218,7 @@ PyObject* read_into(PyObject* object, PyObject* args) {
   });
 }
 
-// _bytes(role): the decoded bytes of a component as they are, without a copy where that can be.
+// _bytes(role): the decoded bytes of a component, without a copy if possible.
 PyObject* bytes_of(PyObject* object, PyObject* role) {
   return guarded([&] {
     const TensorObject& self = self_of_tensor(object);
@@ -248,7 +248,7 @@ PyObject* verify_tensor(PyObject* object, PyObject*) {
   });
 }
 
-// Whether the file has the elements as an array has them.
+// Whether the file stores the elements as an array does.
 bool is_plain_array(const Tensor& tensor) {
   if (std::endian::native != std::endian::little || tensor.components.size() != 1 || !tensor.is_dense()) return false;
   const Component& component = tensor.components[0];
@@ -271,13 +271,13 @@ bool is_aligned(const Component& component, const std::byte* place) {
 Ref private_bytes(const Tensor& tensor) {
   if (!is_plain_array(tensor)) return {};
   const Blob& blob = tensor.components[0].blob;
-  // The file is mapped at the beginning of a page.
+  // The file is mapped at a page boundary, so the offset decides the alignment.
   if (blob.offset() % size_of(tensor.components[0].dtype) != 0 || !blob.unchecked().view()) return {};
   return make_private_buffer(blob.source(), blob.offset(), blob.size());
 }
 
-// _private(): the bytes of a dense tensor in memory that may be written to without changing the file; None where the file
-// does not have them as they are.
+// _private(): the bytes of a dense tensor in memory that can be written without changing the file; None if the file
+// does not store them uncompressed and in array form.
 PyObject* private_of(PyObject* object, PyObject*) {
   return guarded([&] {
     Ref buffer = private_bytes(self_of_tensor(object).tensor);

@@ -3,7 +3,7 @@
 namespace tare::py {
 namespace {
 
-constexpr unsigned kDeepest = 64;  // as Limits::depth: what is deeper could not be read back
+constexpr unsigned kDeepest = 64;  // same as Limits::depth: anything deeper could not be read back
 
 Value number_of(PyObject* object, const std::string& path) {
   const Ref whole = Ref::take(as_index(object));
@@ -54,7 +54,7 @@ Value to_value(PyObject* object, const std::string& path, unsigned depth) {
   if (PyUnicode_Check(object)) return text_of(object, "a text");
   if (PyFloat_Check(object)) return as_double(object);
   if (PyLong_Check(object)) return number_of(object, path);
-  if (has_attribute(object, "tolist")) {  // NumPy's scalars and arrays
+  if (has_attribute(object, "tolist")) {  // NumPy scalars and arrays
     const Ref plain = Ref::take(call_method(object, "tolist", nullptr));
     if (Py_TYPE(plain.get()) != Py_TYPE(object)) return to_value(plain.get(), path, depth + 1);
   }
@@ -84,7 +84,7 @@ Value to_value(PyObject* object, const std::string& path, unsigned depth) {
 Map to_map(PyObject* object, const std::string& path, unsigned depth) {
   if (!PyDict_Check(object)) raise_type_error(path + " must be a dict");
   Map map;
-  // A copy: a value may have code of its own that changes the dict.
+  // A copy, because converting a value can run code that changes the dict.
   const Ref items = Ref::take(PyDict_Items(object));
   const Py_ssize_t size = PyList_Size(items.get());
   for (Py_ssize_t i = 0; i < size; ++i) {

@@ -1,4 +1,4 @@
-// Metadata: from a tree of values to Python's dicts and lists, and back.
+// Converts metadata between a tree of values and Python's dicts and lists.
 #pragma once
 
 #include "python.hpp"
@@ -9,7 +9,7 @@ namespace tare::py {
 Ref from_value(const Value& value);
 Ref from_map(const Map& map);
 
-// `path` says in an error where in the tree it is ("metadata", then "metadata['a'][3]").
+// `path` is the position in the tree, for error messages ("metadata", then "metadata['a'][3]").
 Value to_value(PyObject* object, const std::string& path, unsigned depth = 0);
 Map to_map(PyObject* object, const std::string& path, unsigned depth = 0);
 

@@ -21,7 +21,7 @@
 namespace tare::py {
 namespace {
 
-// What was done, as dicts.
+// Results, as dicts.
 
 Ref remedy_list(const std::vector<Advice>& remedies) {
   return list_of(remedies, [](const Advice& advice) {
@@ -112,7 +112,7 @@ Ref metadata_difference_dict(const MetadataDifference& found) {
   return row.done();
 }
 
-// What is to be saved.
+// Conversion of what is to be saved.
 
 Shape shape_of(PyObject* tuple) {
   Shape shape;
@@ -126,7 +126,7 @@ Shape shape_of(PyObject* tuple) {
   return shape;
 }
 
-// Open files that pieces of tensors are in, by their descriptors; kPlaced is that of a PlacedFile.
+// Open files that contain pieces of tensors, by descriptor; kPlaced is the key of a PlacedFile.
 using Spools = std::map<int, SourcePtr>;
 constexpr int kPlaced = -1;
 
@@ -171,7 +171,8 @@ Tensor composed_from(PyObject* item, Spools& spools) {
   return tensor;
 }
 
-// (name, tensor), (name, shape, dtype, type, bytes), where bytes may be a place in a file, or as composed_from takes it.
+// `item` is (name, tensor); or (name, shape, dtype, type, bytes), whose bytes may be a part of a file; or as for
+// composed_from.
 Tensor tensor_from(PyObject* item, Spools& spools) {
   const Py_ssize_t size = PyTuple_Size(item);
   if (size < 0) throw PythonError();
@@ -206,7 +207,7 @@ void add_parts(Model& model, const Options& parts) {
   }
 }
 
-// Of Python's lists and dicts; `base`: an open model whose other parts are taken, or None.
+// Makes a model from Python lists and dicts. `base`: an open model that provides the other parts, or None.
 Model model_from(PyObject* tensors, PyObject* base, PyObject* parts, Spools spools = {}) {
   Model model;
   if (base != Py_None) {
@@ -221,13 +222,13 @@ Model model_from(PyObject* tensors, PyObject* base, PyObject* parts, Spools spoo
   return model;
 }
 
-// Whole or not at all, but without waiting for the disk, as other programs save.
+// Writes the file completely or not at all, but without waiting for the disk, as other programs do.
 void write_hastily(Model model, const std::string& output, const SaveOptions& options) {
   const std::unique_ptr<Sink> sink = create_file(output, {.overwrite = options.overwrite, .durable = false});
   static_cast<void>(save(std::move(model), *sink, options));
 }
 
-// _save(path, tensors, base, parts, options, report); `path` None: the bytes are the result.
+// _save(path, tensors, base, parts, options, report). If `path` is None, returns the bytes.
 PyObject* save_model(PyObject*, PyObject* args) {
   return guarded([&] {
     PyObject *path = nullptr, *tensors = nullptr, *base = nullptr, *parts = nullptr, *dict = nullptr, *report = nullptr;
@@ -283,8 +284,8 @@ std::vector<Run> runs_from(PyObject* list) {
   return runs;
 }
 
-// _places(path, tensors, parts, options, runs, size): None, or the places of runs of bytes that do not exist yet, which the
-// tensors are, in the file.
+// _places(path, tensors, parts, options, runs, size): the offsets of these runs in the file, or None. The tensors
+// consist of these runs, whose bytes do not exist yet.
 PyObject* find_places(PyObject*, PyObject* args) {
   return guarded([&] {
     PyObject *path = nullptr, *tensors = nullptr, *parts = nullptr, *dict = nullptr, *list = nullptr;
@@ -351,8 +352,8 @@ PyObject* put_piece(PyObject*, PyObject* args) {
   });
 }
 
-// _save_placed(file, path, tensors, parts, options, straight, report); not `straight`: some tensors are in no place of the
-// file, so all are copied to a new one.
+// _save_placed(file, path, tensors, parts, options, straight, report). If not `straight`, some tensors have no position
+// in the file, so all are copied to a new one.
 PyObject* save_placed(PyObject*, PyObject* args) {
   return guarded([&] {
     PyObject *capsule = nullptr, *path = nullptr, *tensors = nullptr, *parts = nullptr, *dict = nullptr,

@@ -1,5 +1,5 @@
-// Long work: save, convert, verify, hash, diff. It runs on a thread of its own, so that the caller's can report progress and
-// hear Ctrl-C.
+// Long work: save, convert, verify, hash, diff. It runs on its own thread, so that the caller's thread can report
+// progress and react to Ctrl-C.
 #pragma once
 
 #include "python.hpp"

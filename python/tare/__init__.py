@@ -49,7 +49,7 @@ from ._work import (
 
 __version__ = _tare.version
 
-# Modules that import others (torch, scipy, matplotlib) or that few programs use: loaded when they are asked for.
+# Modules that import others (torch, scipy, matplotlib) or that few programs use: loaded on first access.
 _LAZY = ("cluster", "device", "jax", "numpy", "plot", "safetensors", "torch", "transformers", "vllm")
 _LAZY_NAMES = {"Writer": "_writer", "Plan": "_plan", "Task": "_plan", "plan": "_plan"}
 
@@ -65,7 +65,7 @@ def __getattr__(name):
     if name in _LAZY:
         try:
             return importlib.import_module(f"{__name__}.{name}")
-        except ImportError as error:  # what it stands on is not installed: help(), dir() and hasattr() go on without it
+        except ImportError as error:  # a dependency is missing: help(), dir() and hasattr() continue without it
             raise AttributeError(f"{__name__}.{name} cannot be imported: {error}") from error
     if name in _LAZY_NAMES:
         return getattr(importlib.import_module(f"{__name__}.{_LAZY_NAMES[name]}"), name)

@@ -18,7 +18,7 @@ class Storages(Model):
     path = None
 
     def __init__(self):
-        pass  # the extension gives it what to show
+        pass  # the extension sets its model
 
 
 def load(source, options, location, bulk):
@@ -40,8 +40,8 @@ class Maker:
 
     def __init__(self, model, file, location, bulk):
         self._model, self._file, self._location = model, file, location
-        self._bytes = {}  # key: the bytes of a storage as a tensor, where they are to be
-        self._visible = {}  # key: the storage as an object of its own
+        self._bytes = {}  # key: the bytes of a storage as a tensor, on its device
+        self._visible = {}  # key: the storage as an object
         self._bulk = None if bulk is None else bulk(model)
         self._calls = {
             "collections.OrderedDict": collections.OrderedDict,
@@ -77,7 +77,7 @@ class Maker:
             return self._calls[f"{module}.{name}"](*arguments)
         except _errors.Error:
             raise
-        except Exception as error:  # whatever torch makes of arguments that are wrong
+        except Exception as error:  # whatever torch raises for invalid arguments
             raise self._error(_errors.CorruptError, f"{name}: {error}", "torch.value", at) from error
 
     def set_state(self, made, state, at):
@@ -123,7 +123,7 @@ class Maker:
         from .torch import tensor
 
         made = tensor(self._model.tensor(key))
-        if made.data_ptr() % _ALIGNMENT:  # the older layout; elements are of up to 16 bytes
+        if made.data_ptr() % _ALIGNMENT:  # the older layout is unaligned; elements have up to 16 bytes
             made = made.clone()
         return _restored(made, tag, self._location)
 
@@ -138,7 +138,7 @@ _KINDS = {_errors.CorruptError: "corrupt", _errors.UnsupportedError: "unsupporte
 
 
 def _restored(made, tag, location):
-    """Bytes where map_location wants them. Without a word from it they stay in host memory, wherever they were saved from."""
+    """Bytes on the device that map_location names. Without one they stay in host memory, wherever they were saved from."""
     if isinstance(location, dict):
         location = location.get(tag)
     elif callable(location) and not isinstance(location, _torch.device):
@@ -153,7 +153,7 @@ def _restored(made, tag, location):
     return made.to(location)
 
 
-# The calls. What is wrong with their arguments is raised as whatever it is.
+# The allowed calls. Errors in their arguments are raised as they are.
 
 
 def _size(items=()):
@@ -174,7 +174,7 @@ _ENCODINGS = ("latin1", "latin-1", "utf-8", "ascii")
 
 
 def _encoded(text, encoding="utf-8"):
-    if encoding not in _ENCODINGS:  # others are programs: zlib's would unpack
+    if encoding not in _ENCODINGS:  # others run code: zlib's would decompress
         raise ValueError(f"the encoding {encoding!r}")
     return text.encode(encoding)
 

@@ -19,7 +19,7 @@ _STORAGE = {
     "bool": "?",
 }
 _LOGICAL = {"complex64": "<c8", "complex128": "<c16"}
-# Types that NumPy gets from the package ml_dtypes: its name, and the bits without it.
+# Types that NumPy gets from the package ml_dtypes: the name there, and the type of the bits without it.
 _EXTRA = {
     "bf16": ("bfloat16", "<u2"),
     "f8_e4m3fn": ("float8_e4m3fn", "u1"),
@@ -28,7 +28,7 @@ _EXTRA = {
     "f8_e5m2fnuz": ("float8_e5m2fnuz", "u1"),
     "f8_e8m0": ("float8_e8m0fnu", "u1"),
 }
-# Layouts of packed small floats, which ml_dtypes keeps in a byte each.
+# Layouts of 4- and 6-bit floats, which ml_dtypes stores in a byte each.
 PACKED = {
     "packed.f4_e2m1": "float4_e2m1fn",
     "packed.f6_e2m3": "float6_e2m3fn",
@@ -74,7 +74,7 @@ _BY_KIND = {np.dtype(code).newbyteorder("=").str[1:]: name for name, code in _ST
 _BY_NAME = {attribute: name for name, (attribute, _) in _EXTRA.items()}
 
 
-_known = {}  # what tare_dtype said: NumPy makes the name of a type anew whenever it is asked, as slow as the rest of a save
+_known = {}  # results of tare_dtype: NumPy makes the name of a type anew each time, which is as slow as the rest of a save
 
 
 def tare_dtype(dtype):
@@ -82,7 +82,7 @@ def tare_dtype(dtype):
     found = _known.get(dtype)
     if found is None:
         found = _tare_dtype(dtype)
-        if dtype.isbuiltin:  # few, unlike those that carry metadata
+        if dtype.isbuiltin:  # there are few of these, unlike types with metadata
             _known[dtype] = found
     return found
 

@@ -147,7 +147,7 @@ _REMEDIES = {
 }
 
 
-# What the system says, as sentences of the library end.
+# The system's messages, with which sentences of the library end.
 _CODES = {
     os.strerror(code): code
     for code in (errno.EACCES, errno.EPERM, errno.ENOENT, errno.ENOTDIR, errno.EISDIR, errno.ENOSPC, errno.EDQUOT, errno.EROFS,
@@ -160,7 +160,7 @@ _DENIED = (os.strerror(errno.EACCES), os.strerror(errno.EPERM))
 
 
 def _code_of(error):
-    """errno, as far as it is known."""
+    """errno, if it is known."""
     said = _CODES.get(error.sentence.rpartition(": ")[2])
     if said is not None:
         return said

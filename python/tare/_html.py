@@ -96,5 +96,5 @@ def treemap(items, width=640, height=160):
 
 
 def _printable(text):
-    """Text of a file, without what steers a screen or is not a character."""
+    """Text of a file, without control characters and invalid characters."""
     return "".join(c if c.isprintable() else f"\\x{ord(c):02x}" for c in text)

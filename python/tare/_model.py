@@ -34,7 +34,7 @@ class Model(_tare.Model, collections.abc.Mapping):
         self._tell()
 
     def _tell(self):
-        """Warns, in the line that called this package, of what the model computes otherwise under Hugging Face's conventions."""
+        """Warns, at the line that called this package, of differences in the results under Hugging Face's conventions."""
         found = self._warnings()
         if not found:
             return
@@ -46,7 +46,7 @@ class Model(_tare.Model, collections.abc.Mapping):
             warnings.warn(f"{name}: {sentence}", stacklevel=level)
 
     def _with_usual_names(self):
-        """The model with Hugging Face's names, order of rows and files, whatever the container's conventions are."""
+        """The model with Hugging Face's names, order of matrix rows and files, whatever the container's conventions are."""
         if self._options.get("usual_names"):
             return self
         made = type(self).__new__(type(self))
@@ -59,7 +59,7 @@ class Model(_tare.Model, collections.abc.Mapping):
         return made
 
     def _settings(self):
-        """{name: bytes} of config.json and the like, as a directory that is made of the model has them."""
+        """{name: bytes} of config.json and similar files, as in a directory made from the model."""
         if self._files is None:
             self._files = self._directory_files()
             self._tell()
@@ -79,7 +79,7 @@ class Model(_tare.Model, collections.abc.Mapping):
         """The tensors, without reading them."""
         return [self.tensor(name) for name in self._names()]
 
-    # ---- beside the tensors
+    # ---- everything except the tensors
 
     @property
     def metadata(self):
@@ -194,7 +194,7 @@ class Model(_tare.Model, collections.abc.Mapping):
     def _missing(self, name):
         if not isinstance(name, str):
             raise KeyError(name)
-        import difflib  # takes longer than everything else of this package
+        import difflib  # takes longer to import than the rest of this package
 
         near = difflib.get_close_matches(name, self._names()[:20000], n=3, cutoff=0.6)
         hint = f"; there is {', '.join(map(repr, near))}" if near else ""

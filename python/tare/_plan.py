@@ -60,7 +60,7 @@ class Plan:
         with _Folder(facts["folder"], any_owner=any_owner) as folder, _progress.reporter(progress, "finishing") as report:
             paths = [folder.path_of(name) for name in names]
             done = _tare._finish(facts["source"], facts["target"], options, paths, facts["id"], any_owner, report)
-            folder.remove(names)  # what else is in it stays, and keeps it
+            folder.remove(names)  # other files in it are kept, and then the folder is, too
         return _work._saved(_work.Conversion, done, source_format=done["from"])
 
     def __repr__(self):
@@ -114,7 +114,7 @@ class Task:
 
 
 class _Folder:
-    """The folder of the parts, opened once: what is swapped for it afterwards, a folder or a link, is not touched."""
+    """The folder of the parts, opened once: a folder or link that replaces it afterwards is not touched."""
 
     def __init__(self, path, make=False, any_owner=False):
         self._path = path
@@ -161,7 +161,7 @@ def plan(source, target, *, tasks=None, task_bytes=1 << 30, folder=None, **optio
         "folder": absolute(folder if folder else _beside(target)),
         "options": options,
     }
-    # Workers may run elsewhere.
+    # Workers may run in another directory.
     if merge := options.get("merge"):
         options["merge"] = [absolute(path) for path in _work._path_list(merge)]
     quant = options.get("quant")
@@ -177,14 +177,14 @@ def plan(source, target, *, tasks=None, task_bytes=1 << 30, folder=None, **optio
 
 
 def _beside(target):
-    """Where parts are kept if nobody says where."""
-    if os.path.basename(target.rstrip("/")) in ("", ".", ".."):  # there is no name to put anything behind
+    """The default folder of the parts."""
+    if os.path.basename(target.rstrip("/")) in ("", ".", ".."):  # there is no name to append to
         target = os.path.realpath(target)
     return target.rstrip("/") + ".parts"
 
 
 def _as_json(value):
-    """Of what options may be and JSON has not."""
+    """Converts option values that JSON cannot represent."""
     if isinstance(value, (bytes, bytearray, memoryview)):
         return bytes(value).hex()
     return value.tolist() if hasattr(value, "tolist") else str(value)
@@ -209,7 +209,7 @@ def _split(rows, tasks, task_bytes):
 
 
 def _fingerprint(model):
-    """Names, types and shapes of the tensors, and the sizes and times of the files: another version has another one."""
+    """Names, types and shapes of the tensors, and the sizes and times of the files; it differs between versions."""
     rows = [(name, kind, list(shape), size) for name, kind, _, shape, size, _ in model._table()]
     for path in model._facts()["files"]:
         found = os.stat(path)

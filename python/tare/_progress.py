@@ -1,4 +1,4 @@
-"""How far long work has come: a bar, or whatever the caller likes."""
+"""Progress of long work: a bar, or a function of the caller."""
 
 import contextlib
 import sys
@@ -21,7 +21,7 @@ def reporter(progress, words):
 
 
 def _into(bar):
-    """A report that moves a tqdm bar."""
+    """A report function that updates a tqdm bar."""
     last = 0
 
     def report(done, expected):

@@ -99,10 +99,10 @@ class Tensor(_tare.Tensor):
         if kind is None:
             raise TypeError(f"{self.name!r} is {self.layout}, not sparse")
         parts = {row["role"]: _read(self, row["role"]) for row in self.components if row["type"] != "f4_e2m1"}
-        if "values" not in parts:  # NumPy has no half bytes
+        if "values" not in parts:  # NumPy has no 4-bit elements
             parts["values"] = _f4_values(self, parts["coords"].size // self.ndim if kind == "sparse_coo" else parts["indices"].size)
-        if not _is_sound(kind, self.shape, parts):  # scipy would believe it, and read and write anywhere
-            self.numpy()  # which says what is wrong
+        if not _is_sound(kind, self.shape, parts):  # scipy would trust the indices, and read and write out of bounds
+            self.numpy()  # raises the error
             raise _errors.CorruptError(f"tensor {self.name!r}: its indices are outside of the shape", kind="corrupt",
                                        rule=f"{kind[-3:]}.bounds", item=self.name)  # fmt: skip
         found = _scipy_sparse(kind, self.shape, parts)
@@ -172,13 +172,13 @@ class Tensor(_tare.Tensor):
     def __dlpack_device__(self):
         return (1, 0)
 
-    # ---- looking
+    # ---- inspection
 
     def stats(self, bins=24, first=8, threads=0):
         """Counts, minimum, maximum, mean and standard deviation, over the finite elements, as a dict."""
         found = self._statistics(*_counts(bins=bins, first=first, threads=threads))
         found.pop("low"), found.pop("high"), found.pop("histogram")
-        if found["count"] == found["nan"] + found["inf"]:  # there is no finite one
+        if found["count"] == found["nan"] + found["inf"]:  # no element is finite
             found.update(dict.fromkeys(("min", "max", "mean", "std"), math.nan))
         return found
 
@@ -216,7 +216,7 @@ def _small_float(layout):
 
 
 def _read(tensor, role, dtype=None):
-    """A component's elements in memory of their own, in one dimension."""
+    """A component's elements, copied to new memory, in one dimension."""
     for row in tensor.components:
         if row["role"] == role:
             out = np.empty(row["bytes"], np.uint8)
@@ -226,7 +226,7 @@ def _read(tensor, role, dtype=None):
 
 
 def _basic_index(key):
-    """NumPy's basic indexing as the extension takes it; None for anything else (arrays, lists, booleans)."""
+    """NumPy's basic indexing in the form that the extension takes; None for anything else (arrays, lists, booleans)."""
     items = []
     for part in key if isinstance(key, tuple) else (key,):
         if part is Ellipsis:
@@ -271,7 +271,7 @@ def _check_index(shape, items):
 
 
 def _fancy(tensor, key):
-    """Indexing with arrays. A list of rows reads only those rows; everything else reads the whole tensor."""
+    """Indexing with arrays. A list of matrix rows reads only those; everything else reads the whole tensor."""
     rows = np.asarray(key) if not isinstance(key, tuple) else None
     if rows is None or rows.dtype.kind not in "iu" or rows.ndim != 1 or not tensor.shape or 2 * rows.size > tensor.shape[0]:
         return tensor.numpy()[key]
@@ -287,7 +287,7 @@ def sparse_kind(layout):
 
 
 def _f4_values(tensor, count):
-    """Sparse values of 4 bits, two in a byte, as floats."""
+    """Sparse values of 4 bits, two per byte, as floats."""
     codes = _read(tensor, "values", "u1")
     codes = np.stack([codes & 15, codes >> 4], axis=1).reshape(-1)[:count]
     sizes = np.array([0, 0.5, 1, 1.5, 2, 3, 4, 6], "<f4")
@@ -312,11 +312,11 @@ def _scipy_sparse(layout, shape, parts):
     except ImportError:
         return None
     if parts["values"].dtype.kind not in "fiucb" or parts["values"].dtype.itemsize < 4 and parts["values"].dtype.kind == "f":
-        return None  # scipy has no arithmetic for halves
+        return None  # scipy has no arithmetic for f16
     if layout == "sparse_csr" and len(shape) == 2:
         return sparse.csr_array((parts["values"], _signed(parts["indices"]), _signed(parts["indptr"])), shape=shape)
     if layout == "sparse_coo":
-        # One row of coordinates for each dimension.
+        # One line of coordinates per dimension.
         coordinates = _signed(parts["coords"]).reshape(len(shape), -1)
         if len(shape) == 2 or (len(shape) == 1 and hasattr(sparse, "coo_array")):
             return sparse.coo_array((parts["values"], tuple(coordinates)), shape=shape)
@@ -327,7 +327,7 @@ def _signed(indices):
     return indices.astype(np.int64, copy=False)
 
 
-# DLPack's codes for types; what it has none for is not exported.
+# DLPack's codes for types; types without one are not exported.
 _DLPACK = {
     "f64": (2, 64), "f32": (2, 32), "f16": (2, 16), "bf16": (4, 16), "i64": (0, 64), "i32": (0, 32), "i16": (0, 16),
     "i8": (0, 8), "u64": (1, 64), "u32": (1, 32), "u16": (1, 16), "u8": (1, 8), "bool": (6, 8), "complex64": (5, 64),
@@ -337,14 +337,14 @@ _DLPACK = {
 
 
 def _exported(tensor, max_version, copy):
-    """What the capsule is made of: bytes, shape, type, whether a versioned one is understood, whether read-only."""
+    """The parts of the capsule: bytes, shape, type, whether a versioned one is accepted, whether it is read-only."""
     dense = tensor if tensor.layout == "dense" else tensor._decode()
     row = dense.components[0]
     code = _DLPACK.get(row["type"] or row["dtype"])
     if code is None:
         raise BufferError(f"DLPack has no type for {row['type'] or row['dtype']}")
     versioned = max_version is not None and tuple(max_version) >= (1, 0)
-    # Only a versioned capsule can say that it is not to be written to.
+    # Only a versioned capsule can be marked as read-only.
     if versioned and not copy and dense._view() is not None:
         return dense._bytes(row["role"]), tensor.shape, *code, versioned, True
     if copy is False:

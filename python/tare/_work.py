@@ -19,7 +19,7 @@ class Record:
         self.__dict__.update(facts)
 
     def _verdict(self):
-        """What the repr says first, as a dict."""
+        """What the repr shows first, as a dict."""
         return {}
 
     def __repr__(self):
@@ -313,11 +313,11 @@ def methods():
     return {**{name: title for name, _, title in _tare.methods()}, **dict(_tare.mixes)}
 
 
-# ---- from Python's objects to the extension's
+# ---- conversion of Python's objects for the extension
 
 
 class _opened:
-    """A model as it is, or one that is opened and closed again."""
+    """A given model, or one that is opened here and closed again."""
 
     def __init__(self, model):
         self._own = not isinstance(model, Model)
@@ -347,14 +347,14 @@ def _texts(value):
     return [value] if isinstance(value, str) else list(value)
 
 
-# The options of a conversion, by their names here: what `convert`, `quantize`, `plan` and `save` take goes through `_options`.
+# The options of a conversion, by their names here: `convert`, `quantize`, `plan` and `save` pass theirs to `_options`.
 _KNOWN = {
     "format", "dtype", "overflow", "quant", "zstd", "no_zstd", "digest", "dedup", "dialect", "shard", "match", "skip", "drop",
     "weights_only", "keep_names", "attach", "merge", "metadata", "check", "overwrite", "mmap", "max_expansion", "threads",
 }  # fmt: skip
 
-# Options of the command that have another name here, and those that have none: what they ask for is a matter of a terminal,
-# or is said in another way.
+# Options of the command that have another name here, and those without one, because they concern a terminal or are
+# expressed in another way.
 _COMMAND = {
     "to": "format", "no-zstd": "no_zstd", "weights-only": "weights_only", "names": "keep_names", "set": "metadata",
     "force": "overwrite", "no-mmap": "mmap", "max-expansion": "max_expansion", "no-fallback": "no_fallback",
@@ -387,7 +387,7 @@ def _options(**options):
         options["shard"] = _size(options["shard"])
     if options.get("dtype") is not None:
         options["dtype"] = _dtypes.name_of(options["dtype"])
-    # The extension's names.
+    # The names that the extension uses.
     options["unpack"] = options.pop("no_zstd", False)
     if options.get("metadata") is not None:
         options["metadata"] = dict(options["metadata"])
@@ -402,7 +402,7 @@ _RECIPE = {"method", "bits", "rules", "fast", "range", "pure", "no_fallback", "c
 
 
 def _recipe(quant):
-    """What `quantize` takes, as a dict; a text is the method."""
+    """The argument of `quantize` as a dict; a text is the method."""
     if isinstance(quant, str):
         return {"method": quant}
     if not isinstance(quant, dict):
@@ -459,7 +459,7 @@ def _rows(tensors):
     if base is not None:
         return base, [(tensor.name, tensor) for tensor in base.tensors()]
     try:
-        named = dict(tensors)  # a copy: the caller's may change meanwhile
+        named = dict(tensors)  # a copy: the caller's may change during the work
     except (TypeError, ValueError):
         raise WrongTypeError(f"tensors must be a model or a mapping from names to arrays, not {type(tensors).__name__}") from None
     rows = []
@@ -471,7 +471,7 @@ def _rows(tensors):
 
 
 def _row(name, value):
-    """A tensor as the extension takes it: itself, or made of whatever holds elements."""
+    """A tensor in the form that the extension takes: the tensor itself, or one made from an object with elements."""
     if isinstance(value, Tensor):
         return name, value
     if isinstance(value, Sparse):
@@ -480,7 +480,7 @@ def _row(name, value):
         return _sparse_row(name, value)
     if isinstance(value, np.ndarray):
         return _packed_row(name, value) if _dtypes.packed_layout(value.dtype) else dense_row(name, value)
-    if str(getattr(value, "dtype", "")) == "torch.float4_e2m1fn_x2":  # two in a byte
+    if str(getattr(value, "dtype", "")) == "torch.float4_e2m1fn_x2":  # two per byte
         import torch
 
         bits = value.detach().cpu().contiguous().view(torch.uint8).numpy()
@@ -494,20 +494,20 @@ def _component(name, role, array):
 
 
 def _sparse_row(name, matrix):
-    """scipy.sparse: lists of coordinates as they are, everything else as compressed rows."""
+    """scipy.sparse: coordinate lists unchanged, everything else as compressed sparse rows."""
     if matrix.format == "coo":
         places = matrix.coords if hasattr(matrix, "coords") else (matrix.row, matrix.col)
         parts = {"coords": np.stack(places).astype("<u8"), "values": matrix.data}
     else:
         matrix = matrix.tocsr(copy=True)
-        matrix.sum_duplicates()  # which also sorts the columns of a row
+        matrix.sum_duplicates()  # also sorts the columns of a matrix row
         parts = {"indices": matrix.indices.astype("<u8"), "indptr": matrix.indptr.astype("<u8"), "values": matrix.data}
     layout = "sparse_coo" if "coords" in parts else "sparse_csr"
     return name, tuple(matrix.shape), layout, [_component(name, role, part) for role, part in parts.items()]
 
 
 def _packed_row(name, array):
-    """Floats of 4 and 6 bits, of which ml_dtypes has one in a byte: the first in the lowest bits."""
+    """4- and 6-bit floats without gaps, the first in the lowest bits; ml_dtypes has one per byte."""
     bits = 4 if "float4" in array.dtype.name else 6
     group, width = (2, 1) if bits == 4 else (4, 3)
     if array.size % group:
@@ -521,9 +521,9 @@ def _packed_row(name, array):
 def dense_row(name, value):
     """(name, shape, storage type, logical type, bytes) of an array."""
     if isinstance(value, Tensor):
-        value.verify()  # what follows looks at the file's bytes as they are
+        value.verify()  # the code below uses the file's bytes without checking them
     array = _array(name, value)
-    if isinstance(array, tuple):  # bits of a type that NumPy lacks
+    if isinstance(array, tuple):  # the bits of a type that NumPy lacks
         bits, storage, logical = array
         shape = bits.shape
     else:
@@ -535,7 +535,7 @@ def dense_row(name, value):
         if not _dtypes.is_native(array.dtype):
             bits = bits.astype(array.dtype.newbyteorder("<"))
     data = np.ascontiguousarray(bits).reshape(-1).view(np.uint8)
-    if storage == "bool" and data.size and data.max() > 1:  # of a view; files have 0 and 1
+    if storage == "bool" and data.size and data.max() > 1:  # possible in a view; files have 0 and 1
         data = (data != 0).view(np.uint8)
     return name, tuple(shape), storage, logical, data
 

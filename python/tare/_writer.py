@@ -36,7 +36,7 @@ class Writer:
     def __init__(
         self, path, *, metadata=None, config=None, vocabulary=None, attachments=None, progress=None, **options
     ):
-        # Held by whoever changes anything below. It may be taken again by the thread that has it: `progress` may call the writer.
+        # Guards everything below. Recursive, because `progress` may call the writer.
         self._lock = threading.RLock()
         self._closing = False
         self._path = absolute(path)
@@ -44,12 +44,12 @@ class Writer:
         self._options = _work._options(**options)
         self._progress = progress
         self._tensors = {}  # by name
-        self._promised = 0  # bytes of all of them
-        self._new = []  # those that have no place yet
-        self._placed = None  # the file that becomes the target, if the places of tensors in it can be known
+        self._promised = 0  # bytes of all of them together
+        self._new = []  # those without a position yet
+        self._placed = None  # the file that becomes the target, if the positions of tensors in it can be known
         self._placed_end = 0
-        self._begun, self._grows = False, None  # whether tensors that come later go behind the others in it
-        self._end = 0  # of the other file
+        self._begun, self._grows = False, None  # _grows: whether later tensors come after the others in it
+        self._end = 0  # end of the other file
         self._file = _unnamed_file(os.path.dirname(self._path.rstrip("/")))
 
     def declare(self, name, shape, dtype):
@@ -133,7 +133,7 @@ class Writer:
         rows = [tensor.row(self._file.fileno()) for tensor in self._tensors.values()]
         with _progress.reporter(self._progress, "saving") as report:
             if self._placed is None:
-                # The kernel copies them from file to file, and shares them where the file system can.
+                # The kernel copies them from file to file, or shares them if the file system can.
                 done = _tare._save(self._path, rows, None, self._parts, self._options, report)
             else:
                 straight = all(tensor.placed for tensor in self._tensors.values())
@@ -151,10 +151,10 @@ class Writer:
                 self._file = None
 
     def _find_places(self):
-        """Gives all that is new a place: in the target if that can be known, else in the other file."""
+        """Gives all new tensors a position: in the target if that can be known, otherwise in the other file."""
         new = self._new
         self._give_places(new)
-        self._new = []  # not before they have places: if that fails, the next piece tries again
+        self._new = []  # only after they have positions: if that fails, the next piece tries again
 
     def _give_places(self, new):
         if not self._begun:
@@ -171,7 +171,7 @@ class Writer:
             for tensor in new:
                 offsets.append(_aligned(end))
                 end = offsets[-1] + tensor.size
-            if self._grows is None:  # asked once; `close` notices if it is not so the next time
+            if self._grows is None:  # determined once; `close` notices if it is different then
                 found = self._ask() or ()
                 expected = [t.offset for t in self._tensors.values() if t.offset is not None] + offsets
                 self._grows = len(found) == len(expected) and all(
@@ -187,7 +187,7 @@ class Writer:
             self._end = tensor.offset + tensor.size
 
     def _ask(self):
-        """Where the target would have everything that has been declared, or None."""
+        """The positions of everything declared in the target, or None."""
         tensors = self._tensors.values()
         rows = [(t.name, t.shape, t.storage, t.logical, (_PLACED, t.promised, t.size)) for t in tensors]
         runs = [(t.promised, t.size) for t in tensors]
@@ -212,18 +212,18 @@ class Writer:
             raise _errors.ClosedError("the writer has been closed", rule="python.closed")
 
 
-_PLACED = -1  # instead of the descriptor of a file
+_PLACED = -1  # used instead of a file's descriptor
 
 
 class _Declared:
-    """A tensor that has been declared, and how far it has come."""
+    """A declared tensor, and how much of it is written."""
 
     def __init__(self, name, shape, storage, logical, size):
         self.name, self.shape, self.storage, self.logical, self.size = name, shape, storage, logical, size
         self.placed, self.offset, self.done = False, None, 0
 
     def row(self, descriptor):
-        """As the extension takes it."""
+        """In the form that the extension takes."""
         place = (_PLACED if self.placed else descriptor, self.offset, self.size)
         return self.name, self.shape, self.storage, self.logical, place
 

@@ -38,7 +38,7 @@ def tensor(tensor, device=None):
 
 
 def _as_stored(tensor, device="cpu"):
-    """The same with floats of 4 bits as torch has them, two in an element; for whoever wants what the file has."""
+    """The same with 4-bit floats as torch stores them, two per element, for callers that want the stored form."""
     packed = getattr(_torch, "float4_e2m1fn_x2", None)
     if tensor.layout != "packed.f4_e2m1" or packed is None or not tensor.shape or tensor.shape[-1] % 2:
         return globals()["tensor"](tensor, device)
@@ -49,10 +49,10 @@ def _as_stored(tensor, device="cpu"):
 
 
 def _stored_tensors(model, device):
-    """All tensors of an open model, as the file has them."""
+    """All tensors of an open model, as the file stores them."""
     if not _is_gpu(device):
         return {name: _as_stored(model.tensor(name), device) for name in model}
-    halves = [row[0] for row in model._table() if row[2] == "packed.f4_e2m1"]  # the device would decode them
+    halves = [row[0] for row in model._table() if row[2] == "packed.f4_e2m1"]  # the device would decode these
     others = to_device(model, device, [name for name in model if name not in set(halves)])
     made = {**others, **{name: _as_stored(model.tensor(name), device) for name in halves}}
     return {name: made[name] for name in model}
@@ -85,7 +85,7 @@ def load(
     """
     if hasattr(path, "read"):
         path = path.read()
-        if not _paths.is_content(path):  # text: it would be a path that the file has chosen
+        if not _paths.is_content(path):  # text would be a path chosen by the file
             raise TypeError(f"the file must be open as bytes (\"rb\"), but gives {type(path).__name__}")
     location = map_location if device is None else device
     to_gpu = _is_gpu(location)
@@ -102,7 +102,7 @@ def load(
 
 
 def _all_tensors(path, device="cpu", mmap=True, arrays=True, dtype=None, verify=False):
-    """The tensors of any container by their whole names."""
+    """The tensors of any container, by their full names."""
     with _open(path, mmap=mmap, arrays=arrays) as model:
         if _is_gpu(device):
             return Checkpoint(to_device(model, device, dtype=dtype, verify=verify), model.metadata)
@@ -148,12 +148,12 @@ class Checkpoint(dict):
 
 
 def _below(key, names):
-    """What has names that begin with the key and a point, without these."""
+    """The entries whose names begin with the key and a dot, without that prefix."""
     return {name[len(key) + 1 :]: value for name, value in names.items() if name.startswith(key + ".")}
 
 
 def _place_of(location):
-    """The device that torch.load's map_location stands for, of what comes from a file."""
+    """The device that torch.load's map_location selects for data from a file."""
     if isinstance(location, dict):
         location = location.get("cpu", "cpu")
     if callable(location) and not isinstance(location, _torch.device):
@@ -174,7 +174,7 @@ def to_device(source, device="cuda", names=None, dtype=None, verify=False, parts
     with _device.Opened(source) as model:
         kind = _short(dtype)
         batch = _Batch(model, _device.plan(model, names, kind, parts), kind, device, {"verify": verify, "threads": threads}).begin()
-        tensors = batch.tensors()  # views, made while the bytes are on their way
+        tensors = batch.tensors()  # views, made while the bytes are being loaded
         batch.finish()
         return tensors
 
@@ -205,7 +205,7 @@ def iterate(source, device="cuda", names=None, dtype=None, verify=False, window=
             made = _Batch(model, batches[number], kind, device, {"verify": verify, "pinned_bytes": _RING})
             return beginner.submit(made.begin)
 
-        # A load waits for the ring of the one before it, in a thread of its own, and so begins as soon as that one has read all.
+        # A load waits for the previous one's ring in its own thread, so it begins as soon as that one has read everything.
         with concurrent.futures.ThreadPoolExecutor(1, "tare") as beginner:
             batch, number, following = None, 0, begin(0)
             try:
@@ -219,11 +219,11 @@ def iterate(source, device="cuda", names=None, dtype=None, verify=False, window=
                     batch.close()
 
 
-# The pinned memory of 14 threads: two loads of the same kind do not have it at the same time.
+# The pinned memory of 14 threads. Two such loads cannot hold it at the same time.
 _RING = 112 << 20
 
 
-# What is asked of torch itself about a device.
+# Queries of torch about a device.
 
 
 def _place(device):
@@ -240,7 +240,7 @@ def _stream(place):
 
 
 class _Batch:
-    """Tensors on their way into memory of torch's, which is that of the current stream."""
+    """Tensors that are being loaded into torch's memory, on the current stream."""
 
     def __init__(self, model, rows, kind, device, options):
         from . import _tare
@@ -250,7 +250,7 @@ class _Batch:
         place = _place(device)
         self._layout, sizes = _tare._device_layout(model, rows, kind, str(place))
         self._stream = _stream(place)
-        # Rounded, so that a buffer can be seen as elements of any type.
+        # Rounded up, so that a buffer can be viewed as elements of any type.
         self._buffers = [_room((size + 15) // 16 * 16, place) for size in sizes]
         self._typed = {}
         self._options = {"device": str(place), **options}
@@ -258,7 +258,7 @@ class _Batch:
     def begin(self):
         memory = [(buffer.data_ptr(), buffer.numel()) for buffer in self._buffers]
         self._loading = self._tare._device_load(self._model, self._layout, memory, self._stream, self._options)
-        self._rows = self._tare._device_rows(self._layout)  # while the bytes are on their way
+        self._rows = self._tare._device_rows(self._layout)  # while the bytes are being loaded
         return self
 
     def _view(self, row):
@@ -301,7 +301,7 @@ class _Batch:
         return self._tare._device_finish(self._loading, None)
 
     def close(self):
-        """Ends the load, if it is not over."""
+        """Ends the load, if it is still running."""
         self._loading = None
 
 
@@ -336,7 +336,7 @@ def _whole(tensor):
 
 
 def _dense_part(tensor, key):
-    """Through the bits where NumPy does not know the type."""
+    """Goes through the bits if NumPy does not know the type."""
     from ._tensor import _basic_index, _check_index
 
     items = _basic_index(key)

@@ -126,7 +126,7 @@ def config_dict(path):
     model = _open(path) if own else path
     try:
         facts = json.loads(model._settings().get("config.json", "{}"))
-        # Packed weights come out of the state dict decoded: nothing is left for transformers to unpack.
+        # Packed weights are decoded in the state dict, so transformers must not decode them again.
         if "quantization_config" in facts and any(tensor.layout != "dense" for tensor in model.tensors()):
             del facts["quantization_config"]
         return facts
@@ -158,15 +158,15 @@ def from_pretrained(path, auto=None, *, allow_missing=(), **options):
 
 
 def _usual(path):
-    """The model under Hugging Face's names."""
+    """The model with Hugging Face's names."""
     return path._with_usual_names() if isinstance(path, Model) else _open(path, usual_names=True)
 
 
 def _dtype_of(model):
-    """What transformers takes for the type of a directory's weights whose config.json does not say it: the first one's."""
+    """The type that transformers assumes for a directory whose config.json does not state one: that of the first weights."""
     for name in sorted(model):
         dtype = _torch.dtype(model.tensor(name))
-        if dtype.is_floating_point and dtype.itemsize > 1:  # no model can be made of eight bits
+        if dtype.is_floating_point and dtype.itemsize > 1:  # transformers cannot build a model with an 8-bit type
             return dtype
     return None
 
@@ -191,7 +191,7 @@ def _some(names):
 
 
 def _set_generation(net, model):
-    """How the model writes texts, as transformers reads it from a directory."""
+    """Sets the generation config, as transformers reads it from a directory."""
     text = model._settings().get("generation_config.json")
     if text is None or not getattr(net, "can_generate", bool)():
         return
@@ -217,7 +217,7 @@ def class_for(auto, config):
 
 
 def _state_for(path, place):
-    """The tensors, on the GPU already if all of the model goes to one."""
+    """The tensors, already on the GPU if the whole model goes to one."""
     if isinstance(place, dict):
         place = place[""] if set(place) == {""} else None
     model = _usual(path)

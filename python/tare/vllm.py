@@ -58,7 +58,7 @@ def weights(path):
     on one, in windows, so that the weights are there twice only in part."""
     import torch
 
-    with _open(path, usual_names=True, arrays=True) as model:  # vLLM unpacks what its config calls packed
+    with _open(path, usual_names=True, arrays=True) as model:  # vLLM decodes what its config calls packed
         place = torch.get_default_device() if hasattr(torch, "get_default_device") else torch.device("cpu")
         if place.type == "cuda":
             yield from _torch.iterate(model, place)

@@ -162,6 +162,12 @@ def test_save_options(tmp_path, arrays):
                   {"drop": ["all"]}, {"shard": "5 apples"}, {"shard": 0}, {"overflow": "x"}, {"threads": -2}):  # fmt: skip
         with pytest.raises(ValueError):
             tare.save(tmp_path / "w.zt", {"w": np.ones((4, 256), "f4")}, **wrong)
+    # What the command refuses: an option without effect.
+    for path, wrong in (("w.zt", {"overflow": "clamp"}), ("w.zt", {"overflow": "error"}), ("w.npz", {"no_zstd": True})):
+        with pytest.raises(ValueError):
+            tare.save(tmp_path / path, {"w": np.ones(4, "f4")}, **wrong)
+        with pytest.raises(ValueError):
+            tare.convert(tmp_path / "m.zt", tmp_path / path, overwrite=True, **wrong)
     with pytest.raises(ValueError):
         tare.save(tmp_path / "w.unknown", {"w": np.ones(4, "f4")})
     for quant, error in (({"*": "k4"}, ValueError), ({"method": "k4", "bogus": 1}, ValueError), (4, TypeError)):

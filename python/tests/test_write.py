@@ -401,24 +401,18 @@ def test_metadata_that_is_set_by_the_command(tmp_path, suffix):
 
 @pytest.mark.parametrize("first, second", [("hf", "gguf"), ("hf", "zt2"), ("gguf", "hf"), ("zt2", "gguf"), ("gguf", "gguf")])
 def test_a_directory_is_opened_as_what_was_written(tmp_path, first, second):
-    """Another model may be there before; what is written is found, or it is an error now or when the directory is opened."""
+    """A model in another container may be there before: what is written is found, or nothing is written."""
     old, new = ({f"layers.{i}.w": np.full((64, 64), value, "f4") for i in range(4)} for value in (1, 2))
     out = f"{tmp_path}/out/"
     tare.save(out, old, format=first, shard="20KB")
-    try:
-        tare.save(out, new, format=second, shard="20KB", overwrite=True)
-    except tare.Error as error:
-        assert error.rule == "convert.directory"
+    if first != second and second != "hf":
+        with pytest.raises(tare.Error) as error:
+            tare.save(out, new, format=second, shard="20KB", overwrite=True)
+        assert error.value.rule == "convert.directory"
         assert (tare.open(out)["layers.0.w"] == 1).all()
-        assert first == "hf" and second != "hf"
     else:
-        assert first != "hf"
-        try:
-            model = tare.open(out)
-        except tare.Error as error:
-            assert error.rule == "open.directory" and (first, second) == ("zt2", "gguf")
-        else:
-            assert (model["layers.0.w"] == 2).all()
+        tare.save(out, new, format=second, shard="20KB", overwrite=True)
+        assert (tare.open(out)["layers.0.w"] == 2).all()
 
 
 @pytest.mark.parametrize("options", [{}, {"dtype": "f16"}, {"quant": "group4"}])
@@ -436,7 +430,7 @@ def test_stored_members_of_an_archive_are_compared(tmp_path, target, options):
         tare.convert(tmp_path / "bad.npz", tmp_path / f"out.{target}", **options)
     assert error.value.rule == "zip.member.crc" and not (tmp_path / f"out.{target}").exists()
     tensor = tare.open(tmp_path / "bad.npz").tensor("w")
-    for read in (tensor.verify, tensor.float32, tensor.stats, lambda: tare.hash(tmp_path / "bad.npz")):  # `bytes` is a view
+    for read in (tensor.verify, tensor.float32, tensor.stats, lambda: tare.hash(tmp_path / "bad.npz")):
         with pytest.raises(tare.Error) as error:
             read()
         assert error.value.rule == "zip.member.crc"

@@ -67,9 +67,9 @@ inline constexpr ConfigRow kConfigTable[] = {
     {.field = "sliding_window",
      .keys = {"sliding_window"}},
     {.field = "rope_theta",
-     .keys = {"rope_theta", "rotary_emb_base", "global_rope_theta", "rope_parameters.rope_theta",
-              "rope_parameters.full_attention.rope_theta", "rope_parameters.global.rope_theta",
-              "rope_scaling.rope_theta", "attn_config.rope_theta"},
+     .keys = {"rope_scaling.rope_theta", "rope_parameters.rope_theta", "rope_parameters.full_attention.rope_theta",
+              "rope_parameters.global.rope_theta", "rope_theta", "rotary_emb_base", "global_rope_theta",
+              "attn_config.rope_theta"},
      .fallback = {"10000", usual_rope_theta, true}},
     // Containers have one field for the epsilon of all kinds of norms.
     {.field = "rms_norm_eps",

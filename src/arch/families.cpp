@@ -14,10 +14,6 @@ constexpr Role kInnerBiases[] = {Role::q, Role::k, Role::v};
 constexpr Role kQwen2Biases[] = {Role::q, Role::k, Role::v, Role::output_head};
 constexpr Role kFusedBiases[] = {Role::qkv};
 
-// num_key_value_heads is not required: it defaults to num_attention_heads.
-constexpr Words kBasics = {"max_position_embeddings", "hidden_size",         "num_hidden_layers",
-                           "intermediate_size",       "num_attention_heads", "rms_norm_eps"};
-
 constexpr Words kLlamaTypes = {"llama", "mistral", "mixtral"};
 constexpr Words kLlamaClasses = {"LlamaForCausalLM", "LLaMAForCausalLM", "MistralForCausalLM", "MixtralForCausalLM",
                                  "LlamaModel"};
@@ -28,15 +24,10 @@ constexpr Words kSmolClasses = {"SmolLM3ForCausalLM"};
 
 constexpr Words kGraniteTypes = {"granite"};
 constexpr Words kGraniteClasses = {"GraniteForCausalLM"};
-constexpr Words kGraniteKeys = {"max_position_embeddings", "hidden_size",  "num_hidden_layers", "intermediate_size",
-                                "num_attention_heads",     "rms_norm_eps", "logits_scaling"};
 
-// Olmo's norms have no weights, and all models have the same epsilon.
+// Olmo's norms have no weights.
 constexpr Words kOlmoTypes = {"olmo"};
 constexpr Words kOlmoClasses = {"OlmoForCausalLM", "OLMoForCausalLM"};
-constexpr Words kOlmoKeys = {"max_position_embeddings", "hidden_size", "num_hidden_layers", "intermediate_size",
-                             "num_attention_heads"};
-constexpr Default kOlmoDefaults[] = {{"layer_norm_eps", 1e-5}};
 
 constexpr Words kOlmo2Types = {"olmo2", "olmo3"};
 constexpr Words kOlmo2Classes = {"Olmo2ForCausalLM", "Olmo3ForCausalLM"};
@@ -49,42 +40,19 @@ constexpr Words kQwen3Types = {"qwen3"};
 constexpr Words kQwen3Classes = {"Qwen3ForCausalLM", "Qwen3Model"};
 constexpr Words kQwen3MoeTypes = {"qwen3_moe"};
 constexpr Words kQwen3MoeClasses = {"Qwen3MoeForCausalLM"};
-constexpr Words kExpertKeys = {"max_position_embeddings", "hidden_size",  "num_hidden_layers", "intermediate_size",
-                               "num_attention_heads",     "rms_norm_eps", "num_experts",       "num_experts_per_tok"};
 
 constexpr Words kGemmaTypes = {"gemma"};
 constexpr Words kGemmaClasses = {"GemmaForCausalLM"};
-constexpr Words kGemmaKeys = {"max_position_embeddings", "hidden_size",  "num_hidden_layers", "intermediate_size",
-                              "num_attention_heads",     "rms_norm_eps", "head_dim"};
 constexpr Words kGemma2Types = {"gemma2"};
 constexpr Words kGemma2Classes = {"Gemma2ForCausalLM"};
-constexpr Words kGemma2Keys = {
-    "max_position_embeddings", "hidden_size",   "num_hidden_layers", "intermediate_size",
-    "num_attention_heads",     "rms_norm_eps",  "head_dim",          "attn_logit_softcapping",
-    "final_logit_softcapping", "sliding_window"};
-// config.json of the multimodal models contains little more than what is required.
 constexpr Words kGemma3Types = {"gemma3_text", "gemma3"};
 constexpr Words kGemma3Classes = {"Gemma3ForCausalLM", "Gemma3ForConditionalGeneration"};
-constexpr Words kGemma3Keys = {"hidden_size", "num_hidden_layers", "intermediate_size", "sliding_window"};
-constexpr Default kGemma3Defaults[] = {{"max_position_embeddings", 131072},
-                                       {"num_attention_heads", 8},
-                                       {"num_key_value_heads", 4},
-                                       {"head_dim", 256},
-                                       {"rms_norm_eps", 1e-6},
-                                       {"rope_theta", 1e6}};
 
 constexpr Words kGemmaEmbeddingTypes = {"gemma-embedding"};
 constexpr Words kGemmaEmbeddingClasses = {"Gemma3TextModel"};
 
 constexpr Words kPhi3Types = {"phi3"};
 constexpr Words kPhi3Classes = {"Phi3ForCausalLM"};
-constexpr Words kPhi3Keys = {"max_position_embeddings",
-                             "hidden_size",
-                             "num_hidden_layers",
-                             "intermediate_size",
-                             "num_attention_heads",
-                             "rms_norm_eps",
-                             "original_max_position_embeddings"};
 
 constexpr Words kTinyTypes = {"tiny_llama"};
 
@@ -95,8 +63,7 @@ constexpr Family kFamilies[] = {
      .gguf = "llama",
      .names = {kStem, kFinalNorm, kPreNorms, kGated, kRopeFactors, kMixtral, kMeta},
      .permutes_qk = true,
-     .biases = kLlamaBiases,
-     .required = kBasics},
+     .biases = kLlamaBiases},
     {.name = "mistral3",
      .model_types = kMistral3Types,
      .architectures = kMistral3Classes,
@@ -104,8 +71,7 @@ constexpr Family kFamilies[] = {
      .names = {kStem, kFinalNorm, kPreNorms, kGated, kRopeFactors, kMeta},
      .permutes_qk = true,
      .own_head_size = true,
-     .biases = kLlamaBiases,
-     .required = kBasics},
+     .biases = kLlamaBiases},
     {.name = "smollm3",
      .model_types = kSmolTypes,
      .architectures = kSmolClasses,
@@ -113,25 +79,21 @@ constexpr Family kFamilies[] = {
      .names = {kStem, kFinalNorm, kPreNorms, kGated},
      .permutes_qk = true,
      .ties = true,
-     .biases = kInnerBiases,
-     .required = kBasics},
+     .biases = kInnerBiases},
     {.name = "granite",
      .model_types = kGraniteTypes,
      .architectures = kGraniteClasses,
      .gguf = "granite",
      .names = {kStem, kFinalNorm, kPreNorms, kGated, kRopeFactors},
      .permutes_qk = true,
-     .biases = kLlamaBiases,
-     .required = kGraniteKeys},
+     .biases = kLlamaBiases},
     {.name = "olmo",
      .model_types = kOlmoTypes,
      .architectures = kOlmoClasses,
      .gguf = "olmo",
      .names = {kStem, kGated},
      .permutes_qk = true,
-     .biases = kInnerBiases,
-     .required = kOlmoKeys,
-     .defaults = kOlmoDefaults},
+     .biases = kInnerBiases},
     {.name = "olmo2",
      .model_types = kOlmo2Types,
      .architectures = kOlmo2Classes,
@@ -139,15 +101,13 @@ constexpr Family kFamilies[] = {
      .names = {kStem, kFinalNorm, kPostNorms, kQkNorms, kGated},
      .head = Presence::required,
      .wide_qk_norms = true,
-     .biases = kInnerBiases,
-     .required = kBasics},
+     .biases = kInnerBiases},
     {.name = "qwen2",
      .model_types = kQwen2Types,
      .architectures = kQwen2Classes,
      .gguf = "qwen2",
      .names = {kStem, kFinalNorm, kPreNorms, kGated},
-     .biases = kQwen2Biases,
-     .required = kBasics},
+     .biases = kQwen2Biases},
     // Every layer of the mixtures has experts: GGUF's runtime does not support others.
     {.name = "qwen2_moe",
      .model_types = kQwen2MoeTypes,
@@ -155,24 +115,21 @@ constexpr Family kFamilies[] = {
      .gguf = "qwen2moe",
      .names = {kStem, kFinalNorm, kPreNorms, kQwenExperts, kSharedExpert},
      .head = Presence::required,
-     .biases = kInnerBiases,
-     .required = kExpertKeys},
+     .biases = kInnerBiases},
     {.name = "qwen3",
      .model_types = kQwen3Types,
      .architectures = kQwen3Classes,
      .gguf = "qwen3",
      .names = {kStem, kFinalNorm, kPreNorms, kQkNorms, kGated},
      .own_head_size = true,
-     .biases = kInnerBiases,
-     .required = kBasics},
+     .biases = kInnerBiases},
     {.name = "qwen3_moe",
      .model_types = kQwen3MoeTypes,
      .architectures = kQwen3MoeClasses,
      .gguf = "qwen3moe",
      .names = {kStem, kFinalNorm, kPreNorms, kQkNorms, kQwenExperts},
      .own_head_size = true,
-     .biases = kInnerBiases,
-     .required = kExpertKeys},
+     .biases = kInnerBiases},
     {.name = "gemma",
      .model_types = kGemmaTypes,
      .architectures = kGemmaClasses,
@@ -182,8 +139,7 @@ constexpr Family kFamilies[] = {
      .head = Presence::never,
      .ties = true,
      .own_head_size = true,
-     .biases = kInnerBiases,
-     .required = kGemmaKeys},
+     .biases = kInnerBiases},
     {.name = "gemma2",
      .model_types = kGemma2Types,
      .architectures = kGemma2Classes,
@@ -193,8 +149,7 @@ constexpr Family kFamilies[] = {
      .head = Presence::never,
      .ties = true,
      .own_head_size = true,
-     .biases = kInnerBiases,
-     .required = kGemma2Keys},
+     .biases = kInnerBiases},
     {.name = "gemma3",
      .model_types = kGemma3Types,
      .architectures = kGemma3Classes,
@@ -203,9 +158,7 @@ constexpr Family kFamilies[] = {
      .norm_shift = 1,
      .ties = true,
      .own_head_size = true,
-     .biases = kInnerBiases,
-     .required = kGemma3Keys,
-     .defaults = kGemma3Defaults},
+     .biases = kInnerBiases},
     // Gemma 3 with bidirectional attention, for embeddings. In config.json it is a gemma3_text with
     // use_bidirectional_attention, so this type occurs only in models that follow llama.cpp's conventions.
     {.name = "gemma-embedding",
@@ -216,16 +169,13 @@ constexpr Family kFamilies[] = {
      .norm_shift = 1,
      .ties = true,
      .own_head_size = true,
-     .biases = kInnerBiases,
-     .required = kGemma3Keys,
-     .defaults = kGemma3Defaults},
+     .biases = kInnerBiases},
     {.name = "phi3",
      .model_types = kPhi3Types,
      .architectures = kPhi3Classes,
      .gguf = "phi3",
      .names = {kStem, kFinalNorm, kPreNorms, kFused},
-     .biases = kFusedBiases,
-     .required = kPhi3Keys},
+     .biases = kFusedBiases},
     // Last, because no other program has it.
     {.name = "tiny_llama",
      .model_types = kTinyTypes,

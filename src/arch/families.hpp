@@ -38,12 +38,6 @@ using Patterns = std::span<const Pattern>;
 
 enum class Presence : std::uint8_t { never, optional, required };
 
-// The value of a hyper-parameter that config.json does not have.
-struct Default {
-  std::string_view key;
-  double value;
-};
-
 struct Family {
   std::string_view name;
   // "model_type" of config.json, and entries of its "architectures". The first of each is used for a file that states
@@ -66,9 +60,6 @@ struct Family {
   bool wide_qk_norms = false;
   // Roles that may have a bias in GGUF: its runtime refuses a file with any other bias.
   std::span<const Role> biases = {};
-  // Keys that config.json must have, under their usual names, and the family's defaults for others.
-  std::span<const std::string_view> required = {};
-  std::span<const Default> defaults = {};
 };
 
 std::span<const Family> families();

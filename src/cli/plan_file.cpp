@@ -9,6 +9,7 @@
 #include "base/budget.hpp"
 #include "io/descriptor_source.hpp"
 #include "io/directory.hpp"
+#include "io/listing.hpp"
 #include "io/owner.hpp"
 #include "io/unfinished.hpp"
 #include "tare/digest.hpp"
@@ -79,7 +80,8 @@ void write_plan_file(PlanFile& plan, bool overwrite) {
 
 namespace {
 
-// Of a file, as a path that stays the same in another current directory. Not as text: "link/.." is where the link leads.
+// Returns the directory of a file as a path that is valid in any current directory. The system resolves it, because
+// "link/.." is the parent of the directory that the link leads to.
 std::filesystem::path directory_itself(const std::string& path) {
   std::error_code failed;
   std::filesystem::path found = std::filesystem::canonical(io::directory_of(path), failed);
@@ -91,7 +93,7 @@ std::filesystem::path directory_itself(const std::string& path) {
 
 PlanFile enter_plan_file(const std::string& path, Owners owners) {
   constexpr std::uint64_t kMostBytes = std::uint64_t{64} << 20;
-  // Whoever can plant a link chooses the plan, with a file of the very user.
+  // Follows no link: another user could plant one that leads to a plan which this user wrote for another purpose.
   const io::Directory parent = io::Directory::open(io::directory_of(path).c_str());
   io::Descriptor file = parent ? parent.read(io::base_of(path)) : io::Descriptor();
   if (!file && parent && errno == ELOOP)
@@ -122,7 +124,7 @@ PlanFile enter_plan_file(const std::string& path, Owners owners) {
   const Map* const map = root.get<Map>();
   if (map == nullptr || need<std::int64_t>(*map, "tare_plan", path) != 1) refuse(path, "it is of another version");
   PlanFile plan;
-  plan.path = (directory_itself(path) / io::base_of(path)).string();
+  plan.path = io::path_in(directory_itself(path).string(), io::base_of(path));
   plan.directory = need<std::string>(*map, "directory", path);
   for (const Value& word : need<List>(*map, "convert", path)) {
     if (word.text() == nullptr) refuse(path, "a word of the command is not text");

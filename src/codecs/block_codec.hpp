@@ -95,7 +95,7 @@ struct BlockCodec {
   std::string_view layout;  // "ggml.q4_0"; `ls` shows it, too
   std::string_view title;
   std::string_view rules;                       // prefix of its rule ids: "ggml"
-  std::uint64_t weights, bytes;                 // of a block
+  std::uint64_t weights, bytes;                 // per block
   bool across_rows = false;                     // blocks are filled from all elements together, not row by row
   std::array<std::string_view, 1> method = {};  // its quantization method; used only with `encode`
 

@@ -33,7 +33,7 @@ class Buckets {
   void flush(std::size_t bucket);
 
   std::size_t width_, held_;           // bytes per record; records buffered per bucket
-  std::vector<std::uint64_t> begins_;  // of each bucket, in records; the last entry is the total
+  std::vector<std::uint64_t> begins_;  // where each bucket begins, in records; the last entry is the total
   std::vector<std::uint64_t> done_;    // records of each bucket already in the scratch file
   std::vector<Bytes> waiting_;
   std::unique_ptr<io::Scratch> scratch_;

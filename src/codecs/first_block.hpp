@@ -22,7 +22,7 @@ enum class FieldKind : std::uint8_t {
   i8,
   i16,
   bits,      // codes of `bits` bits each, or in an order that `what` explains
-  elements,  // of the component's own type
+  elements,  // have the component's own type
 };
 
 // A field of a block: `runs` runs of bytes of one component, `stride` bytes apart.
@@ -30,7 +30,7 @@ struct BlockField {
   std::string_view name = {};  // "d", "scales"; a literal. If empty, the component's role is used
   std::string_view what = {};  // for people; a literal
   FieldKind kind = FieldKind::bits;
-  std::uint64_t offset = 0, bytes = 0;  // of the first run, in its component
+  std::uint64_t offset = 0, bytes = 0;  // the first run, in its component
   unsigned bits = 0;                    // per code; 0 for other kinds
   std::uint64_t runs = 1, stride = 0;
   bool high_first = false;    // the first code of a byte is in its high bits
@@ -44,7 +44,7 @@ struct BlockTerm {
 };
 
 struct FirstBlock {
-  std::uint64_t weights = 0;  // of the block, or the number explained of a large one
+  std::uint64_t weights = 0;  // weights in the block, or the number explained if it is large
   // How a weight is made: "w = scale (q - zero); q is a code". The formula over the terms ends at the semicolon.
   std::string_view formula = {};
   std::vector<BlockField> fields = {};

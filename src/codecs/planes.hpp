@@ -18,7 +18,7 @@ namespace tare::codec {
 
 struct Plane {
   Blob blob;
-  std::uint64_t offset = 0;  // of the first row, in the blob
+  std::uint64_t offset = 0;  // where the first row begins, in the blob
   std::uint64_t weights = 1, bytes = 1;
 };
 
@@ -40,7 +40,7 @@ struct Planes {
 
 // Some rows, or a part of one, that are contiguous in every plane.
 struct Run {
-  std::uint64_t row = 0, column = 0;    // of its first weight, as stored
+  std::uint64_t row = 0, column = 0;    // position of its first weight, as stored
   std::uint64_t rows = 0, columns = 0;  // how many
   // The unit of each plane that holds the first column. In a mapped file, the bytes can change at any time.
   std::array<const std::byte*, Planes::kMost> at{};
@@ -60,7 +60,7 @@ class PlaneReader {
   const std::byte* view_ = nullptr;
   std::unique_ptr<BlobReader> reader_;
   std::vector<std::byte> buffer_;
-  std::size_t end_ = 0;  // of the previous call's bytes in the buffer
+  std::size_t end_ = 0;  // where the previous call's bytes end in the buffer
 };
 
 // Walks over all planes in parallel. Used by one thread.

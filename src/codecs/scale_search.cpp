@@ -15,7 +15,7 @@ namespace {
 constexpr double kCoarse = 0.95760328069857364694;  // 2^(-1/16)
 constexpr double kFine = 0.99459942348363317565;    // 2^(-1/128)
 constexpr int kFineSteps = 8;                       // per coarse step
-constexpr double kLeastShare = 0x1p-20;             // of the whole range
+constexpr double kLeastShare = 0x1p-20;             // share of the whole range
 
 // Another range must lose less by this factor, which is more than rounding errors can explain.
 constexpr double kBetter = 1 - 0x1p-12;

@@ -77,7 +77,7 @@ class ValueHistograms {
 };
 
 struct RangeSearch {
-  CodeRange all;          // of the weights; symmetric: around 0
+  CodeRange all;          // the range of the weights; if symmetric, around 0
   bool symmetric = true;  // only ranges around 0, with grids of origin 0
   // The codes that a range would have.
   std::function<CodeGrid(const CodeRange&)> grid_of;

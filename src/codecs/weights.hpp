@@ -50,7 +50,7 @@ class WeightStream {
   Kind kind_;
   std::size_t width_;
   std::uint64_t next_, end_;
-  const std::byte* view_ = nullptr;  // of element 0; null if the bytes are read from a file
+  const std::byte* view_ = nullptr;  // address of element 0; null if the bytes are read from a file
   std::unique_ptr<BlobReader> reader_;
   std::vector<std::byte> buffer_;
   std::size_t at_ = 0, filled_ = 0;

@@ -19,6 +19,8 @@ constexpr void (*kSteps[])(Adaptation& it) = {
     steps::set_metadata,
     // Conventions rename weights and move their rows: there must be weights, not codes.
     steps::decode_packed,
+    // Looks at the names of Hugging Face, which the next step changes.
+    steps::check_complete,
     // The rules of the next steps are about the names that tensors get here, and about the files that are made here.
     steps::follow_conventions,
     // Conventions may add and remove tensors.
@@ -53,7 +55,7 @@ void steps::fit_parts(Adaptation& it) { fit_rest(it.model, it.target, it.options
 
 Adapted adapt(Model model, const Format& target, const AdaptOptions& options) {
   // A part of a model, or a model under the names that it happens to have, need not be complete.
-  const bool whole = is_directory(target) && !options.keep_names && options.match.empty() && options.skip.empty();
+  const bool whole = !options.keep_names && options.match.empty() && options.skip.empty();
   return adapt_as(std::move(model), target, options, whole ? Completeness::required : Completeness::open);
 }
 

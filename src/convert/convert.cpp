@@ -2,19 +2,18 @@
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
-#include <array>
 #include <filesystem>
 #include <iterator>
-#include <set>
 
 #include "base/budget.hpp"
 #include "base/name_map.hpp"
 #include "base/parallel.hpp"
+#include "base/printable.hpp"
 #include "base/stopping.hpp"
+#include "convert/directory_form.hpp"
 #include "convert/origins.hpp"
 #include "convert/refit.hpp"
 #include "convert/wording.hpp"
@@ -29,7 +28,7 @@ void require_writable(const Format& format, const WriteOptions& options) {
   if (format.write == nullptr && format.write_tree == nullptr)
     throw Error(ErrorKind::unsupported, "convert.read_only",
                 fmt::format("{} can be read, not written ({})", format.name, format.versions));
-  if (options.zstd_level && !format.holds.zstd)
+  if ((options.zstd_level || options.unpack) && !format.holds.zstd)
     throw Error(ErrorKind::usage, "convert.option", fmt::format("{} does not compress with zstd", format.name));
   if (options.zstd_level && (*options.zstd_level < 1 || *options.zstd_level > 22))
     throw Error(ErrorKind::usage, "convert.option",
@@ -186,50 +185,28 @@ const std::string& file_at_fault(const Error& error, const std::string& input, c
   return error.subject() == Subject::input ? input : output;
 }
 
-// Remembers the files that a directory has before a model is written into it.
-class FilesBefore {
- public:
-  explicit FilesBefore(const std::string& directory) {
-    std::error_code wrong;
-    using Walk = std::filesystem::recursive_directory_iterator;
-    for (Walk at(directory, wrong), end; !wrong && at != end; at.increment(wrong)) {
-      struct stat facts {};
-      if (::stat(at->path().c_str(), &facts) == 0 && S_ISREG(facts.st_mode)) files_.insert(identity_of(facts));
-    }
-  }
-  bool empty() const { return files_.empty(); }
-  bool has(const Source& source) const {
-    struct stat facts {};
-    return source.descriptor() >= 0 && ::fstat(source.descriptor(), &facts) == 0 && files_.contains(identity_of(facts));
-  }
-
- private:
-  using Identity = std::array<std::uint64_t, 4>;
-  static Identity identity_of(const struct stat& facts) {
-    return {facts.st_dev, facts.st_ino, static_cast<std::uint64_t>(facts.st_mtim.tv_sec),
-            static_cast<std::uint64_t>(facts.st_mtim.tv_nsec)};
-  }
-  std::set<Identity> files_;
-};
-
-// Throws `convert.directory` if the directory is opened as a model that was in it before.
-void require_opened_as_written(const std::string& directory, const FilesBefore& before, const Format& target) {
-  if (before.empty()) return;
+// Throws `convert.directory` if the directory holds a model in another container. Its files would stay, and the directory
+// would be opened as that model, or not at all.
+void refuse_other_container(const std::string& directory, const Format& target) {
+  if (is_directory(target)) return;  // its files are what a directory is opened by
   Model found;
   try {
     found = open(directory, {.limits = limits_of_own_output(), .vocabulary = false});
   } catch (const Error&) {
-    return;  // it is not opened as the old model: opening it fails with a message that lists the files
+    return;
   }
+  if (find_format(found.format) == &target) return;
   for (const Tensor& tensor : found.tensors)
-    for (const Component& component : tensor.components)
-      if (const SourcePtr& source = component.blob.source(); source != nullptr && before.has(*source))
-        throw Error(ErrorKind::usage, "convert.directory",
-                    fmt::format("{} was written, but the directory also holds another model ({}), and that one is "
-                                "what is opened; remove it, or name another directory",
-                                target.title, find_format(found.format)->title))
-            .about(quote(source->name()))
-            .blame(Subject::output);
+    for (const Component& component : tensor.components) {
+      const SourcePtr& source = component.blob.source();
+      if (source == nullptr || format_of_suffix(source->name()) == &target) continue;
+      throw Error(ErrorKind::usage, "convert.directory",
+                  fmt::format("the directory holds a model in another container ({}), which would stay and be opened "
+                              "in place of the new one; remove it, or name another directory",
+                              quote(source->name())))
+          .in(directory)
+          .blame(Subject::output);
+    }
 }
 
 }  // namespace
@@ -238,9 +215,8 @@ std::uint64_t write_fitting(const Model& model, const Origins& origins, const Wr
                             const WriteOptions& options) {
   if (job.tree) {
     try {
-      const FilesBefore before(job.output);
+      if (job.overwrite) refuse_other_container(job.output, job.format);
       const std::uint64_t bytes = job.format.write_tree(model, job.output, options, job.overwrite);
-      require_opened_as_written(job.output, before, job.format);
       if (job.changes != nullptr && (job.format.holds.zstd || job.format.holds.dedup))
         tell_expansion(job.output, *job.changes);
       return bytes;

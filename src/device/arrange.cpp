@@ -313,7 +313,7 @@ void Arranger::place() {
   };
   if (!std::is_sorted(all.begin(), all.end(), before)) std::stable_sort(all.begin(), all.end(), before);
   layout_.buffers.assign(pieces_.files.size(), 0);
-  std::uint64_t run_bytes = 0, run_gaps = 0;  // of the current run of joined pieces
+  std::uint64_t run_bytes = 0, run_gaps = 0;  // size of the current run of joined pieces, and of the gaps in it
   for (std::size_t i = 0; i < all.size(); ++i) {
     Piece& piece = all[i];
     std::uint64_t& end = layout_.buffers[piece.buffer];
@@ -361,7 +361,7 @@ Plan all_of(const Model& model, std::optional<DType> dtype, bool decode) {
 }
 
 Layout arrange(const Model& model, const Plan& plan, std::string_view device) {
-  parse_device(device);  // throws for a name that is none
+  parse_device(device);  // throws if the name is invalid
   Arranger arranger(model, plan.size());
   for (const Choice& choice : plan) arranger.add(choice);
   return arranger.done();

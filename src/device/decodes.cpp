@@ -16,7 +16,7 @@ constexpr std::uint64_t kEight = 8;
 
 struct BlockKernel {
   std::string_view layout, kernel;
-  std::uint64_t weights, bytes;  // of a block
+  std::uint64_t weights, bytes;  // per block
 };
 constexpr BlockKernel kBlockKernels[] = {
     {"ggml.q4_0", "ggml_q4_0", 32, 18},       {"ggml.q4_1", "ggml_q4_1", 32, 20},

@@ -13,8 +13,8 @@ namespace tare::device {
 struct Decoding {
   DeviceDecode decode;             // `file` of its planes is not set yet
   std::vector<SourcePtr> sources;  // per plane
-  std::uint64_t bytes = 0;         // of the elements
-  Digest digest;                   // of the first plane, if there is only one
+  std::uint64_t bytes = 0;         // size of the elements
+  Digest digest;                   // the digest of the first plane, if there is only one
   std::vector<Blob> apart;         // blobs with digests that cannot be compared while the bytes are loaded
   bool unchecked = false;          // there is a digest, but only a part of its bytes is read
   std::optional<Kind> scan;

@@ -14,7 +14,7 @@ namespace {
 
 std::unique_ptr<Driver> open_driver(const std::string& library) {
 #ifdef TARE_STATIC
-  // A static program has no loader of libraries; musl's dlopen always fails, which says nothing about the machine.
+  // In a static program musl's dlopen always fails, whatever the machine has.
   throw Error(ErrorKind::unsupported, "device.driver.static",
               fmt::format("this static build cannot load {}, the CUDA driver; the builds for glibc can", library))
       .blame(Subject::machine);

@@ -13,7 +13,7 @@ struct Texts {
 
   Texts() {
     std::string_view all = kernel_files().front().text;
-    all.remove_prefix(all.find(".version"));  // comments of ours precede it
+    all.remove_prefix(all.find(".version"));  // our own comments precede it
     std::size_t at = all.find(kEntry);
     head = all.substr(0, at);
     while (at != std::string_view::npos) {

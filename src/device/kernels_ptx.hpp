@@ -1,4 +1,4 @@
-// The assembler text of the kernels: kernels.ptx, which tools/ptx makes of kernels.cu.
+// The assembler text of the kernels: kernels.ptx, which tools/ptx makes from kernels.cu.
 #pragma once
 
 #include <span>
@@ -9,17 +9,17 @@
 
 namespace tare::device {
 
-// kernels.ptx alone.
+// Contains only kernels.ptx.
 std::vector<EmbeddedFile> kernel_files();
 
 struct Ptx {
   std::string_view name, text;
 };
 
-// What each of the kernels begins with.
+// The text with which each kernel begins.
 std::string_view ptx_head();
-// The kernels, in the order of the file. The driver compiles a text as a whole: each kernel is a text of its own, so that only those
-// that are used are compiled.
+// The kernels, in the order of the file. The driver compiles a text as a whole, so each kernel is its own text and only
+// the kernels in use are compiled.
 std::span<const Ptx> all_ptx();
 
 }  // namespace tare::device

@@ -40,7 +40,7 @@ struct DeviceDecode {
 
 // Bytes that arrive together: those of a component, which several tensors may share.
 struct Piece {
-  std::string tensor, role;  // of the first tensor
+  std::string tensor, role;  // names of the first tensor and its component
   std::size_t buffer = 0;
   std::uint64_t offset = 0, bytes = 0;  // in the buffer
   // If the bytes are stored in a file unchanged: `runs` runs of `run` bytes, `stride` bytes apart.
@@ -50,7 +50,7 @@ struct Piece {
   Blob blob;            // from which the bytes are pulled if no file stores them unchanged
   DeviceDecode decode;
   // Checks:
-  Digest digest;                        // of the bytes in the file; empty if not all of them are read
+  Digest digest;                        // the digest of the bytes in the file; empty if not all of them are read
   std::vector<Blob> apart;              // whose digests are compared by reading them separately
   bool unchecked = false;               // there is a digest, but only a part of its bytes is read
   std::optional<Kind> scan;             // set if elements may be NaN or infinite

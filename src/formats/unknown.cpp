@@ -65,7 +65,7 @@ std::vector<std::string> names_in(const std::string& path, bool folders) {
   for (const std::string& name : io::names_in(path, failed)) {
     if (names.size() == kMost) break;
     std::error_code broken;
-    const fs::file_status status = fs::status(fs::path(path) / name, broken);
+    const fs::file_status status = fs::status(io::path_in(path, name), broken);
     if (!name.starts_with('.') && (folders ? fs::is_directory(status) : fs::is_regular_file(status)))
       names.push_back(name);
   }

@@ -284,7 +284,7 @@ bool Directory::remove_inside(const char* except, std::size_t& left) const noexc
   for (bool again = true; again;) {
     again = false;
     bool failed = false;
-    // In place: what a process must not leave behind goes when it has no descriptor left, too.
+    // In place, so that leftovers are removed even if the process has no descriptor left.
     const bool listed = for_each(
         [&](const char* name) {
           if (std::strcmp(name, except) == 0) return true;

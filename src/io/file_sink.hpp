@@ -22,8 +22,8 @@ struct PrivateFile {
 // The file is removed unless it is committed. Throws `io.sink.create`.
 std::unique_ptr<Sink> create_private_file(const PrivateFile& file);
 
-// As `create_file` with `overwrite`, for the successor of an open file. If that file does not have the name any more when
-// `commit` comes, this throws `io.source.changed`, and what somebody put there stays. `replaced` outlives the sink.
+// As `create_file` with `overwrite`, for a new version of an open file. `commit` throws `io.source.changed` if another
+// file has the name by then, and leaves that file alone. `replaced` must outlive the sink.
 std::unique_ptr<Sink> create_replacement(const std::string& path, const Source& replaced);
 
 }  // namespace tare::io

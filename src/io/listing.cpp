@@ -21,4 +21,13 @@ std::vector<std::string> names_in(const std::string& path, std::error_code& fail
   }
 }
 
+std::string path_in(std::string_view directory, std::string_view name) {
+  std::string path;
+  path.reserve(directory.size() + 1 + name.size());
+  path += directory;
+  if (!directory.empty() && !directory.ends_with('/')) path += '/';
+  path += name;
+  return path;
+}
+
 }  // namespace tare::io

@@ -6,8 +6,10 @@
 #include <cmath>
 
 #include "arch/config_names.hpp"
+#include "arch/defaults.hpp"
 #include "base/json_writer.hpp"
 #include "base/text.hpp"
+#include "resources/config_file.hpp"
 #include "resources/config_parts.hpp"
 #include "resources/resources.hpp"
 
@@ -57,8 +59,6 @@ class ConfigReader {
       for (const std::string_view key : row.keys)
         if (!key.empty()) take_missing(object, row.field, key);
     take_latent_heads(object);
-    // Qwen names a window that is not in use.
-    if (says(object, "use_sliding_window", false)) config_.sliding_window.reset();
   }
   Config config() const { return config_; }
 
@@ -214,7 +214,16 @@ Config parse_config(std::string_view text, std::vector<std::string>* ignored) {
   const Map root = parse_small_json(text);
   ConfigReader reader(ignored);
   for_each_part(root, [&](const Map& part) { reader.take_all(part); });
-  return reader.config();
+  Config config = reader.config();
+  // If several keys state it, the family decides which one is used.
+  const ConfigFile file(root);
+  const Value* const theta = file.ropes().full.find("rope_theta");
+  if (config.rope_theta && theta != nullptr && !arch::assumed_keys(file.model_type()).empty())
+    config.rope_theta = number_of(*theta);
+  // Some families name a window, and in another key whether it is in use.
+  if (const Value* const used = file.find("use_sliding_window"); used != nullptr && *used == false)
+    config.sliding_window.reset();
+  return config;
 }
 
 std::vector<LostKey> keys_beyond_config(std::string_view text, bool has_vocabulary) {

@@ -2,52 +2,33 @@
 #include <algorithm>
 #include <cmath>
 
+#include "resources/config_file.hpp"
 #include "resources/config_parts.hpp"
 #include "resources/resources.hpp"
 
 namespace tare::resources {
 namespace {
 
-constexpr std::string_view kRopeSets[] = {"rope_parameters", "rope_scaling"};
-constexpr std::string_view kRopeLayers[] = {"full_attention", "global"};
-
-// Calls visit(object) for what `object` has under each of the keys, if it is an object.
-template <std::size_t kCount, typename Visit>
-void for_each_inner(const Map& object, const std::string_view (&keys)[kCount], const Visit& visit) {
-  for (const std::string_view key : keys)
-    if (const Map* const inner = get<Map>(object, key)) visit(*inner);
+std::optional<std::int64_t> whole_number(const std::optional<double>& number) {
+  if (!number || std::fabs(*number) >= 0x1p53 || std::trunc(*number) != *number) return std::nullopt;
+  return static_cast<std::int64_t>(*number);
 }
 
-// Each sets what is not set yet.
-void take_text(std::string& field, const Map& object, std::string_view key) {
-  if (const auto* const found = get<std::string>(object, key); field.empty() && found != nullptr) field = *found;
-}
-void take_number(std::optional<double>& field, const Map& object, std::string_view key) {
-  if (const Value* const found = object.find(key); !field && found != nullptr) field = number_of(*found);
-}
-void take_count(std::optional<std::int64_t>& field, const Map& object, std::string_view key) {
-  std::optional<double> number;
-  take_number(number, object, key);
-  if (!field && number && std::fabs(*number) < 0x1p53 && std::trunc(*number) == *number)
-    field = static_cast<std::int64_t>(*number);
-}
-
-void take_set(RopeScaling& scaling, const Map& rope) {
-  std::string kind;
-  take_text(kind, rope, "rope_type");
-  take_text(kind, rope, "type");
-  if (scaling.kind.empty() && kind != "default") scaling.kind = kind;
-  take_number(scaling.factor, rope, "factor");
-  take_count(scaling.original_context, rope, "original_max_position_embeddings");
-}
-
-void take_all(RopeScaling& scaling, const Map& object) {
-  for_each_inner(object, kRopeSets, [&](const Map& rope) {
-    take_set(scaling, rope);
-    for_each_inner(rope, kRopeLayers, [&](const Map& layer) { take_set(scaling, layer); });
-  });
+RopeScaling scaling_in(const ConfigFile& file) {
+  const Map& rope = file.ropes().full;
+  const auto number = [&](std::string_view key) {
+    const Value* const found = rope.find(key);
+    return found == nullptr ? std::nullopt : number_of(*found);
+  };
+  RopeScaling scaling;
+  if (const auto* const kind = get<std::string>(rope, "rope_type"); kind != nullptr && *kind != "default")
+    scaling.kind = *kind;
+  scaling.factor = number("factor");
+  scaling.original_context = whole_number(number("original_max_position_embeddings"));
   // Where Phi-3 has it.
-  take_count(scaling.original_context, object, "original_max_position_embeddings");
+  if (!scaling.original_context)
+    scaling.original_context = whole_number(file.number("original_max_position_embeddings"));
+  return scaling;
 }
 
 // Of these a position is learned, added or biased, or there is none: no angle to rotate by.
@@ -88,17 +69,11 @@ void with_config_json(const Model& model, const Action& action) {
 
 }  // namespace
 
-RopeScaling parse_rope_scaling(std::string_view text) {
-  const Map root = parse_small_json(text);
-  RopeScaling scaling;
-  for_each_part(root, [&](const Map& part) { take_all(scaling, part); });
-  return scaling;
-}
+RopeScaling parse_rope_scaling(std::string_view text) { return scaling_in(ConfigFile(parse_small_json(text))); }
 
 RopeScaling rope_scaling_of(const Model& model) {
-  RopeScaling scaling;
-  with_config_json(model, [&](std::string_view text) { scaling = parse_rope_scaling(text); });
-  return scaling;
+  const ConfigFile file(model);
+  return file.empty() ? RopeScaling() : scaling_in(file);
 }
 
 bool rotates(const Model& model) {

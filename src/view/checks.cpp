@@ -1,4 +1,4 @@
-// `verify` on a thread of its own, with progress, and its findings.
+// Runs `verify` as a job, with progress, and lists its findings.
 #include <algorithm>
 
 #include "base/printable.hpp"

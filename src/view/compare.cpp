@@ -1,4 +1,4 @@
-// The comparison of two models as JSON: what it comes to, a page of its rows, the points of a plot.
+// The comparison of two models as JSON: a summary, a page of rows, the points of a plot.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -15,18 +15,18 @@
 namespace tare::view {
 namespace {
 
-constexpr std::uint64_t kMostCompared = 1000;  // rows in one answer
-constexpr std::size_t kMostPoints = 3000;      // of the plot
+constexpr std::uint64_t kMostCompared = 1000;  // table rows per answer
+constexpr std::size_t kMostPoints = 3000;      // points in the plot
 constexpr std::string_view kSampleJob = "compare", kExactJob = "compare all";
 
 using State = Result::State;
 
-// A tensor as its file has it: what is compared may have another type, that of the model that the file was made from.
+// The tensor as its file stores it. The compared tensor may have another type, because Format::release restores the
+// form of the original model.
 const Tensor& stored_tensor(const Exhibit& model, std::int64_t place, const Tensor& compared) {
   return place >= 0 ? model.model().tensors[static_cast<std::size_t>(place)] : compared;
 }
 
-// The two of a pair.
 struct StoredPair {
   const Tensor &a, &b;
   StoredPair(const Context& context, const Pair& pair)
@@ -34,7 +34,7 @@ struct StoredPair {
         b(stored_tensor(*context.models[1], pair.b, pair.tensor_b())) {}
 };
 
-// Bytes in the file; of a tensor that is a part of one there, those of the part.
+// Bytes in the file. If the compared tensor is only a part of the stored one, the bytes of that part.
 std::uint64_t stored_bytes_of(const Tensor& stored, const Tensor& compared) {
   return stored.shape.elements() == compared.shape.elements() ? stored.stored_bytes() : compared.stored_bytes();
 }
@@ -58,7 +58,7 @@ void write_place(JsonWriter& json, const Pair& pair) {
   pair.b < 0 ? json.null() : json.number(pair.b);
 }
 
-// What is infinite here says more than null would.
+// An infinite error is written as "inf", because null would hide it.
 void write_error(JsonWriter& json, double error) {
   std::isinf(error) ? static_cast<void>(json.text("inf")) : write_number(json, error);
 }
@@ -106,12 +106,12 @@ void write_row(JsonWriter& json, const Context& context, std::size_t place, cons
   json.close('}');
 }
 
-// What all tensors come to. The error is that of all elements together, each tensor's sample standing for the whole of it.
+// Totals over all tensors. The error is over all elements together; a sample represents its whole tensor.
 void write_summary(JsonWriter& json, const Context& context, const std::vector<Result>& results) {
   const Comparison& comparison = *context.comparison();
   std::uint64_t compared = 0, exact = 0, equal = 0, only_a = 0, only_b = 0, shapes = 0, failed = 0;
   ScaledSum error, squares;
-  std::pair<double, double> most;  // relative error; where that is infinite, the error itself
+  std::pair<double, double> most;  // relative error; to break ties between infinite ones, the absolute error
   std::size_t worst = 0;
   bool finite = true;
   for (std::size_t i = 0; i < results.size(); ++i) {
@@ -138,7 +138,7 @@ void write_summary(JsonWriter& json, const Context& context, const std::vector<R
   json.key("problems").number(failed).key("relative_rms");
   write_error(json, finite ? root_of_ratio(error, squares) : std::numeric_limits<double>::infinity());
   json.key("worst");
-  if (most.first > 0)  // of those that are equal none is worse than another
+  if (most.first > 0)  // if all are equal, none is the worst
     write_row(json, context, worst, results[worst]);
   else
     json.null();
@@ -150,7 +150,7 @@ struct Point {
   std::uint64_t tensors = 1;
 };
 
-// A point for each tensor that has an error; of very many, one for those that would lie on top of each other.
+// One point per tensor that has an error. If there are too many, points that would overlap share one.
 std::vector<Point> points_of(const Context& context, const std::vector<Result>& results) {
   const auto& pairs = context.pairing().pairs;
   std::vector<Point> points;
@@ -189,7 +189,7 @@ void write_plot(JsonWriter& json, const Context& context, const std::vector<Resu
   json.close(']');
 }
 
-// What a column is sorted by.
+// The sort key of a pair for one column.
 double key_of(std::string_view by, const Pair& pair, const StoredPair& stored, const Result& result) {
   if (by == "bytes")
     return static_cast<double>(
@@ -197,7 +197,7 @@ double key_of(std::string_view by, const Pair& pair, const StoredPair& stored, c
   if (by == "bits") return bits_per_weight(pair.in_b() ? stored.b : stored.a);
   if (!result.compared()) return -2;
   if (by == "rms") return result.figures.rms();
-  // One that is none is worse than any.
+  // An undefined cosine sorts as worse than any other.
   if (by == "cosine") return result.figures.not_finite > 0 ? -3 : result.figures.cosine();
   if (by == "changed") return result.figures.share_changed();
   return result.figures.relative_rms();
@@ -243,7 +243,7 @@ std::vector<std::size_t> order_of_pairs(const Context& context, const std::vecto
   return order;
 }
 
-// How far the work on every value is.
+// The progress of the comparison of every value.
 void write_exact(JsonWriter& json, const JobPtr& job) {
   json.key("every_value").open('{').key("started").boolean(job != nullptr);
   if (job != nullptr) {
@@ -266,7 +266,7 @@ bool is_finished(const JobPtr& job) {
   return job->done && job->error == nullptr;
 }
 
-// Not again, once it has been done.
+// Starts the work, unless it has been completed before.
 void start(const Context& context, std::string_view name, void (Comparison::*work)(Progress&)) {
   const std::shared_ptr<Comparison>& comparison = context.comparison();
   if (is_finished(context.jobs->find(name))) return;
@@ -277,7 +277,7 @@ void start(const Context& context, std::string_view name, void (Comparison::*wor
   }));
 }
 
-// Somebody stopped it, which is no error of theirs: it is as if it had not been begun.
+// If a user stopped the job, that is not an error: it is treated as never started.
 bool is_stopped(const JobPtr& job) {
   if (job == nullptr || job->gave_way) return false;
   const std::scoped_lock lock(job->mutex);

@@ -14,16 +14,16 @@
 namespace tare::view {
 namespace {
 
-constexpr std::uint64_t kPiece = 4096, kPieces = 16;            // of a sample: 65,536 elements of a tensor
-constexpr std::uint64_t kMostSampled = std::uint64_t{1} << 28;  // elements of all tensors together, about
+constexpr std::uint64_t kPiece = 4096, kPieces = 16;            // a sample: 16 pieces, 65,536 elements per tensor
+constexpr std::uint64_t kMostSampled = std::uint64_t{1} << 28;  // elements of all tensors together, approximately
 constexpr std::uint64_t kLongPiece = 32768;                     // elements read at a time
-constexpr std::size_t kMostProblems = 1000;                     // sentences that are kept
+constexpr std::size_t kMostProblems = 1000;                     // messages that are kept
 constexpr double kInfinite = std::numeric_limits<double>::infinity();
 
-// What integers differ by that doubles would take for equal.
+// The differences of 64-bit integers that doubles would consider equal.
 class Apart {
  public:
-  // Of what was read last; empty where doubles tell all numbers apart.
+  // The differences of the elements that both read last; empty if doubles can represent them all.
   std::span<const double> between(const Reading& a, const Reading& b, std::size_t count) {
     if (!a.is_wide_integer() || !b.is_wide_integer()) return {};
     apart_.resize(count);
@@ -35,12 +35,13 @@ class Apart {
   std::vector<double> apart_;
 };
 
-// Pieces evenly spread.
+// Compares `pieces` evenly spaced pieces.
 Figures sample_of(const Pair& pair, std::uint64_t pieces) {
   Reading a(pair.tensor_a()), b(pair.tensor_b());
   Figures figures;
   const std::uint64_t all = a.elements();
-  const auto longest = static_cast<std::size_t>(std::min(kPiece, all));  // there may be very many small tensors
+  // Small, because there may be very many small tensors.
+  const auto longest = static_cast<std::size_t>(std::min(kPiece, all));
   std::vector<double> x(longest), y(longest);
   Apart apart;
   const bool part = all > kPiece * pieces;
@@ -74,7 +75,7 @@ Figures all_of(const Pair& pair, Progress& progress) {
   return figures;
 }
 
-// Squares of these, and sums of very many of them, are numbers that a double has.
+// Whether squares of numbers up to this size, and sums of very many of them, are representable in a double.
 bool has_squares(double most) { return most == 0 || (most > 0x1p-400 && most < 0x1p400); }
 
 bool same_number(double a, double b) { return a == b || (std::isnan(a) && std::isnan(b)); }
@@ -113,7 +114,7 @@ void Figures::take(std::span<const double> a, std::span<const double> b, std::sp
 
 void Figures::take_scaled(std::span<const double> a, std::span<const double> b, double most_a, double most_b,
                           double most_error) {
-  // A difference of two numbers may be more than a double holds; that of their halves is not.
+  // The difference of two doubles may overflow; the difference of their halves does not.
   const bool halves = std::isinf(most_error);
   const double part = halves ? 0.5 : 1;
   if (halves) most_error = most_a / 2 + most_b / 2;
@@ -187,7 +188,7 @@ std::string Comparison::problem(std::size_t pair) const {
 
 void Comparison::set(std::size_t pair, const Result& result, std::string problem) {
   const std::scoped_lock lock(mutex_);
-  // A sample does not take the place of what is known.
+  // A sample must not replace an exact result.
   if (result.state == Result::State::sampled && results_[pair].state == Result::State::exact) return;
   if (result.state == Result::State::failed && results_[pair].state != Result::State::failed &&
       problems_.size() < kMostProblems)
@@ -206,7 +207,7 @@ void Comparison::run(const Compare& compare) {
       const bool all = figures.count == pair.tensor_a().shape.elements().value_or(0);
       set(i, {all ? Result::State::exact : Result::State::sampled, figures});
     } catch (const Error& error) {
-      if (error.kind() == ErrorKind::usage || error.kind() == ErrorKind::io) throw;  // stopped; a file that changed
+      if (error.kind() == ErrorKind::usage || error.kind() == ErrorKind::io) throw;  // stopped, or a file changed
       set(i, {Result::State::failed, {}}, std::string(error.sentence()));
     }
   }

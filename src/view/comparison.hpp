@@ -1,5 +1,6 @@
-// What two models differ in, tensor by tensor: from a sample of each first, then, if somebody wants it, from every value. The
-// thread of a job fills it while requests look at it, so everything goes through its functions.
+// The differences between two models, per tensor: first estimated from a sample of each tensor, then, on request,
+// computed from every value. A job's thread fills the results while requests read them, so all access goes through
+// member functions.
 #pragma once
 
 #include <cstdint>
@@ -16,29 +17,30 @@ namespace tare::view {
 
 using inspect::ScaledSum;
 
-// Sums over the elements of two tensors, in units that hold them: a double has numbers whose squares it has not.
+// Sums over the elements of two tensors. They are scaled, because the square of a double can overflow or underflow.
 struct Figures {
-  std::uint64_t count = 0, changed = 0;  // elements looked at; those that differ, NaN against a number included
-  std::uint64_t finite = 0;              // in both; the sums are over these
-  std::uint64_t not_finite = 0;          // of those that differ, the ones where either is NaN or infinite
+  std::uint64_t count = 0, changed = 0;  // elements compared; those that differ, including NaN against a number
+  std::uint64_t finite = 0;              // elements finite in both tensors; the sums are over these
+  std::uint64_t not_finite = 0;          // differing elements of which at least one is NaN or infinite
   ScaledSum squared_error, squares_a, squares_b, product;
   double largest = 0;
 
-  // `exact`: what the second has more, where doubles are not all of a number; empty where they are.
+  // `exact`: the differences b - a, for integers that doubles cannot represent; empty if doubles suffice.
   void take(std::span<const double> a, std::span<const double> b, std::span<const double> exact = {});
   double share_changed() const;
-  // Infinite where anything became NaN or infinite, or was: no error that is finite says so.
+  // Infinite if any differing element is NaN or infinite in either tensor: no finite error would express that.
   double rms() const;
-  double relative_rms() const;  // against the first; infinite where there is an error and the first is all zeros
+  // Relative to the first tensor; infinite if there is an error and the first is all zeros.
+  double relative_rms() const;
   double max_error() const;
-  double cosine() const;  // NaN where the others are infinite for that reason
+  double cosine() const;  // NaN if `not_finite` > 0
 
  private:
   void take_scaled(std::span<const double> a, std::span<const double> b, double most_a, double most_b,
                    double most_error);
 };
 
-// The root of a ratio of two sums of squares; without a second infinite, without either 0.
+// The square root of a / b, two sums of squares. If b is 0: infinite, or 0 if a is 0 too.
 double root_of_ratio(const ScaledSum& a, const ScaledSum& b);
 
 struct Result {
@@ -53,16 +55,17 @@ class Comparison {
   explicit Comparison(std::shared_ptr<const Pairing> pairing);
 
   const Pairing& pairing() const { return *pairing_; }
-  // Elements of a tensor that the sample takes: fewer where there are very many tensors.
+  // Elements sampled per tensor; fewer if there are very many tensors.
   std::uint64_t sample() const { return sample_; }
-  // Of all pairs, in their order.
+  // The results of all pairs, in the order of the pairing.
   std::vector<Result> results() const;
-  // Why a pair could not be compared.
+  // The reason why a pair could not be compared.
   std::string problem(std::size_t pair) const;
 
-  // Elements that both have, in tensors of one shape.
+  // Elements in the tensors that both models have with the same shape.
   std::uint64_t elements() const { return elements_; }
-  // A part of every tensor; then all of every one, in bounded memory. Advance by elements. Throw what stopping throws.
+  // `run_sample` compares a part of each tensor, `run_exact` every value, in bounded memory. Progress counts elements.
+  // Both throw if stopped.
   void run_sample(Progress& progress);
   void run_exact(Progress& progress);
 
@@ -73,9 +76,9 @@ class Comparison {
 
   std::shared_ptr<const Pairing> pairing_;
   std::uint64_t sample_ = 0, elements_ = 0;
-  mutable std::mutex mutex_;  // of what follows
+  mutable std::mutex mutex_;  // guards the members below
   std::vector<Result> results_;
-  std::vector<std::pair<std::size_t, std::string>> problems_;  // of the first that failed
+  std::vector<std::pair<std::size_t, std::string>> problems_;  // only the first kMostProblems failures
 };
 
 }  // namespace tare::view

@@ -12,7 +12,7 @@
 namespace tare::view {
 namespace {
 
-// Takes as long for a wrong first letter as for a wrong last one.
+// Compares in constant time, so that timing reveals no part of the secret.
 bool same_secret(std::string_view a, std::string_view b) {
   if (a.size() != b.size()) return false;
   unsigned different = 0;
@@ -42,12 +42,12 @@ std::optional<Refusal> Door::refuse(const Head& head, Admission& admission) cons
   const bool post = head.method == "POST";
   if (!post && head.method != "GET" && head.method != "HEAD")
     return Refusal{405, "view.method", "only GET, HEAD and POST are answered"};
-  // A page of elsewhere whose name was made to lead here (DNS rebinding) still says its own name.
+  // After DNS rebinding, a foreign page's requests still carry the foreign name in Host.
   if (head.hosts.size() != 1 || !knows_host(head.hosts.front())) return Refusal{403, "view.host", other_host_};
   if (head.origins.size() > 1 || (head.origins.size() == 1 && !is_own_origin(head.origins.front())))
     return Refusal{403, "view.origin", "the request comes from another page"};
   const bool foreign = !head.site.empty() && head.site != "same-origin" && head.site != "none";
-  // Following the link from elsewhere is fine, as long as it only shows the page: that takes the token, too.
+  // A link from another site may open the page, which needs the token as well; it may not call the API.
   if (head.body_bytes > 0) return Refusal{413, "view.body", "requests have no body"};
   std::string_view target = head.target;
   if (!target.starts_with('/')) return Refusal{400, "view.request", "the request names no path"};
@@ -63,7 +63,7 @@ std::optional<Refusal> Door::refuse(const Head& head, Admission& admission) cons
     return std::nullopt;
   }
   if (!target.empty() || post) return Refusal{404, "view.endpoint", "nothing is there", ErrorKind::not_found};
-  // Who copied the link without its last slash.
+  // The link was copied without its final slash.
   if (slash == head.target.size() - 1) return Refusal{308, "view.endpoint", "the link ends with a slash"};
   admission = {Room::page, {}, false};
   return std::nullopt;

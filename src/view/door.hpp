@@ -1,5 +1,5 @@
-// Who may come in: the token of the link, the hosts by which the server may be addressed, where a page that asks may be from.
-// Nothing here opens a socket, so that every rule can be tested.
+// Access control: the token in the link, the host names by which the server may be addressed, and the origins from
+// which a page may send requests. Nothing here opens a socket, so that every rule can be tested.
 #pragma once
 
 #include <chrono>
@@ -14,26 +14,27 @@
 
 namespace tare::view {
 
-// The parts of a request's head that decide.
+// The parts of a request's head that access depends on.
 struct Head {
   std::string_view method;                // "GET"
-  std::string_view target;                // "/TOKEN/api/tensors?count=5", as it came
+  std::string_view target;                // "/TOKEN/api/tensors?count=5", as received
   std::vector<std::string_view> hosts;    // every Host header
   std::vector<std::string_view> origins;  // every Origin header
-  std::string_view site;                  // Sec-Fetch-Site, which browsers send; empty without
-  std::uint64_t body_bytes = 0;           // as the head states them
+  std::string_view site;                  // Sec-Fetch-Site, which browsers send; empty if absent
+  std::uint64_t body_bytes = 0;           // the length that the head states
 };
 
 enum class Room : std::uint8_t { page, api };
 
-// Where a request that was let in wants to go.
+// What an admitted request asks for.
 struct Admission {
   Room room = Room::page;
-  std::string_view target;  // behind "/TOKEN/api/"
+  std::string_view target;  // the part after "/TOKEN/api/"
   bool change = false;      // POST
 };
 
-// Why one was not let in; its words live as long as the door. With 308, the same with a slash at its end is.
+// Why a request is refused. The strings live as long as the door. Status 308 redirects to the same target with a final
+// slash.
 struct Refusal {
   int status = 403;
   std::string_view rule, sentence;
@@ -42,8 +43,7 @@ struct Refusal {
 
 class Door {
  public:
-  // `hosts`: how a client may spell the server, such as "127.0.0.1:8080".
-  // `other_host`: what somebody is told who spells it otherwise.
+  // `hosts`: the accepted Host headers, such as "127.0.0.1:8080". `other_host`: the message for any other.
   Door(std::string token, std::vector<std::string> hosts,
        std::string other_host = "the request is addressed to another host")
       : token_(std::move(token)), hosts_(std::move(hosts)), other_host_(std::move(other_host)) {}
@@ -59,14 +59,14 @@ class Door {
   std::string other_host_;
 };
 
-// How clients spell a server that has this name: with the port, which only 80 does without. A name may have a port of its own,
-// "localhost:9000": the other end of a tunnel. Throws usage `view.host` for what is not a name.
+// The Host header that clients send for this name: with the port, unless it is 80. A name may have its own port, such
+// as "localhost:9000" for the other end of a tunnel. Throws usage `view.host` if it is not a valid name.
 std::string spelled_host(std::string_view name, std::uint16_t port);
 
-// 32 hexadecimal digits that nobody can guess. Throws io `view.random`.
+// 32 unpredictable hexadecimal digits. Throws io `view.random`.
 std::string random_token();
 
-// So many requests a second, and so many at once after a pause.
+// A token bucket: `per_second` requests per second, and bursts of up to `burst`.
 class Rate {
  public:
   using Clock = std::chrono::steady_clock;

@@ -27,7 +27,7 @@ void values(const Context& context, const Query& query, JsonWriter& json);
 // numbers.cpp
 void numbers(const Context& context, const Query& query, JsonWriter& json);
 void all_numbers(const Context& context, const Query& query, JsonWriter& json);
-// Whether a request for numbers is about work that was started: nothing is read for it.
+// Whether a request for numbers is answered by a job that was started already, so that no data is read for it.
 bool is_answered_by_job(const Context& context, const Query& query);
 // heat.cpp
 void heat(const Context& context, const Query& query, JsonWriter& json);
@@ -47,27 +47,30 @@ void attachment(const Context& context, const Query& query, JsonWriter& json);
 void check(const Context& context, const Query& query, JsonWriter& json);
 void start_check(const Context& context, const Query& query, JsonWriter& json);
 
-// The tensor that "tensor" names: its number in the file, or, without digits only, its name. Throws not_found `view.tensor`.
+// The tensor that the parameter "tensor" names: its number in the file if it is all digits, otherwise its name. Throws
+// not_found `view.tensor`.
 std::size_t tensor_of(const Exhibit& model, const Query& query);
-// The same of a text. `advice`: what somebody is told to do whose name no tensor has.
+// The same for a given text. `advice`: the remedy in the error if no tensor has this name.
 std::size_t tensor_called(const Exhibit& model, std::string_view text, std::string_view advice);
-// The tensor to decode: that of the model; with of=left and of=right the first model's tensor and its counterpart as they are
-// compared, with of=error what the second differs from the first.
+// The tensor to decode. By default it is the model's own; of=left and of=right select the first model's tensor and its
+// counterpart as they are compared, and of=error the difference, second minus first.
 Tensor subject_of(const Context& context, const Query& query);
-// The same of a pair that both models have: left, right or error.
+// The same for a pair that both models have. `of`: left, right or error.
 Tensor side_of(const Pair& pair, std::string_view of);
 
 // One row of the list: number, name, shape, ...
 void write_item(JsonWriter& json, const Exhibit& model, std::size_t tensor);
-// What was computed; null for what is not finite. With all digits: who shows it rounds, and nobody rounds twice.
+// A computed number, or null if it is not finite. It is written with all digits: only the page rounds, so nothing is
+// rounded twice.
 void write_number(JsonWriter& json, double value);
-// The same of what is drawn and not read: six significant digits.
+// The same for numbers that are drawn and not read: six significant digits.
 void write_drawn(JsonWriter& json, double value);
-// What a tensor holds: the shortest text that reads back as the same number, of f32 or of f64; "nan", "inf" and "-inf".
+// An element of a tensor: the shortest text that reads back as the same f32 or f64; "nan", "inf" and "-inf".
 void write_element(JsonWriter& json, double value, bool is_single);
-// An integer, with all of its digits.
+// An integer with all of its digits.
 void write_whole(JsonWriter& json, const WideInteger& value);
-// {"done":false,"read":..,"of":..} of a job, its result, or {"started":false}; throws the job's error.
+// {"done":false,"read":..,"of":..} for a running job, the result of a finished one, or {"started":false}. Throws the
+// job's error.
 void write_job(JsonWriter& json, const JobPtr& job);
 
 }  // namespace tare::view

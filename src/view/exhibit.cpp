@@ -61,7 +61,7 @@ std::string_view role_name(arch::Role role) {
   return "other";
 }
 
-// Families and dialects are tried once for a model; after that the one that knew the last name is asked first.
+// Tries all families and dialects only for the first name; then tries first the one that recognised the last name.
 class Namer {
  public:
   explicit Namer(const arch::Family* family) : family_(family) {}
@@ -107,7 +107,7 @@ std::optional<std::int32_t> small_number(std::string_view text) {
   return value;
 }
 
-// Numbers the strings it has seen.
+// Numbers the distinct strings.
 class Table {
  public:
   explicit Table(std::vector<std::string>& names) : names_(names) {}
@@ -136,7 +136,7 @@ Place place_by_numbers(std::string_view name) {
     const auto number = small_number(part);
     if (number && place.layer < 0) {
       place.layer = *number;
-      place.role.clear();  // what comes before the layer is the same for all
+      place.role.clear();  // the part before the layer is the same for all layers
     } else if (number && place.expert < 0 && place.layer >= 0) {
       place.expert = *number;
     } else {

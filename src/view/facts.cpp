@@ -1,4 +1,4 @@
-// Metadata as a tree, a level at a time; the files that the model carries.
+// Metadata as a tree, one level at a time; and the attachments of the model.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -36,7 +36,7 @@ std::size_t size_of_value(const Value& value) {
   return 0;
 }
 
-// What is shown of a value in a line: short lists of plain values are shown whole.
+// A value on one line; short lists of simple values are shown completely.
 std::string preview(const Value& value, std::size_t most) {
   if (const auto* text = value.text()) return std::string(beginning_of(*text, most));
   if (const auto* bytes = value.get<Bytes>()) return to_hex(std::span(*bytes).first(std::min(bytes->size(), most / 2)));
@@ -62,7 +62,7 @@ struct Node {
   const Value* value = nullptr;
 };
 
-// "0.3.1": the first entry, its fourth, that one's second.
+// Follows a path of indices: "0.3.1" is the first entry, its fourth child, that one's second.
 Node walk(const Map& root, std::string_view path) {
   Node node{&root};
   while (!path.empty()) {
@@ -161,7 +161,7 @@ void attachment(const Context& context, const Query& query, JsonWriter& json) {
   Bytes bytes(std::min<std::uint64_t>(file.blob.size(), kMostPreview));
   if (!bytes.empty()) file.blob.read(0, bytes);
   std::string text(reinterpret_cast<const char*>(bytes.data()), bytes.size());
-  // A character may be cut at the end.
+  // The last character may be incomplete.
   for (int i = 0; i < 3 && !text.empty() && bytes.size() < file.blob.size() && !is_valid_utf8(text); ++i)
     text.pop_back();
   const bool is_text = is_valid_utf8(text) && text.find('\0') == std::string::npos;

@@ -1,4 +1,4 @@
-// What lies where in a file: tensors, attachments, and what belongs to neither.
+// The contents of a file by offset: tensors, attachments, and bytes that belong to neither.
 #include "view/file_map.hpp"
 
 #include <fmt/format.h>
@@ -28,7 +28,7 @@ std::vector<Span> spans_of(const Exhibit& model, std::uint32_t file, std::uint64
                            std::size_t most) {
   std::vector<Span> spans;
   const std::uint64_t fine = std::max<std::uint64_t>(1, (to - from) / std::max<std::size_t>(1, most / 2));
-  // Spans that are too short to be seen become one with their neighbours.
+  // Spans that are too short to be seen are merged with their neighbours.
   const auto add = [&](Span span) {
     if (span.offset + span.bytes <= from || span.offset >= to || span.bytes == 0) return;
     if (!spans.empty() && span.bytes < fine && spans.back().bytes < fine && spans.size() >= most / 4) {
@@ -70,7 +70,7 @@ void file_map(const Context& context, const Query& query, JsonWriter& json) {
   const std::uint64_t size = model.files()[file].bytes;
   const std::uint64_t from = query.number("from", 0, 0, size), to = query.number("to", size, from, size);
   const auto most = static_cast<std::size_t>(query.number("most", 600, 16, 2000));
-  std::array<std::uint64_t, 2> bytes{};  // of tensors, of gaps between them
+  std::array<std::uint64_t, 2> bytes{};  // bytes of tensors, bytes of gaps between them
   std::uint64_t position = 0, tensors = 0;
   for (const Segment& segment : model.segments()) {
     if (segment.file != file) continue;

@@ -1,4 +1,4 @@
-// What lies where in a file, as spans in order.
+// The contents of a file, as spans in order of offset.
 #pragma once
 
 #include <cstdint>
@@ -10,13 +10,14 @@
 namespace tare::view {
 
 struct Span {
-  // header, tensor, attachment, shared (bytes that another one has, too), gap, end, several (too short to be told apart)
+  // One of: header, tensor, attachment, shared (bytes that an earlier segment also uses), gap, end, several (spans too
+  // short to draw separately)
   std::string_view kind;
   std::int64_t tensor = -1, attachment = -1;
   std::uint64_t offset = 0, bytes = 0, parts = 1;
 };
 
-// Of the bytes [from, to) of a file, in about `most` spans, and never more than twice as many.
+// The spans of the bytes [from, to) of a file: about `most`, and never more than twice as many.
 std::vector<Span> spans_of(const Exhibit& model, std::uint32_t file, std::uint64_t from, std::uint64_t to,
                            std::size_t most);
 

@@ -19,7 +19,7 @@ bool same_at(std::string_view word, std::string_view text, std::size_t place) {
 
 std::optional<int> score_of(std::string_view word, std::string_view text) {
   if (word.size() > text.size()) return std::nullopt;
-  // In one piece: the best of all places.
+  // The word appears unbroken: take the best position.
   std::optional<int> best;
   for (std::size_t place = 0; place + word.size() <= text.size(); ++place) {
     if (lower(text[place]) != lower(word[0]) || !same_at(word, text, place)) continue;
@@ -28,7 +28,7 @@ std::optional<int> score_of(std::string_view word, std::string_view text) {
     best = std::max(best.value_or(0), 1000 + whole + ends);
   }
   if (best) return best;
-  // Letter by letter, first come.
+  // Otherwise match letter by letter, each at its first occurrence.
   int score = 100;
   std::size_t last = 0, i = 0;
   for (std::size_t place = 0; place < text.size() && i < word.size(); ++place) {
@@ -55,7 +55,7 @@ std::optional<int> fuzzy_score(std::string_view typed, std::string_view text) {
     if (!score) return std::nullopt;
     sum += *score;
   }
-  // Of equals the shorter name.
+  // Between equal scores, the shorter name wins.
   return sum * 4 - static_cast<int>(std::min<std::size_t>(text.size(), 400) / 8);
 }
 

@@ -1,4 +1,5 @@
-// Fuzzy search in names: the letters of what is typed, in order; nearer together and at the beginning of parts is better.
+// Fuzzy search in names: the typed letters must appear in order; matches that are closer together or start a part score
+// higher.
 #pragma once
 
 #include <optional>
@@ -6,8 +7,8 @@
 
 namespace tare::view {
 
-// How well `text` fits what was typed, larger is better; nothing when it does not. Words, separated by spaces, must all fit,
-// in any order. Upper and lower case are alike (ASCII). Linear in the length of the text for each word.
+// The score of `text` for what was typed, larger is better; nullopt if it does not match. All words, separated by
+// spaces, must match, in any order. Ignores case (ASCII). Linear in the length of `text`, per word.
 std::optional<int> fuzzy_score(std::string_view typed, std::string_view text);
 
 }  // namespace tare::view

@@ -28,14 +28,14 @@ class Reducer {
     ++count_;
   }
   bool seen() const { return seen_; }
-  // One NaN among others is what somebody looks for.
+  // NaN if any element is NaN, so that a single NaN is visible.
   double result(Reduce reduce) const {
     if (nan_ || count_ == 0) return std::numeric_limits<double>::quiet_NaN();
     return reduce == Reduce::mean ? std::ldexp(value_ / static_cast<double>(count_), shift_) : value_;
   }
 
  private:
-  // A sum of finite numbers may be more than a double holds; their mean is not.
+  // A sum of finite numbers may overflow although their mean does not.
   void add(double value) {
     const double sum = value_ + (shift_ == 0 ? value : std::ldexp(value, -shift_));
     if (shift_ == 0 && std::isinf(sum) && std::isfinite(value_) && std::isfinite(value)) {
@@ -52,7 +52,7 @@ class Reducer {
   bool seen_ = false, nan_ = false;
 };
 
-// Where cell `i` of `cells` begins in a run of `size`.
+// The index at which cell `i` of `cells` begins in a run of `size`.
 std::uint64_t edge(std::uint64_t size, std::uint64_t cells, std::uint64_t i) {
   return size / cells * i + size % cells * i / cells;
 }
@@ -73,7 +73,7 @@ HeatMap heat_map(const Tensor& tensor, Region region, std::size_t most_height, s
   map.width = static_cast<std::size_t>(std::min<std::uint64_t>(columns, most_width));
   if (map.height == 0 || map.width == 0) return map;
 
-  // Of each cell so many rows, and of very long rows so many elements.
+  // How many matrix rows are read per cell and, if rows are very long, how many elements per cell of a row.
   const std::uint64_t wide = map.width * std::max<std::uint64_t>(1, kHeatSample / (map.height * map.width));
   const bool whole_rows = columns <= wide;
   const std::uint64_t depth = reduce == Reduce::sample ? 1
@@ -136,7 +136,7 @@ void heat(const Context& context, const Query& query, JsonWriter& json) {
   json.key("left").number(map.region.first_column).key("right").number(map.region.last_column);
   json.key("height").number(std::uint64_t{map.height}).key("width").number(std::uint64_t{map.width});
   json.key("by").text(by).key("exact").boolean(map.exact).key("cells").open('[');
-  // Single values as they are, what was reduced in as many digits as a picture needs.
+  // Single elements are written exactly; reduced cells with as many digits as a picture needs.
   const bool single = map.height * map.width ==
                       (map.region.last_row - map.region.first_row) * (map.region.last_column - map.region.first_column);
   const auto digits = static_cast<int>(query.number("digits", 6, 1, 6));

@@ -1,4 +1,4 @@
-// A tensor as a picture: a matrix, or a part of it, reduced to so many cells.
+// A tensor as a picture: a matrix, or a part of it, reduced to a grid of cells.
 #pragma once
 
 #include <cstdint>
@@ -10,21 +10,21 @@
 namespace tare::view {
 
 struct Region {
-  std::uint64_t first_row = 0, last_row = UINT64_MAX, first_column = 0, last_column = UINT64_MAX;  // last: not included
+  std::uint64_t first_row = 0, last_row = UINT64_MAX, first_column = 0, last_column = UINT64_MAX;  // last_*: exclusive
 };
 
 struct HeatMap {
-  Region region;                        // what was asked for, inside the matrix
-  std::uint64_t rows = 0, columns = 0;  // of the whole matrix
+  Region region;                        // the requested region, clipped to the matrix
+  std::uint64_t rows = 0, columns = 0;  // size of the whole matrix
   std::size_t height = 0, width = 0;    // cells
-  std::vector<double> cells;            // row after row; NaN if one of the elements is
-  std::vector<bool> seen;               // of each cell, whether anything was read
-  bool is_single = false;               // the elements are numbers of f32
-  bool exact = true;                    // every element was looked at
-  std::uint64_t read = 0;               // bytes
+  std::vector<double> cells;            // row by row; NaN if any element of the cell is NaN
+  std::vector<bool> seen;               // per cell, whether any element was read
+  bool is_single = false;               // every element is exactly an f32
+  bool exact = true;                    // every element was read
+  std::uint64_t read = 0;               // bytes that were read
 };
 
-inline constexpr std::size_t kMostCells = 256;  // in a row, in a column
+inline constexpr std::size_t kMostCells = 256;  // per row and per column
 
 enum class Reduce : std::uint8_t {
   largest,  // the element of the largest magnitude, with its sign
@@ -32,8 +32,8 @@ enum class Reduce : std::uint8_t {
   sample,  // one element
 };
 
-// Cells of equal size, but for rounding; of a small region one for each element. Where a region has too many elements, some
-// rows of each cell are looked at.
+// Cells have equal size up to rounding; a small region has one cell per element. If a region has too many elements,
+// only some rows of each cell are read.
 HeatMap heat_map(const Tensor& tensor, Region region, std::size_t most_height, std::size_t most_width, Reduce reduce);
 
 }  // namespace tare::view

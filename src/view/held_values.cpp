@@ -14,13 +14,13 @@
 namespace tare::view {
 namespace {
 
-constexpr std::uint64_t kCornerRows = 8, kCornerValues = 128;  // of one corner
+constexpr std::uint64_t kCornerRows = 8, kCornerValues = 128;  // per corner
 constexpr std::uint16_t kNothingRead = 0xFFFF, kNoNumber = 0x7E00;
 
-// Whether f32 holds every element.
+// Whether every element is exactly an f32.
 bool fits_single(const Reading& reading) { return reading.is_single() || size_of(reading.dtype()) <= 2; }
 
-// Three digits of a number. f16 holds these: rounded to three digits again, it is the same number.
+// The value rounded to three significant digits. Rounding its f16 to three digits gives the same number.
 double in_three_digits(double value) {
   const double size = std::abs(value);
   if (!(size > 1e-290 && size < 1e290)) return value;
@@ -28,7 +28,7 @@ double in_three_digits(double value) {
   return std::round(value / unit) * unit;
 }
 
-// Appends what was read last. Integers of 64 bits are as they are stored: no float holds them all.
+// Appends the values of the last read. 64-bit integers are stored unchanged, because no float type holds them all.
 void pack(Bytes& bytes, const Reading& reading, std::span<const double> values) {
   if (reading.is_wide_integer()) {
     bytes.insert(bytes.end(), reading.bytes().begin(), reading.bytes().end());
@@ -62,7 +62,7 @@ std::string grid_json(const Tensor& tensor, std::size_t height, std::size_t widt
   double most = 0;
   for (const double cell : map.cells)
     if (std::isfinite(cell)) most = std::max(most, std::abs(cell));
-  // f16 has three digits, of numbers down to a billionth of its largest: that is where the largest is put.
+  // f16 has three digits down to a billionth of its largest number, so the exponent places `most` near the largest.
   constexpr int kNearLargest = 14;
   int exponent = 0;
   std::frexp(most, &exponent);
@@ -85,7 +85,7 @@ std::string whole_json(const Tensor& tensor) {
   Reading reading(tensor);
   std::vector<double> values(static_cast<std::size_t>(reading.elements()));
   Bytes bytes;
-  if (reading.read(0, values)) pack(bytes, reading, values);  // a small tensor never costs too much
+  if (reading.read(0, values)) pack(bytes, reading, values);  // a small tensor never exceeds the budget
   std::string text;
   JsonWriter json(text);
   write_facts(json, tensor, reading);

@@ -1,5 +1,6 @@
-// What a report holds of a tensor's values, to be looked at without a server: all of a small one; of others a picture, and the
-// values at their corners. Numbers are base64: text would take twice the room. The page's api.js reads them.
+// The values of tensors that a report carries, so that it works without a server: all values of a small tensor; for
+// others a picture, and the values at the corners. Numbers are base64, which takes half the space of decimal text. Read
+// by the page's api.js.
 #pragma once
 
 #include <cstddef>
@@ -12,15 +13,16 @@ namespace tare::view {
 
 // Each of these throws what Reading throws.
 
-// {rows columns height width exact exponent cells}: f16 times 2^exponent for each cell, the largest of its elements; FFFF for
-// a cell of which nothing was read.
+// {rows columns height width exact exponent cells}: per cell an f16 to be multiplied by 2^exponent, the element of
+// largest magnitude; 0xFFFF if nothing was read for the cell.
 std::string grid_json(const Tensor& tensor, std::size_t height, std::size_t width);
-// {shape rows columns type values}: every element, as f32 or f64, or as i64 or u64 where it is one.
+// {shape rows columns type values}: every element, as f32 or f64; 64-bit integers as i64 or u64.
 std::string whole_json(const Tensor& tensor);
-// {shape rows columns type blocks}, a block: {top left height width values}; one at each corner of the matrix.
+// {shape rows columns type blocks}, a block being {top left height width values}: one block at each corner of the
+// matrix.
 std::string corners_json(const Tensor& tensor);
 
-// About the bytes of whole_json.
+// The approximate size of whole_json, in bytes.
 std::uint64_t whole_size(const Tensor& tensor);
 
 }  // namespace tare::view

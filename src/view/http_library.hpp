@@ -1,4 +1,4 @@
-// libmicrohttpd's functions, looked up when they are first needed; with TARE_LINK_SERVER (cmake/view.cmake) they are linked in.
+// The functions of libmicrohttpd, which is loaded when it is first needed; TARE_LINK_SERVER (cmake/view.cmake) links it instead.
 #pragma once
 
 #include <microhttpd.h>
@@ -18,7 +18,7 @@ struct HttpLibrary {
   decltype(&MHD_destroy_response) destroy_response;
 };
 
-// Throws unsupported `view.library`, which names the package, when it is not installed.
+// Throws unsupported `view.library`, naming the package, if the library is not installed.
 const HttpLibrary& http_library();
 
 }  // namespace tare::view

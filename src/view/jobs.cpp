@@ -26,7 +26,7 @@ void finish(Job& job, std::string&& result, std::shared_ptr<const Error>&& error
 }
 
 void carry_out(Job& job, const Jobs::Work& work) noexcept {
-  // Made while there is memory for it.
+  // Allocated in advance, for use when memory has run out.
   std::shared_ptr<const Error> problem = job.no_memory;
   std::string result;
   {
@@ -36,7 +36,7 @@ void carry_out(Job& job, const Jobs::Work& work) noexcept {
   try {
     try {
       const Stoppable stoppable(job.stop);
-      check_stop();  // it may have been asked for while it waited
+      check_stop();  // it may have been stopped while it waited
       result = work(job);
       problem = nullptr;
     } catch (const Error& error) {
@@ -49,7 +49,7 @@ void carry_out(Job& job, const Jobs::Work& work) noexcept {
     } catch (const std::exception& error) {
       problem = std::make_shared<const Error>(Error(ErrorKind::io, "view.failed", error.what()));
     }
-  } catch (...) {  // not even memory to say so
+  } catch (...) {  // not even memory for an error
   }
   finish(job, std::move(result), std::move(problem));
 }
@@ -57,8 +57,7 @@ void carry_out(Job& job, const Jobs::Work& work) noexcept {
 }  // namespace
 
 void stay_behind_others(int how_far) noexcept {
-  // Linux keeps this for each thread, and threads that this one starts inherit it.
-  // 0 is the calling thread, on Linux. (glibc has gettid since 2.30 only; the released files run with 2.28.)
+  // Linux keeps the priority per thread (0: the calling one), and new threads inherit it. glibc 2.28 has no gettid.
   static_cast<void>(::setpriority(PRIO_PROCESS, 0, how_far));
 }
 
@@ -72,7 +71,7 @@ JobPtr Jobs::find(std::string_view name) const {
   return found->second.job;
 }
 
-// Under the mutex: of those that are done, the one that was started first.
+// Drops the oldest finished job. Needs the mutex.
 void Jobs::forget_oldest() {
   auto oldest = jobs_.end();
   for (auto entry = jobs_.begin(); entry != jobs_.end(); ++entry)
@@ -81,7 +80,7 @@ void Jobs::forget_oldest() {
   if (oldest != jobs_.end()) jobs_.erase(oldest);
 }
 
-// Under the mutex: what nobody has asked about for long stops.
+// Stops jobs that no request has asked about for `patience`. Needs the mutex.
 void Jobs::make_room() {
   const Clock::time_point now = Clock::now();
   for (const auto& [name, entry] : jobs_)
@@ -92,7 +91,7 @@ void Jobs::make_room() {
   end_stopped();
 }
 
-// Under the mutex: what waits in vain need not wait for a thread to be told so.
+// Ends stopped jobs that still wait, without a thread. Needs the mutex.
 void Jobs::end_stopped() {
   std::erase_if(waiting_, [](const Waiting& waiting) {
     if (!waiting.job->stop.asked()) return false;
@@ -101,11 +100,11 @@ void Jobs::end_stopped() {
   });
 }
 
-// Under the mutex: one more, if there is work for it and the system has one.
+// Starts one more thread, if there is work for it and the system allows it. Needs the mutex.
 void Jobs::start_thread() {
   if (threads_.size() >= limits_.running || running_.size() + waiting_.size() < threads_.size()) return;
   threads_.reserve(limits_.running);
-  // The thread outlives the request that starts the work, and a stop of that request.
+  // The thread outlives the request that starts it, so it must not be stopped with that request.
   for (std::jthread& started : start_threads(1, [this](unsigned) {
          listen_to(nullptr);
          run();
@@ -126,7 +125,7 @@ JobPtr Jobs::start(const std::string& name, Work work) {
     throw Error(ErrorKind::limit, "view.busy",
                 fmt::format("{} long tasks are running and {} are waiting; ask again when one is done", running_.size(),
                             waiting_.size()));
-  running_.reserve(limits_.running);  // so that a thread need not
+  running_.reserve(limits_.running);  // so that a thread need not allocate
   if (found != jobs_.end()) jobs_.erase(found);
   while (jobs_.size() >= limits_.kept) {
     const std::size_t before = jobs_.size();
@@ -146,7 +145,7 @@ JobPtr Jobs::start(const std::string& name, Work work) {
     wake_.notify_all();
     return made;
   }
-  // No thread could be started: the thread of the request does the work, and what other requests have left.
+  // No thread could be started: the request's own thread does the work, including what other requests queued.
   lock.unlock();
   while (carry_out_next()) {
   }
@@ -171,7 +170,7 @@ bool Jobs::carry_out_next() {
     waiting_.pop_front();
   }
   carry_out(*next.job, next.work);
-  next.work = nullptr;  // what it holds on to goes before somebody is told that it is over
+  next.work = nullptr;  // releases what the work holds before the job is reported as done
   const std::scoped_lock lock(mutex_);
   std::erase(running_, next.job);
   return true;

@@ -1,5 +1,6 @@
-// Work that takes longer than a request may: verify, a comparison, the statistics of a whole tensor. It runs on a few threads
-// of its own; requests start it, ask how far it is, and fetch what it found. What finds no thread free waits in a short queue.
+// Work that takes too long for one request: verify, a comparison, the statistics of a whole tensor. It runs on a few
+// threads of its own; requests start it, ask for its progress, and fetch the result. If no thread is free, work waits
+// in a short queue.
 #pragma once
 
 #include <atomic>
@@ -22,14 +23,14 @@
 
 namespace tare::view {
 
-// One piece of work; the thread that does it and the requests that look share it.
+// One piece of work, shared by the thread that does it and the requests that ask about it.
 struct Job {
   Progress progress;
   Stop stop;
-  std::atomic<bool> gave_way{false};  // it was stopped for other work
-  std::mutex mutex;                   // of what follows
+  std::atomic<bool> gave_way{false};  // it was stopped in favour of other work
+  std::mutex mutex;                   // guards the members below
   bool begun = false, done = false;
-  std::string result;  // JSON, once it is done
+  std::string result;  // JSON, once done
   std::shared_ptr<const Error> error;
   const std::shared_ptr<const Error> no_memory =
       std::make_shared<const Error>(Error(ErrorKind::io, "view.memory", "out of memory"));
@@ -38,8 +39,8 @@ using JobPtr = std::shared_ptr<Job>;
 
 struct JobLimits {
   std::size_t running = 2, waiting = 8, kept = 16;
-  // Work that nobody has asked about for so long gives way when other work has to wait. Browsers ask once a minute for pages
-  // that are not seen.
+  // If other work has to wait, a job is stopped once no request has asked about it for this long. Browsers poll only
+  // once a minute for pages in background tabs.
   std::chrono::steady_clock::duration patience = std::chrono::minutes(3);
 };
 
@@ -52,17 +53,17 @@ class Jobs {
   Jobs(const Jobs&) = delete;
   Jobs& operator=(const Jobs&) = delete;
 
-  // The job of that name; null when there is none yet. Counts as asking about it.
+  // The job of that name; null if there is none. Counts as a request about the job.
   JobPtr find(std::string_view name) const;
-  // Begins `work`, which returns JSON, or lets it wait, unless it is under way already. One that is done is done again, and
-  // the oldest of more than a few is forgotten. Where no thread can be started the caller does the work, and it is done when
-  // this returns. Throws `view.busy` when as many wait as may.
+  // Begins or queues `work`, which returns JSON, unless the job is already under way. A finished job is started again.
+  // Beyond `kept` jobs, the oldest finished one is dropped. If no thread can be started, the caller does the work
+  // before this returns. Throws `view.busy` if the queue is full.
   JobPtr start(const std::string& name, Work work);
   // Stops the job of that name, if there is one: soon if it runs, at once if it waits.
   void stop(std::string_view name);
-  // Stops all, waits for them, and lets none begin.
+  // Stops all jobs, waits for them, and accepts no more.
   void clear();
-  // From now on work leaves the processors to others that want them: to requests.
+  // From now on, work runs at a lower priority, so that requests get the processors first.
   void stay_behind() { behind_.store(true, std::memory_order_relaxed); }
 
  private:
@@ -78,7 +79,7 @@ class Jobs {
   };
   void start_thread();
   void run();
-  // Does what has waited longest. False when nothing waits.
+  // Does the work that has waited longest. Returns false if none is waiting.
   bool carry_out_next();
   void forget_oldest();
   void make_room();
@@ -86,7 +87,7 @@ class Jobs {
 
   const JobLimits limits_;
   std::atomic<bool> behind_{false};
-  mutable std::mutex mutex_;  // of what follows
+  mutable std::mutex mutex_;  // guards the members below
   std::condition_variable wake_;
   std::map<std::string, Entry, std::less<>> jobs_;
   std::deque<Waiting> waiting_;
@@ -96,7 +97,7 @@ class Jobs {
   std::vector<std::jthread> threads_;
 };
 
-// Of this thread: it runs when no other wants to, more or less. Where that cannot be had, nothing happens.
+// Lowers the priority of the calling thread. Does nothing if the system does not allow it.
 void stay_behind_others(int how_far) noexcept;
 
 }  // namespace tare::view

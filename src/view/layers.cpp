@@ -1,4 +1,4 @@
-// Layers as rows, roles as columns: what differs between layers is seen at once.
+// Layers as table rows, roles as columns, so that differences between layers are visible at once.
 #include <algorithm>
 #include <map>
 
@@ -9,9 +9,9 @@ namespace {
 
 constexpr std::size_t kMostLayers = 400, kMostRoles = 40;
 
-// All tensors of one layer and role: one, or as many as there are experts.
+// All tensors of one layer and role: one, or one per expert.
 struct Cell {
-  std::uint32_t first = 0;  // tensor
+  std::uint32_t first = 0;  // number of its first tensor
   std::uint32_t type = 0;
   bool mixed = false;  // several types
   std::uint64_t tensors = 0, elements = 0, bytes = 0;
@@ -21,7 +21,7 @@ double bits_of(const Cell& cell) {
   return cell.elements == 0 ? 0 : static_cast<double>(cell.bytes) * 8 / static_cast<double>(cell.elements);
 }
 
-// In the order in which a layer computes; what is not known comes after it, by name.
+// The order in which a layer computes; unknown roles come last, by name.
 int order_of(std::string_view role) {
   static constexpr std::string_view kOrder[] = {"embedding",
                                                 "positions",
@@ -85,7 +85,7 @@ void layers(const Context& context, const Query& query, JsonWriter& json) {
     if (item.layer >= 0) in_layers[item.role] = true;
     last = std::max(last, item.layer);
   }
-  // What most layers have, by role: shape and type. A cell that is otherwise is odd.
+  // The most common type and size per role. A cell that differs from it is marked as odd.
   using Look = std::pair<std::string, std::uint64_t>;  // type, elements
   std::map<std::uint32_t, std::map<Look, std::uint64_t>> looks;
   const auto look_of = [&](const Cell& cell) {

@@ -11,7 +11,7 @@ std::string_view name_at(const Exhibit& model, std::size_t place) {
   return model.model().tensors[model.by_name()[place]].name;
 }
 
-// The part of `name` after `skip` bytes, with its dot.
+// The next part of `name` from `skip` on, including its dot.
 std::string_view part_after(std::string_view name, std::size_t skip) {
   const std::size_t dot = name.find('.', skip);
   return dot == std::string_view::npos || dot + 1 == name.size() ? name.substr(skip)
@@ -58,7 +58,7 @@ std::vector<Branch> branches(const Exhibit& model, std::string_view prefix, std:
   for (std::size_t i = begin; i < end; ++i) {
     const std::string_view name = name_at(model, i), part = part_after(name, prefix.size());
     const Item& item = model.items()[model.by_name()[i]];
-    // "a" and "a.b" are not neighbours of one branch: the first is a tensor, the second below "a.".
+    // "a" and "a.b" are separate branches: "a" is a tensor, and "a.b" is below "a.".
     if (found.empty() || found.back().label != part || !part.ends_with('.')) {
       Branch branch;
       branch.prefix = std::string(prefix) + std::string(part);
@@ -75,7 +75,8 @@ std::vector<Branch> branches(const Exhibit& model, std::string_view prefix, std:
     if (branch.type != static_cast<std::int64_t>(item.type)) branch.type = -1;
   }
   for (Branch& branch : found) {
-    // The longest prefix that all below it share, by whole parts: the first and the last name share it.
+    // Extend the prefix by whole parts that all names below share. Comparing the first and last name is enough, because
+    // they are sorted.
     if (branch.leaf) continue;
     const std::string_view first = name_at(model, branch.begin), last = name_at(model, branch.end - 1);
     for (;;) {

@@ -1,5 +1,6 @@
-// The numbers of a tensor: extremes, moments, histograms, outliers with their places, norms of rows and columns. Of a large
-// tensor a sample of rows is read; `numbers/all` reads it whole, on a thread of its own.
+// The numbers of a tensor: extremes, moments, histograms, outliers with their positions, norms of matrix rows and
+// columns. For a large tensor they are computed from a sample of matrix rows; `numbers/all` reads it completely, as a
+// job.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -21,10 +22,11 @@ namespace {
 constexpr std::uint64_t kSample = std::uint64_t{1} << 20;  // elements
 constexpr std::uint64_t kRun = 8192, kLongestRow = 65536;  // elements read at a time
 constexpr std::size_t kBins = 96, kOutliers = 16, kPoints = 256;
-constexpr int kLeastExponent = -40, kMostExponent = 40;  // beyond, in the last bins
+constexpr int kLeastExponent = -40, kMostExponent = 40;  // values beyond these fall into the last bins
 constexpr std::size_t kExponents = kMostExponent - kLeastExponent + 1;
 
-// Which elements are looked at: all, or pieces of whole rows, evenly spread; of very long rows parts.
+// Which elements are read: all, or evenly spaced pieces of whole matrix rows, or of parts of rows if rows are very
+// long.
 struct Plan {
   std::uint64_t elements = 0, columns = 0, pieces = 0, length = 0;
 
@@ -40,7 +42,7 @@ struct Plan {
   bool whole() const { return elements == 0 || pieces == ceil_div(elements, length); }
   std::uint64_t first(std::uint64_t piece) const {
     if (whole()) return piece * length;
-    // In the middle of its share, at the beginning of a row where pieces are whole rows.
+    // The middle of its share, aligned to the beginning of a row if pieces are whole rows.
     const auto middle = static_cast<std::uint64_t>(
         (static_cast<double>(piece) + 0.5) * static_cast<double>(elements - length) / static_cast<double>(pieces));
     return length % columns == 0 ? middle / columns * columns : middle;
@@ -51,9 +53,9 @@ struct Plan {
 struct Outlier {
   double value = 0;
   std::uint64_t row = 0, column = 0;
-  WideInteger whole = {};  // of integers that doubles cannot all tell apart
+  WideInteger whole = {};  // for integers that doubles cannot all represent
 
-  // Doubles of larger magnitudes are no smaller.
+  // Sorts by the double first: rounding to double preserves the order of magnitudes.
   std::pair<double, std::uint64_t> size() const { return {std::abs(value), whole.magnitude}; }
 };
 
@@ -69,7 +71,7 @@ class Tally {
     column_counts_.resize(column_points_);
   }
 
-  // The elements from `first` on, which `reading` has just read.
+  // Takes the elements from `first` on, which are those `reading` has just read.
   void take(std::uint64_t first, std::span<const double> values, const Reading& reading) {
     if (whole_) take_whole(first, values, reading);
     while (!values.empty()) {
@@ -81,7 +83,7 @@ class Tally {
     }
   }
 
-  // Second look: the moments, and the histogram over what the first found, in units of the largest magnitude.
+  // Second pass: the moments, and the histogram over the range of the first pass, scaled by the largest magnitude.
   void begin_second_look() {
     if (finite_ > 0) scale_ = inspect::Scale::of(min_, max_);
   }
@@ -91,7 +93,7 @@ class Tally {
     std::size_t kept = 0;
     for (const double v : values) {
       scaled_[kept] = v * scale_.factor;
-      kept += v >= min_ && v <= max_;  // others were not there when the range was measured
+      kept += v >= min_ && v <= max_;  // outside if the file changed between the passes
     }
     const auto scaled = std::span<const double>(scaled_).first(kept);
     moments_.merge(inspect::moments_of(scaled));
@@ -101,7 +103,7 @@ class Tally {
   void write(JsonWriter& json, bool is_single) const {
     json.key("counted").number(finite_ + nan_ + inf_).key("nan").number(nan_).key("infinite").number(inf_);
     json.key("zeros").number(zeros_);
-    // Of nothing there is no least, no largest and no mean.
+    // Without finite elements there is no minimum, maximum or mean.
     for (const auto& [name, value] : {std::pair("min", min_), std::pair("max", max_)}) {
       json.key(name);
       if (finite_ == 0)
@@ -144,7 +146,7 @@ class Tally {
     std::uint64_t count;
   };
 
-  // Which of them are the least and the largest, in whole numbers.
+  // The minimum and maximum as exact integers.
   void take_whole(std::uint64_t first, std::span<const double> values, const Reading& reading) {
     for (std::size_t i = 0; i < values.size(); ++i) {
       const WideInteger whole = reading.wide_integer(i);
@@ -198,7 +200,7 @@ class Tally {
     rows_seen_.back().count += finite;
   }
 
-  // The mean of numbers that are all alike is one of them; nothing else is free of rounding.
+  // Clamped, so that rounding cannot move the mean of equal numbers away from them.
   double mean() const { return std::clamp(std::ldexp(moments_.mean, scale_.exponent), min_, max_); }
   double deviation() const {
     if (min_ == max_ || moments_.count == 0) return 0;
@@ -209,7 +211,7 @@ class Tally {
     return static_cast<std::size_t>(columns_ <= kPoints ? column : column * column_points_ / columns_);
   }
 
-  // Half as many rows, when there are too many to keep a norm of each.
+  // Drops every second row, if there are too many to keep a norm of each.
   void thin_out() {
     std::size_t kept = 0;
     for (std::size_t i = 0; i < rows_seen_.size(); i += 2) rows_seen_[kept++] = rows_seen_[i];
@@ -235,10 +237,10 @@ class Tally {
     return sorted;
   }
 
-  // Root mean squares: of all elements of a row, of a column (of those rows that were read). A point is the largest of the
-  // rows, and the mean over the columns, that it stands for.
+  // Root mean squares per matrix row and per column (over the rows that were read). A point combines several: the
+  // largest of its rows, the mean of its columns.
   void write_norms(JsonWriter& json) const {
-    // Of a sample some points may have no row.
+    // In a sample, some points may have no row.
     constexpr double kNoRow = std::numeric_limits<double>::quiet_NaN();
     std::vector<double> points(std::min<std::uint64_t>({rows_, kPoints, rows_seen_.size()}), kNoRow);
     for (const RowSum& seen : rows_seen_) {
@@ -260,7 +262,7 @@ class Tally {
   std::uint64_t columns_;
   std::size_t column_points_;
   std::uint64_t rows_;
-  bool wide_;  // squares of the numbers may be more, or less, than a double holds
+  bool wide_;  // squares of the elements may overflow or underflow a double
   bool whole_, any_whole_ = false;
   WideInteger least_whole_, most_whole_;
   std::uint64_t finite_ = 0, nan_ = 0, inf_ = 0, zeros_ = 0;
@@ -322,7 +324,7 @@ bool is_answered_by_job(const Context& context, const Query& query) {
 }
 
 void numbers(const Context& context, const Query& query, JsonWriter& json) {
-  // What has been read whole is better than a sample.
+  // The result for all elements is preferred over a sample.
   const JobPtr job = context.jobs->find(job_name(context.model(query), query));
   if (job != nullptr && query.flag("all")) return write_job(json, job);
   json.raw(numbers_json(subject_of(context, query), kSample, kReadBudget, nullptr));

@@ -1,4 +1,4 @@
-// What the model is, on one screen.
+// The summary of a model, on one screen.
 #include <algorithm>
 
 #include "base/printable.hpp"
@@ -34,7 +34,7 @@ std::string_view title_of(std::string_view type) {
   return {};
 }
 
-// Words of it may be as long as a file likes.
+// Texts in the config can be of any length, so they are shortened.
 Map short_config(const Model& model) {
   Map config;
   for (const auto& [key, value] : model.config.to_map())

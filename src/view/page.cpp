@@ -1,5 +1,5 @@
-// Puts the page together. The scripts are ES modules in files of their own; in the page they are one, in which imports and
-// the word export have nothing to say.
+// Assembles the page. The scripts are separate ES modules; the page has them as one script, without their imports and
+// the keyword export.
 #include "view/page.hpp"
 
 #include <fmt/format.h>
@@ -30,7 +30,7 @@ std::string without_modules(std::string_view script) {
   return out;
 }
 
-// Puts the parts in the places of their names, "{{name}}", in one pass: what is put in is not looked at again.
+// Replaces each "{{name}}" by its part, in one pass, so that inserted text is not expanded again.
 std::string fill(std::string_view form, const std::map<std::string_view, std::string_view>& parts) {
   std::string out;
   for (;;) {
@@ -52,18 +52,18 @@ Page assemble(std::string_view title, std::string_view answers) {
     if (file.name.ends_with(".js")) script += without_modules(file.text);
   }
   Page page;
-  // Styles of single elements are set by the script, through the object model, which needs no permission.
+  // The script sets the styles of single elements through the DOM, which the policy need not allow.
   page.policy = fmt::format(
       "default-src 'none'; script-src {}; style-src {}; img-src data: blob:; connect-src 'self'; base-uri 'none'; "
       "form-action 'none'",
       digest_in_policy(script), digest_in_policy(style));
-  // In JSON, these are the only characters that HTML could take for the end of a script.
+  // In JSON, '<' is the only character with which HTML could end the script.
   std::string data;
   for (const char c : answers) data += c == '<' ? std::string("\\u003c") : std::string(1, c);
   const std::string shown = escape_html(title);
   page.html =
       fill(form, {{"title", shown}, {"policy", page.policy}, {"style", style}, {"script", script}, {"answers", data}});
-  page.policy += "; frame-ancestors 'none'";  // which only a header can say
+  page.policy += "; frame-ancestors 'none'";  // only a header can state this
   return page;
 }
 

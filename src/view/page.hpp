@@ -1,4 +1,4 @@
-// The page: one HTML document with its style, its script and, in a report, its data inside.
+// The page: one HTML document that contains its style, its script and, for a report, its data.
 #pragma once
 
 #include <cstddef>
@@ -13,19 +13,19 @@ namespace tare::view {
 
 struct Page {
   std::string html;
-  std::string policy;  // Content-Security-Policy: nothing but what is in the page, by digest
+  std::string policy;  // Content-Security-Policy: allows only the page's own parts, by digest
 };
 
-// The files of src/view/page: page.html, page.css, then the scripts in the order in which they need each other.
+// The files of src/view/page: page.html, page.css, then the scripts, each after those it needs.
 std::vector<EmbeddedFile> page_files();
 
-// The page that asks a server. `title`: of the document.
+// The page that queries a server. `title`: title of the document.
 Page live_page(std::string_view title);
-// The page that has the answers in it: JSON of {"target": answer, ...}.
+// The page that contains its answers: JSON of the form {"target": answer, ...}.
 Page report_page(std::string_view title, std::string_view answers);
 
 std::string base64(std::span<const std::byte> bytes);
-// Text in HTML.
+// Escapes text for HTML.
 std::string escape_html(std::string_view text);
 
 }  // namespace tare::view

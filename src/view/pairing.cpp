@@ -11,10 +11,10 @@
 namespace tare::view {
 namespace {
 
-// A model by the names of one convention, and which tensor each was. One that is as it was opened is not copied: of very many
-// tensors that would be most of the memory that two models need.
+// A model with names in one convention, and the original index of each tensor. If nothing was renamed, the tensors are
+// not copied: with very many tensors, copies would take most of the memory.
 struct Released {
-  std::shared_ptr<const void> own;  // of the tensors
+  std::shared_ptr<const void> own;  // keeps the tensors alive
   const std::vector<Tensor>* tensors = nullptr;
   std::vector<std::int64_t> origin;
 };
@@ -38,7 +38,7 @@ Released released_from(const std::shared_ptr<const Exhibit>& exhibit) {
   try {
     format->release(*model, changes, renamed);
   } catch (const Error&) {
-    return as_it_is(exhibit);  // of an unknown kind: names as they are
+    return as_it_is(exhibit);  // unknown kind of model: keep the names
   }
   std::unordered_map<std::string_view, std::int64_t> before, after;
   for (std::size_t i = 0; i < shown.tensors.size(); ++i)
@@ -82,7 +82,7 @@ Pairing join(const Released& a, const Released& b, std::size_t count_a, std::siz
   return pairing;
 }
 
-// How many pairs have a tensor of each.
+// How many names both have.
 std::size_t matched(const Released& a, const Released& b) {
   std::unordered_set<std::string_view> names;
   for (const Tensor& tensor : *b.tensors) names.insert(tensor.name);

@@ -13,7 +13,7 @@ struct Hue {
   std::string_view part, colour;
 };
 
-// The first whose word is in the type's name: floats blue to green, 8 bits olive, fewer bits warmer.
+// The first entry whose word is in the type's name decides: floats are blue to green, 8 bits olive, fewer bits warmer.
 constexpr Hue kHues[] = {
     {"f64", "#332288"}, {"bf16", "#44aa99"}, {"f16", "#88ccee"},  {"f32", "#4477aa"}, {"f8", "#999933"},
     {"fp8", "#999933"}, {"q8", "#999933"},   {"int8", "#999933"}, {"i8", "#999933"},  {"u8", "#bbbbbb"},
@@ -33,7 +33,7 @@ std::string_view colour_of_type(std::string_view type) {
 
 std::string diverging(double share) {
   if (!std::isfinite(share)) return "#d8d8d8";
-  // Small values are most of a tensor: the square root gives them room.
+  // Most values of a tensor are small; the square root spreads them over more colours.
   const double depth = std::sqrt(std::min(1.0, std::abs(share)));
   const std::array<double, 3> end =
       share < 0 ? std::array<double, 3>{33, 102, 172} : std::array<double, 3>{178, 24, 43};

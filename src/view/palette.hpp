@@ -1,4 +1,5 @@
-// The colours of types: Paul Tol's, which people with any colour vision can tell apart. page/colour.js has the same.
+// Colours of types: Paul Tol's palette, which is safe for all kinds of colour vision. page/colour.js has the same
+// colours.
 #pragma once
 
 #include <string>
@@ -7,7 +8,7 @@
 namespace tare::view {
 
 std::string_view colour_of_type(std::string_view type);
-// From blue by white to red, for -1 to 1; grey for what is not a number.
+// From blue (-1) through white to red (1); grey for NaN and infinities.
 std::string diverging(double share);
 
 }  // namespace tare::view

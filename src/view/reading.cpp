@@ -12,7 +12,7 @@
 namespace tare::view {
 namespace {
 
-// Entering a blob this finely costs about nothing.
+// Up to this granularity, entering a blob at any position costs almost nothing.
 constexpr std::uint64_t kFine = 64 << 10;
 constexpr std::size_t kWaste = 64 << 10;
 

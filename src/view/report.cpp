@@ -13,32 +13,32 @@
 namespace tare::view {
 namespace {
 
-constexpr std::size_t kMostListed = 4000;                           // rows of the list of tensors
+constexpr std::size_t kMostListed = 4000;                           // table rows of the list of tensors
 constexpr std::size_t kMostShown = 400;                             // tensors with numbers and pictures
-constexpr std::size_t kMostNested = 200, kLargestValue = 32 << 10;  // nested metadata: answers, bytes of one
-constexpr std::size_t kMostAttached = 16, kAllFiles = 512 << 10;    // attachments: how many, bytes of all
+constexpr std::size_t kMostNested = 200, kLargestValue = 32 << 10;  // nested metadata: number of answers, bytes of one
+constexpr std::size_t kMostAttached = 16, kAllFiles = 512 << 10;    // attachments: number, bytes of all together
 constexpr std::size_t kMostBytesShown = 50;                         // findings with the bytes around them
-constexpr std::size_t kFiner = std::size_t{5} << 18;                // kept free for values and finer pictures
-constexpr std::size_t kSmallTensor = 6 << 10;                       // bytes of values that take the place of a picture
-constexpr std::size_t kWholeTensor = 96 << 10;                      // of values that are added where there is room
+constexpr std::size_t kFiner = std::size_t{5} << 18;                // reserved for values and finer pictures
+constexpr std::size_t kSmallTensor = 6 << 10;   // up to this many bytes, the values replace the picture
+constexpr std::size_t kWholeTensor = 96 << 10;  // up to this many bytes, values are added if there is space
 
-// Answers under what would be asked for.
+// Answers, by the request that they answer.
 class Answers {
  public:
   explicit Answers(const Service& service) : service_(service) {}
 
-  // False when there is no room for it. What cannot be answered is left out: the page says so.
+  // Returns false if there is no space. A request that fails is omitted; the page reports that.
   bool add(const std::string& target) {
     const Answer answer = service_.answer(target, false, Service::Files::unchecked);
     return answer.status != 200 || put(target, answer.body);
   }
-  // The same of what is left out if it is large.
+  // The same, but also omits an answer of more than `most` bytes.
   bool add_small(const std::string& target, std::size_t most) {
     const Answer answer = service_.answer(target, false, Service::Files::unchecked);
     return answer.status == 200 && answer.body.size() <= most && put(target, answer.body);
   }
   std::size_t size() const { return size_; }
-  // Bytes of the report that are not to be used yet; and what is left without them.
+  // Reserves bytes of the report; `room` is the space left, including the reserved bytes.
   void keep_free(std::size_t bytes) { free_ = bytes; }
   std::size_t room() const { return kMostReport - kPage - std::min(size_, kMostReport - kPage); }
   bool put(const std::string& target, std::string_view body) {
@@ -50,7 +50,7 @@ class Answers {
     size_ += size;
     return true;
   }
-  // All of them, or none.
+  // Adds all entries or none.
   bool put_all(const std::vector<std::pair<std::string, std::string>>& entries) {
     std::size_t size = 0;
     for (const auto& [target, body] : entries) size += size_in_page(target) + size_in_page(body) + 8;
@@ -61,18 +61,18 @@ class Answers {
   std::string finish() const { return "{" + text_ + "}"; }
 
  private:
-  // In the page a '<' is spelled with six letters.
+  // The page writes '<' as a six-character escape.
   static std::size_t size_in_page(std::string_view text) {
     return text.size() + 5 * static_cast<std::size_t>(std::count(text.begin(), text.end(), '<'));
   }
 
-  static constexpr std::size_t kPage = 512 << 10;  // room for the page itself
+  static constexpr std::size_t kPage = 512 << 10;  // size of the page itself, at most
   const Service& service_;
   std::string text_;
   std::size_t size_ = 0, free_ = 0;
 };
 
-// Entries, and what is in those that are nested or long, as far as that goes.
+// Adds the entries, then the contents of nested and long ones, as far as there is space.
 void add_metadata(Answers& answers, const Service& service, std::string_view what, const std::string& end,
                   const std::string& at, int depth, std::size_t& room) {
   constexpr int kDeepest = 6;
@@ -132,7 +132,7 @@ void add_model(Answers& answers, const Service& service, const Exhibit& model, s
       answers.add_small(fmt::format("attachment?attachment={}{}", i, end), kAllFiles / 4);
 }
 
-// The bytes around what was found, as the page asks for them.
+// Adds the bytes around each finding, as the page requests them.
 void add_findings(Answers& answers, std::string_view found, const std::string& end) {
   wire::TreeBounds bounds;
   const Value answer = wire::read_json(found, bounds);
@@ -152,16 +152,16 @@ void add_findings(Answers& answers, std::string_view found, const std::string& e
   }
 }
 
-// A tensor that the report shows: of one model, or of both.
+// A tensor that the report shows: from one model or both.
 struct ShownTensor {
   std::size_t model = 0, tensor = 0;
   std::int64_t other = -1;     // its counterpart's number in the second model
-  const Pair* pair = nullptr;  // if it has one
+  const Pair* pair = nullptr;  // null if it has none
   std::uint64_t bytes = 0;
   bool whole = false;  // all of its values are in the report
 };
 
-// What is looked at: one tensor, or two and their difference, each as the requests name it.
+// One thing to read: a tensor, or for a pair each side and the difference, named as in requests.
 struct Look {
   std::string request;  // "tensor=3&of=left"
   Tensor tensor;
@@ -178,25 +178,25 @@ std::vector<Look> looks_of(const std::vector<ExhibitPtr>& models, const ShownTen
   for (const std::string_view of : {"left", "right", "error"}) {
     try {
       looks.push_back({fmt::format("{}&of={}", request, of), side_of(*shown.pair, of), of == "error"});
-    } catch (const Error&) {  // shapes that differ have no difference; the page says so
+    } catch (const Error&) {  // tensors of different shapes have no difference; the page reports that
     }
   }
   return looks;
 }
 
-// Adds what `make` makes; what cannot be made is left out. False when there is no room for it.
+// Adds the result of `make`, or nothing if that fails. Returns false if there is no space.
 template <typename Make>
 bool add_made(Answers& answers, const std::string& target, const Make& make) {
   std::string made;
   try {
     made = make();
   } catch (const Error&) {
-    return true;  // it has no numbers, or cannot be decoded
+    return true;  // it has no numbers or cannot be decoded
   }
   return answers.put(target, made);
 }
 
-// All of its values, for all sides that are stored, or for none. The difference of two is the page's to compute.
+// Adds all values of every stored side, or nothing. The page computes the difference itself.
 bool add_whole(Answers& answers, const std::vector<Look>& looks) {
   std::vector<std::pair<std::string, std::string>> made;
   try {
@@ -219,7 +219,7 @@ std::uint64_t size_of_whole(const std::vector<Look>& looks) {
   return looks.empty() ? UINT64_MAX : size;
 }
 
-// Numbers and a small picture of a tensor; of one that both models have, of both and of their difference.
+// Adds the numbers and a small picture of a tensor; for a pair, of both sides and the difference.
 bool add_tensor(Answers& answers, const std::vector<Look>& looks, ShownTensor& shown) {
   const auto facts = [&](std::size_t tensor, std::string_view end) {
     return answers.add(fmt::format("tensor?tensor={}{}", tensor, end)) &&
@@ -239,14 +239,14 @@ bool add_tensor(Answers& answers, const std::vector<Look>& looks, ShownTensor& s
   return true;
 }
 
-// The largest first, a tensor and its counterpart together.
+// Largest first, a tensor together with its counterpart.
 std::vector<ShownTensor> tensors_to_show(const std::vector<ExhibitPtr>& models, const Pairing* pairing) {
   std::vector<ShownTensor> order;
   for (std::size_t m = 0; m < models.size(); ++m)
     for (std::size_t i = 0; i < std::min(models[m]->items().size(), kMostListed); ++i) {
       const std::int64_t pair = pairing == nullptr ? -1 : (m == 0 ? pairing->of_a : pairing->of_b)[i];
       const Pair* const found = pair < 0 ? nullptr : &pairing->pairs[static_cast<std::size_t>(pair)];
-      if (m == 1 && found != nullptr && found->a >= 0) continue;  // with its counterpart
+      if (m == 1 && found != nullptr && found->a >= 0) continue;  // shown with its counterpart
       const std::int64_t other = m == 0 && found != nullptr ? found->b : -1;
       order.push_back({m, i, other, other < 0 ? nullptr : found, models[m]->items()[i].stored});
     }
@@ -256,8 +256,8 @@ std::vector<ShownTensor> tensors_to_show(const std::vector<ExhibitPtr>& models, 
   return order;
 }
 
-// First every tensor's facts and a small picture of it, as far as there is room; then, in the room that was kept for it, more
-// values: all of small tensors, the smallest first, and finer pictures, of the largest first.
+// First adds each tensor's facts and a small picture, as far as there is space. Then uses the reserved space for more:
+// all values of small tensors, smallest first, and finer pictures, largest tensors first.
 void add_tensors(Answers& answers, const std::vector<ExhibitPtr>& models, const Pairing* pairing) {
   std::vector<ShownTensor> order = tensors_to_show(models, pairing);
   answers.keep_free(kFiner);
@@ -293,7 +293,7 @@ std::string report(const Service& service) {
   const auto models = service.models();
   service.check();
   Answers answers(service);
-  // The page goes to others: names of files, and not where they are on this machine.
+  // The report may be sent to others, so it contains file names without their directories.
   answers.put("overview", service.call("overview?names=1"));
   for (std::size_t i = 0; i < models.size(); ++i) add_model(answers, service, *models[i], i == 0 ? "a" : "b");
   if (models.size() == 2)

@@ -37,38 +37,38 @@ struct Exchange {
   Exchange(const Exchange&) = delete;
   Exchange& operator=(const Exchange&) = delete;
 
-  std::atomic<std::size_t>& living;  // exchanges of the server
+  std::atomic<std::size_t>& living;  // number of live exchanges of the server
   std::string target;
   Admission admission;
   bool begun = false, asked = false, ready = false, dear = false;
-  Stop stop;      // of one that is dear: its client has gone
-  Answer answer;  // lives until the client has it
+  Stop stop;      // requested if the client disconnects, for requests that read data
+  Answer answer;  // lives until the client has received it
 };
 
-// A connection. It owns its request, because the library does not report the end of every request that it began: one whose
-// head takes more memory than kClientMemory ends without a word. The end of a connection is always reported.
+// A connection. It owns its request, because the library does not report the end of every request: a request whose head
+// needs more memory than kClientMemory ends silently. The end of a connection is always reported.
 struct Client {
   enum class Does : std::uint8_t { ask, wait, take };
   int descriptor = -1;
   Does does = Does::ask;
   ServerClock::time_point since = ServerClock::now();
-  std::size_t held = 0;  // bytes of an answer that it has not taken yet
-  bool known = false;    // it has shown the secret
+  std::size_t held = 0;  // bytes of an answer that the client has not received yet
+  bool known = false;    // it has sent the token
   std::unique_ptr<Exchange> exchange = {};
 };
 
-// A connection that is suspended, which the library leaves alone until it is resumed, and what was asked on it.
+// A suspended connection, which the library does not touch until it is resumed, and its request.
 struct Asked {
   MHD_Connection* connection = nullptr;
   Exchange* exchange = nullptr;
   int descriptor = -1;
 };
 
-// Threads that answer one kind of request, and who waits for one of them.
+// Threads that answer one kind of request, and the requests that wait for them.
 struct Lane {
   unsigned threads = 2;
-  std::size_t most = 128;  // that may wait
-  int behind = 0;          // how far its threads stay behind others
+  std::size_t most = 128;  // limit of the queue
+  int behind = 0;          // how much lower the priority of its threads is (nice value)
   std::condition_variable wake = {};
   std::deque<Asked> waiting = {};
   std::vector<Asked> running = {};
@@ -86,20 +86,22 @@ using Clock = ServerClock;
 using std::chrono::seconds;
 
 constexpr unsigned kMostClients = 256, kManyClients = 64;
-// Places beyond those, for clients that come while others are being sent away for them.
+// More connections than kMostClients, so that newcomers can connect while others are being disconnected.
 constexpr unsigned kPlaces = 2 * kMostClients;
-constexpr int kBacklog = 4096;                   // connections that the kernel keeps for us; it may allow fewer
-constexpr std::size_t kClientMemory = 32 << 10;  // head of a request and the like
-// Bytes that are kept of what a request asks for: enough to see that it is too long.
+constexpr int kBacklog = 4096;                   // connections that the kernel queues for us; it may allow fewer
+constexpr std::size_t kClientMemory = 32 << 10;  // for the head of a request
+// Bytes of a request's target that are kept: enough to see that it is too long.
 constexpr std::size_t kMostKept = kMostTarget + 256;
-constexpr std::size_t kMostWaiting = 128;       // requests that no thread has begun
-constexpr std::size_t kMostDear = 96;           // the same of those that read data
-constexpr std::size_t kMostHeld = 64 << 20;     // bytes of answers that clients have not taken yet
-constexpr unsigned kWorkers = 2;                // of each kind
-constexpr int kDearBehind = 3;                  // a picture may come a moment later than a list
-constexpr std::chrono::milliseconds kLook{50};  // how often to see whether those who wait for data are still there
+constexpr std::size_t kMostWaiting = 128;    // requests that no thread has begun
+constexpr std::size_t kMostDear = 96;        // the same, for requests that read data
+constexpr std::size_t kMostHeld = 64 << 20;  // bytes of answers that clients have not received yet
+constexpr unsigned kWorkers = 2;             // per kind of request
+constexpr int kDearBehind = 3;               // lists take priority over pictures
+// How often to check whether clients that wait for data are still connected.
+constexpr std::chrono::milliseconds kLook{50};
 constexpr double kPerSecond = 200, kBurst = 400;
-// How long a client may take to say what it wants, when there are few of them and when there are many, and to take the answer.
+// How long a client may take to send its request, and to receive the answer. ServerOptions::short_patience replaces the
+// first if there are many clients.
 constexpr seconds kPatience{10}, kSendingPatience{60};
 
 Error cannot_listen(const ServerOptions& options, std::string_view why) {
@@ -108,7 +110,8 @@ Error cannot_listen(const ServerOptions& options, std::string_view why) {
 }
 
 Socket listen_on(ServerOptions options) {
-  for (const std::string& host : options.hosts) static_cast<void>(spelled_host(host, options.port));  // or throws
+  // Throws if the name is invalid.
+  for (const std::string& host : options.hosts) static_cast<void>(spelled_host(host, options.port));
   if (options.address == "localhost") options.address = "127.0.0.1";
   addrinfo hints{}, *found = nullptr;
   hints.ai_flags = AI_NUMERICHOST | AI_PASSIVE;
@@ -141,7 +144,8 @@ Socket listen_on(ServerOptions options) {
 
 bool is_any(const Socket& socket) { return socket.shown == "0.0.0.0" || socket.shown == "[::]"; }
 
-// The machine's own addresses, as a link spells them. A name can be made to lead here; an address is what it says.
+// The machine's own addresses, as links spell them. Accepting them is safe: DNS rebinding can forge a name but not an
+// address.
 std::vector<std::string> own_addresses() {
   std::vector<std::string> found;
   ifaddrs* all = nullptr;
@@ -154,13 +158,13 @@ std::vector<std::string> own_addresses() {
     const socklen_t size = family == AF_INET ? sizeof(sockaddr_in) : sizeof(sockaddr_in6);
     if (::getnameinfo(at->ifa_addr, size, text, sizeof text, nullptr, 0, NI_NUMERICHOST) != 0) continue;
     const std::string_view name = text;
-    if (name.find('%') != std::string_view::npos) continue;  // of one interface, which browsers do not take
+    if (name.find('%') != std::string_view::npos) continue;  // link-local with a scope, which browsers do not accept
     found.push_back(family == AF_INET6 ? fmt::format("[{}]", name) : std::string(name));
   }
   return found;
 }
 
-// By these names a client may address the server.
+// The names by which a client may address the server.
 std::vector<std::string> names_of(const Socket& socket, const ServerOptions& options) {
   std::vector<std::string> names = {socket.shown, "127.0.0.1", "localhost", "[::1]"};
   if (is_any(socket))
@@ -200,9 +204,9 @@ struct Server::State {
   Rate rate{kPerSecond, kBurst};
   MHD_Daemon* daemon = nullptr;
   std::atomic<bool> shown = false;
-  std::atomic<std::size_t> exchanges = 0;  // kept by clients, in total
+  std::atomic<std::size_t> exchanges = 0;  // total, over all clients
 
-  std::mutex mutex;  // of all that follows
+  std::mutex mutex;  // guards the members below
   std::condition_variable janitor_wake;
   std::list<Client> clients;
   Lane cheap{.threads = kWorkers, .most = kMostWaiting};
@@ -210,7 +214,7 @@ struct Server::State {
   bool ending = false;
   std::vector<std::jthread> workers;
   std::jthread janitor;
-  std::vector<Asked> gone;  // the janitor's own
+  std::vector<Asked> gone;  // used only by the janitor thread
 
   State(const Service& s, const Page& p, const ServerOptions& asked)
       : service(s),
@@ -224,7 +228,7 @@ struct Server::State {
     service.expect_requests();
   }
 
-  // Also of a server that could not be started as a whole.
+  // Also runs if the server could only be started partly.
   ~State() {
     {
       const std::scoped_lock lock(mutex);
@@ -233,7 +237,7 @@ struct Server::State {
       for (const Asked& asked : dear.running) asked.exchange->stop.ask();
     }
     for (std::condition_variable* const sleeper : {&cheap.wake, &dear.wake, &janitor_wake}) sleeper->notify_all();
-    // Requests that wait are answered first: a connection that is suspended cannot be closed.
+    // First answer the waiting requests: a suspended connection cannot be closed.
     workers.clear();
     janitor = {};
     if (daemon != nullptr)
@@ -244,7 +248,7 @@ struct Server::State {
   State(const State&) = delete;
   State& operator=(const State&) = delete;
 
-  // Client of a connection; under the mutex.
+  // The client of a connection. Needs the mutex.
   Client* client_of(MHD_Connection* connection) const {
     const auto* const info = http.get_connection_info(connection, MHD_CONNECTION_INFO_SOCKET_CONTEXT);
     return info == nullptr ? nullptr : static_cast<Client*>(info->socket_context);
@@ -264,7 +268,7 @@ struct Server::State {
     if (Client* const client = client_of(connection)) client->known = true;
   }
 
-  // What the library calls at the beginning of a request. Null: no client is left to own it.
+  // The library calls this at the beginning of a request. Returns null if the client is gone.
   Exchange* begin(MHD_Connection* connection, std::string_view target) {
     auto made = std::make_unique<Exchange>(exchanges);
     made->target = target.substr(0, kMostKept);
@@ -295,9 +299,8 @@ struct Server::State {
     }
   }
 
-  // When all places are taken, a newcomer gets the place of the stranger that has been idle for the longest time, or else
-  // of the client that has been idle for the longest time. The newcomer is refused only if all others wait for an answer.
-  // Needs the mutex.
+  // If all places are taken, disconnects the client that has been idle longest, preferring clients that have not sent
+  // the token. The newcomer is refused only if all others wait for an answer. Needs the mutex.
   void make_room(const Client& newcomer) {
     const auto is_there = [](const Client& client) { return client.descriptor >= 0; };
     if (static_cast<std::size_t>(std::ranges::count_if(clients, is_there)) <= kMostClients) return;
@@ -317,7 +320,8 @@ struct Server::State {
     goes->descriptor = -1;
   }
 
-  // Sends away who takes too long. The descriptor is still the client's: it is closed after `greet` has been told.
+  // Disconnects clients that take too long. The descriptor still belongs to the client: the library closes it only
+  // after it has reported the end of the connection.
   void send_away() {
     const std::scoped_lock lock(mutex);
     const Clock::time_point now = Clock::now();
@@ -340,7 +344,7 @@ struct Server::State {
         if (lane.waiting.empty()) return;
         next = lane.waiting.front();
         lane.waiting.pop_front();
-        lane.running.push_back(next);  // which has room for it
+        lane.running.push_back(next);  // its capacity is reserved
       }
       Exchange& exchange = *next.exchange;
       if (exchange.stop.asked()) {
@@ -359,14 +363,14 @@ struct Server::State {
     }
   }
 
-  // Lets the library send what there is; after this it may close the connection, and the exchange goes.
+  // Lets the library send the answer. Afterwards it may close the connection, which destroys the exchange.
   void resume(const Asked& asked) const {
     asked.exchange->ready = true;
     http.resume_connection(asked.connection);
   }
 
-  // Data is not read for those who have gone. While a connection is suspended its descriptor stays what it is, and nobody
-  // else looks at it.
+  // Stops reading data for clients that have disconnected. The descriptor of a suspended connection stays valid, and no
+  // other thread polls it.
   void forget_the_gone() {
     const auto has_gone = [](const Asked& asked) {
       pollfd look{asked.descriptor, POLLRDHUP, 0};
@@ -379,7 +383,7 @@ struct Server::State {
         if (has_gone(asked)) asked.exchange->stop.ask();
       std::erase_if(dear.waiting, [&](const Asked& asked) {
         if (!has_gone(asked)) return false;
-        gone.push_back(asked);  // which has room for it
+        gone.push_back(asked);  // its capacity is reserved
         return true;
       });
     }
@@ -389,7 +393,7 @@ struct Server::State {
     }
   }
 
-  // Takes the request into its queue and suspends the connection; false when there is no room.
+  // Queues the request and suspends its connection. Returns false if the queue is full.
   bool queue(MHD_Connection* connection, Exchange& exchange) {
     exchange.dear = service.is_dear(exchange.admission.target);
     const auto* const info = http.get_connection_info(connection, MHD_CONNECTION_INFO_CONNECTION_FD);
@@ -399,7 +403,7 @@ struct Server::State {
     lane.waiting.push_back({connection, &exchange, info == nullptr ? -1 : info->connect_fd});
     http.suspend_connection(connection);
     lane.wake.notify_one();
-    if (exchange.dear) janitor_wake.notify_one();  // who may sleep longer without any
+    if (exchange.dear) janitor_wake.notify_one();  // without such requests it sleeps longer
     return true;
   }
 
@@ -422,7 +426,7 @@ struct Server::State {
     }
   }
 
-  // `body` lives longer than the exchange does.
+  // `body` must outlive the exchange.
   MHD_Result reply(MHD_Connection* connection, int status, const std::string& body, bool is_page = false,
                    const char* allowed = "POST") {
     now_does(connection, Client::Does::take);
@@ -457,7 +461,7 @@ struct Server::State {
         [](void* to, MHD_ValueKind, const char* key, const char* value) {
           Head& out = static_cast<Gathered*>(to)->head;
           const std::string_view text = value == nullptr ? "" : value;
-          try {  // nothing may be thrown through the library
+          try {  // no exception may pass through the library
             if (::strcasecmp(key, "Host") == 0) out.hosts.push_back(text);
             if (::strcasecmp(key, "Origin") == 0) out.origins.push_back(text);
           } catch (...) {
@@ -474,7 +478,7 @@ struct Server::State {
     return std::move(gathered.head);
   }
 
-  // An answer that says no; without words if there is no memory for them.
+  // An error as an answer; its body is empty if there is no memory for it.
   static Answer refusal_of(int status, ErrorKind kind, std::string_view rule, std::string_view sentence) noexcept {
     try {
       return {status, error_json(Error(kind, rule, sentence))};
@@ -488,7 +492,8 @@ struct Server::State {
     return reply(connection, exchange.answer.status, exchange.answer.body, false, "GET, HEAD, POST");
   }
 
-  // What clients ask for and do not take is memory: if it becomes too much, those are sent away who have taken longest.
+  // Records an answer that the client has not received yet. If all of these take too much memory, disconnects the
+  // clients that have held theirs longest.
   void hold(MHD_Connection* connection, std::size_t bytes) {
     const std::scoped_lock lock(mutex);
     Client* const own = client_of(connection);
@@ -529,7 +534,7 @@ struct Server::State {
       now_known(connection);
       if (!rate.admit(Clock::now()))
         return refuse(connection, exchange, {429, "view.rate", "too many requests in a second"});
-      return MHD_YES;  // asked again when all of the request has come
+      return MHD_YES;  // the library calls again when the request is complete
     }
     if (exchange.admission.room == Room::page) {
       shown.store(true, std::memory_order_relaxed);
@@ -553,7 +558,7 @@ Server::Server(const Service& service, const Page& page, const ServerOptions& op
                          const char*, std::size_t* upload, void** context) -> MHD_Result {
     auto* const exchange = static_cast<Exchange*>(*context);
     if (exchange == nullptr) return MHD_NO;
-    if (*upload != 0) return MHD_NO;  // a body after all
+    if (*upload != 0) return MHD_NO;  // the request has a body after all
     try {
       return static_cast<State*>(self)->access(connection, method, *exchange);
     } catch (...) {
@@ -575,7 +580,7 @@ Server::Server(const Service& service, const Page& page, const ServerOptions& op
     try {
       static_cast<State*>(self)->greet(connection, context, code);
     } catch (...) {
-      *context = nullptr;  // nobody watches it but the library's own limit on idle time
+      *context = nullptr;  // only the library's own idle limit still watches this connection
     }
   };
   state.daemon = state.http.start_daemon(

@@ -19,10 +19,10 @@ namespace {
 struct Row {
   std::string_view name;
   Endpoint endpoint;
-  std::string_view parameters;  // what it may be asked with
-  bool change = false;          // starts work: POST
-  bool fresh = true;            // looks at files: first make sure that they are those that were opened
-  bool dear = false;            // reads data
+  std::string_view parameters;  // names of the parameters it accepts
+  bool change = false;          // starts work, so it needs POST
+  bool fresh = true;            // first checks that the files are still those that were opened
+  bool dear = false;            // reads the model's data
 };
 constexpr bool kLooks = false, kStarts = true, kFresh = true, kReads = true;
 
@@ -62,7 +62,7 @@ const Row* find_row(std::string_view name) {
   return row == std::end(kRows) ? nullptr : row;
 }
 
-// Whether a request of that name starts something.
+// Whether a request of that name needs POST.
 bool wants_post(std::string_view name) {
   const Row* const row = find_row(name);
   return name == kReopen || (row != nullptr && row->change);
@@ -74,7 +74,7 @@ const Row& row_of(const Query& query) {
     throw Error(ErrorKind::not_found, "view.endpoint",
                 fmt::format("no endpoint is called '{}'; the choices are {}", query.endpoint(),
                             fmt::join(endpoint_names(), ", ")));
-  // A word that is spelled wrong would be a question that was not asked.
+  // A misspelled parameter is an error, because ignoring it would answer another question.
   for (const auto& [key, value] : query.parameters()) {
     bool known = false;
     for (std::string_view words = row->parameters; !words.empty() && !known;) {
@@ -132,7 +132,7 @@ void Service::show(std::vector<ExhibitPtr> models) const {
     const std::scoped_lock lock(mutex_);
     std::swap(shown_, next);
   }
-  // What was shown before goes when the last request that looks at it has its answer; its long work has to stop.
+  // The previous models are closed when the last request that uses them ends; their jobs must be stopped.
   if (next.jobs != nullptr) next.jobs->clear();
 }
 
@@ -155,7 +155,7 @@ bool Service::is_dear(std::string_view target) const noexcept {
     const Row* const row = find_row(query.endpoint());
     return row != nullptr && row->dear && !is_answered_by_job(shown(), query);
   } catch (...) {
-    return false;  // what is not a request is refused in no time
+    return false;  // an invalid request is refused without reading anything
   }
 }
 
@@ -188,7 +188,7 @@ std::string Service::respond(std::string_view target, bool change, Files files) 
     for (const ExhibitPtr& model : context.models) model->check();
   JsonWriter json(text);
   row.endpoint(context, query, json);
-  // What was read may be of a file that changed on the way.
+  // A file may have changed while it was read.
   if (checked)
     for (const ExhibitPtr& model : context.models) model->check();
   return text;
@@ -197,12 +197,12 @@ std::string Service::respond(std::string_view target, bool change, Files files) 
 std::string Service::call_and_wait(const std::string& asked) const {
   std::string target = asked, text = call(target);
   constexpr std::string_view kNotStarted = "{\"started\":false";
-  // Asking how far it is begins it: nobody else will. Stopping it does not.
+  // Here a request for the progress of work also starts it, because no other client will. A request to stop does not.
   if (text.starts_with(kNotStarted) && find_row(target.substr(0, target.find('?')) + "/start") != nullptr) {
     target.insert(std::min(target.find('?'), target.size()), "/start");
     text = call(target);
   }
-  // "check/start?of=b" becomes "check?of=b", which says how far it is.
+  // "check/start?of=b" becomes "check?of=b", which reports the progress.
   const std::size_t slash = target.find('/'), mark = std::min(target.find('?'), target.size());
   if (slash >= mark || slash == std::string::npos) return text;
   const bool numbers = target.starts_with("numbers/");
@@ -228,7 +228,7 @@ Answer Service::answer(std::string_view target, bool change, Files files) const 
       return {500, error_json(Error(ErrorKind::io, "view.failed", error.what()))};
     }
   } catch (...) {
-    return {503, {}};  // not even memory to say so
+    return {503, {}};  // not even memory for an error
   }
 }
 

@@ -1,5 +1,5 @@
-// What `tare view` answers: endpoints that make JSON of one or two models, each bounded whatever the models are. The server,
-// the report, `--json` and the tests call the same function, `answer`. May be called from many threads.
+// The answers of `tare view`: endpoints that produce JSON about one or two models, of bounded size whatever the models
+// are. The server, the report, `--json` and the tests all call `answer`. Thread-safe.
 #pragma once
 
 #include <atomic>
@@ -20,11 +20,11 @@
 
 namespace tare::view {
 
-// No answer is larger; an endpoint that would be is a defect, which the tests look for.
+// The largest answer. An endpoint that exceeds it has a bug; the tests check this.
 inline constexpr std::size_t kMostAnswer = std::size_t{2} << 20;
 
 struct Answer {
-  int status = 200;  // of HTTP
+  int status = 200;  // HTTP status
   std::string body;  // JSON
 };
 
@@ -37,14 +37,14 @@ class Context {
   explicit Context(std::vector<ExhibitPtr> shown);
 
   std::vector<ExhibitPtr> models;  // one or two
-  std::shared_ptr<Jobs> jobs;      // of these models: opened again, they have others
-  // The model that "of" names: a (the first, and the default) or b; for what two models share, the first. Throws
-  // `view.request` when there is none.
+  std::shared_ptr<Jobs> jobs;      // belong to these models; a reopened model gets new ones
+  // The model that the parameter "of" names: a (the first, the default) or b; the first for anything about both. Throws
+  // `view.request` if there is no such model.
   const Exhibit& model(const Query& query) const;
   ExhibitPtr shared(const Query& query) const;
 
   bool has_two() const { return comparison_ != nullptr; }
-  // What there is of two models. Throws `view.request` when there is one: nothing else leads to it.
+  // The comparison of the two models. Throws `view.request` if there is only one.
   const std::shared_ptr<Comparison>& comparison() const;
   const Pairing& pairing() const { return comparison()->pairing(); }
 
@@ -56,30 +56,30 @@ class Service {
  public:
   // Opens one or two models. Throws what `open` throws.
   Service(const std::vector<std::string>& paths, const ReadOptions& options);
-  // Models that are open already, which cannot be opened again.
+  // Takes models that are open already. They cannot be reopened.
   explicit Service(std::vector<ExhibitPtr> models);
 
-  // Whether an answer first checks that none of the models' files changed. A model may have thousands of files: a caller that
-  // asks hundreds of times leaves that out, and calls `check` before and after all of them.
+  // Whether an answer first checks that no file of the models has changed. A model may have thousands of files, so a
+  // caller with hundreds of requests skips this and calls `check` before and after all of them.
   enum class Files : std::uint8_t { checked, unchecked };
-  // Throws when a file of a model changed, vanished or was replaced.
+  // Throws if a file of a model was changed, deleted or replaced.
   void check() const;
 
-  // `change`: the request may start work (POST); others only look. Errors become an answer with the status that fits.
+  // `change`: the request may start work (POST). Errors become an answer with a matching HTTP status.
   Answer answer(std::string_view target, bool change = false, Files files = Files::checked) const noexcept;
   // The same, but throws.
   std::string call(std::string_view target, bool change = true) const;
-  // The same, and waits for work that the request starts.
+  // The same, and waits for any work that the request starts.
   std::string call_and_wait(const std::string& asked) const;
 
-  // Whether answering reads the model's data, and so may take as long as a disk or a decoder likes. All else is answered from
-  // memory: a server must not let it wait for this.
+  // Whether the answer needs the model's data and may therefore take long. All other requests are answered from memory,
+  // and a server must not let them wait for these.
   bool is_dear(std::string_view target) const noexcept;
-  // There will be many requests: long work is to leave the processors to them.
+  // Announces many requests: long work then yields the processors to them.
   void expect_requests() const;
 
   std::vector<ExhibitPtr> models() const;
-  std::shared_ptr<const Pairing> pairing() const;  // null for one model
+  std::shared_ptr<const Pairing> pairing() const;  // null if there is one model
 
  private:
   std::string respond(std::string_view target, bool change, Files files) const;
@@ -89,16 +89,16 @@ class Service {
 
   std::vector<std::string> paths_;
   ReadOptions options_;
-  mutable std::mutex opening_;  // one at a time
-  mutable std::mutex mutex_;    // of what is shown
+  mutable std::mutex opening_;  // held while a model is opened; one at a time
+  mutable std::mutex mutex_;    // guards shown_
   mutable Context shown_;
   mutable std::atomic<bool> requests_expected_{false};
 };
 
-// The names of the endpoints, those that need a POST last.
+// The names of the endpoints; those that need POST are last.
 std::vector<std::string_view> endpoint_names();
 
-// {"error":{...}}, as every endpoint says it.
+// {"error":{...}}, the form that every endpoint uses.
 std::string error_json(const Error& error);
 int status_of(const Error& error);
 

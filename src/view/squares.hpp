@@ -1,4 +1,4 @@
-// A sum of squares that neither overflows nor vanishes, whatever the doubles are.
+// A sum of squares that neither overflows nor underflows, whatever the doubles are.
 #pragma once
 
 #include <cmath>
@@ -6,8 +6,8 @@
 
 namespace tare::view {
 
-// Three sums, as in Blue's algorithm: of what has a square, of what is too large for one, and of what is too small. Numbers of
-// f32 and of smaller types only ever need the first.
+// Three sums, as in Blue's algorithm: of values whose squares are representable, of larger values, and of smaller ones.
+// Values of f32 and smaller types only need the first.
 struct Squares {
   double usual = 0, large = 0, small = 0;
 

@@ -60,11 +60,11 @@ class Drawing {
   std::string body_;
 };
 
-// About how many letters fit.
+// Shortens text to about the number of letters that fit.
 std::string fitted(std::string_view text, double width, double size = 11) {
   const auto room = static_cast<std::size_t>(std::max(0.0, (width - 6) / (size * 0.56)));
   if (room < 3) return {};
-  // Names of files need not be ASCII; letters are not cut into bytes.
+  // File names may contain multi-byte characters, which must not be split.
   if (text.size() <= room || std::any_of(text.begin(), text.end(), [](char c) { return (c & 0x80) != 0; }))
     return std::string(text);
   return std::string(text.substr(0, room - 1)) + "…";
@@ -236,7 +236,7 @@ std::string draw_errors(const Service& service) {
     if (error > 0 && std::isfinite(error))
       least = std::min(least, std::log10(error)), most = std::max(most, std::log10(error));
   }
-  // What is infinite has the line above all others.
+  // Infinite errors are drawn on a line above all others.
   least = std::floor(least), most = std::max(std::ceil(most), least + 1) + (infinite ? 1 : 0);
   for (double decade = least; decade <= most; ++decade) {
     const double y = 20 + kHeight * (most - decade) / (most - least);

@@ -9,8 +9,8 @@
 
 namespace tare::view {
 
-// treemap, layers, map, errors, or histogram and heat with a tensor: "heat:model.embed_tokens.weight". Throws usage
-// `view.picture` for another name, and what the endpoints throw.
+// `name`: treemap, layers, map, errors, or histogram or heat with a tensor, such as "heat:model.embed_tokens.weight".
+// Throws usage `view.picture` for any other name, and what the endpoints throw.
 std::string picture(const Service& service, std::string_view name);
 std::vector<std::string> picture_names();
 

@@ -1,4 +1,4 @@
-// One tensor: its facts, its first block taken apart, and slices of its values.
+// One tensor: its facts, the fields of its first block, and slices of its values.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -31,7 +31,7 @@ void write_component(JsonWriter& json, const Component& component) {
     json.null();
   json.key("bytes").number(blob.size()).key("stored_bytes").number(blob.stored_size());
   json.key("encoding").text(name_of(blob.encoding())).key("digest").text(short_name(blob.digest().text()));
-  // Without the directories: a report may go to others.
+  // Without directories, because a report may be sent to others.
   const std::string file = blob.source() == nullptr ? std::string() : printable(blob.source()->name());
   json.key("file").text(file.substr(file.find_last_of('/') + 1)).close('}');
 }
@@ -51,7 +51,7 @@ double value_at(codec::FieldKind kind, const std::byte* at) {
     case Kind::i16: return load_le<std::int16_t>(at);
     case Kind::u8:
     case Kind::bits: return std::to_integer<unsigned>(*at);
-    case Kind::elements: break;  // of the component's type, not of one of these
+    case Kind::elements: break;  // has the component's type, not one of these
   }
   return 0;
 }
@@ -91,7 +91,7 @@ std::vector<double> numbers_in(const codec::BlockField& field, const Component& 
     numbers.resize(bytes.size() / size_of(component.dtype));
     decode_elements(component.dtype, component.type, bytes, numbers);
   } else if (field.kind == Kind::bits) {
-    // Wider ones hold several things, which `what` names.
+    // Wider fields combine several values, which `what` describes.
     constexpr unsigned kWidest = 8;
     if (field.bits > 0 && field.bits <= kWidest)
       numbers = codec::codes_in(bytes, field.bits, bytes.size() * 8 / field.bits, field.high_first);
@@ -128,7 +128,7 @@ void write_fields(JsonWriter& json, const Tensor& tensor, const std::optional<co
   if (block) {
     for (const codec::BlockField& field : block->fields) write_field(json, tensor.components[field.component], field);
   } else {
-    // Not quantized: the beginning of each component, read as its type.
+    // Not quantized: show the beginning of each component, read as its type.
     for (std::size_t i = 0; i < std::min<std::size_t>(tensor.components.size(), kMostComponents); ++i) {
       const Component& component = tensor.components[i];
       write_field(json, component,
@@ -233,7 +233,7 @@ void block(const Context& context, const Query& query, JsonWriter& json) {
 void values(const Context& context, const Query& query, JsonWriter& json) {
   const Tensor shown = subject_of(context, query);
   const std::string_view text = query.short_text("slice", kMostSearched, "...");
-  // A compressed tensor that is entered only at its beginning is read up to the slice.
+  // A compressed tensor that can be entered only at its beginning must be decompressed up to the slice.
   const Tensor dense = to_dense(shown);
   const Component* const data = dense.component("data");
   if (data != nullptr && !data->blob.is_plain() && data->blob.seek_granularity() == 0 &&

@@ -9,9 +9,9 @@ namespace tare::view {
 namespace {
 
 constexpr unsigned kMostDepth = 10;
-constexpr double kHeading = 15, kEdge = 2;             // of a group, around what is in it
-constexpr double kLeastWidth = 40, kLeastHeight = 34;  // of a group that is opened
-constexpr std::size_t kMostBranches = 400;             // of one group; the rest is one tile
+constexpr double kHeading = 15, kEdge = 2;             // heading of a group; margin around its contents
+constexpr double kLeastWidth = 40, kLeastHeight = 34;  // smallest group whose contents are shown
+constexpr std::size_t kMostBranches = 400;             // per group; the rest becomes one tile
 
 struct Area {
   double x, y, width, height;
@@ -27,8 +27,8 @@ double worst_ratio(double smallest, double largest, double sum, double side) {
   return std::max(largest / (thickness * thickness), thickness * thickness / smallest);
 }
 
-// Squarified: rows along the shorter side, each taking more as long as its tiles come nearer to squares (Bruls, Huizing, van
-// Wijk). `weights`: areas, largest first, which sum up to that of `area`.
+// Squarified treemap (Bruls, Huizing, van Wijk): lines of tiles along the shorter side, each extended as long as its
+// tiles become more square. `weights`: areas, largest first, whose sum is that of `area`.
 std::vector<Area> squarify(const std::vector<Weighed>& weights, Area area) {
   std::vector<Area> areas(weights.size());
   std::size_t first = 0;
@@ -83,7 +83,7 @@ class Layout {
     }
     if (rest.bytes > 0) weights.push_back({static_cast<double>(rest.bytes) * unit, kept});
     const std::vector<Area> areas = squarify(weights, area);
-    // Breadth first: when there is no room for more tiles, all of one level are there.
+    // Breadth first, so that when the tiles run out, whole levels are complete.
     std::vector<std::size_t> to_open;
     const std::size_t base = tiles_.size();
     for (std::size_t i = 0; i < areas.size(); ++i) {

@@ -1,4 +1,4 @@
-// A treemap of the tensors by bytes, laid out: rectangles for the page and for pictures.
+// A treemap of the tensors by size in bytes: rectangles for the page and for pictures.
 #pragma once
 
 #include <cstdint>
@@ -17,12 +17,12 @@ struct Tile {
   std::int64_t tensor = -1;  // -1: a group
   std::int64_t type = -1;    // -1: several
   std::uint64_t tensors = 0, elements = 0, bytes = 0;
-  bool opened = false;  // what is in it follows
+  bool opened = false;  // its contents follow
 };
 
 inline constexpr std::size_t kMostTiles = 1500;
 
-// Of everything below `prefix`, into width x height. Groups come before what is in them.
+// The tiles of everything below `prefix`, in an area of width x height. A group precedes its contents.
 std::vector<Tile> lay_out(const Exhibit& model, std::string_view prefix, double width, double height);
 
 }  // namespace tare::view

@@ -1,4 +1,4 @@
-// The vocabulary: tokens and merges, searched, a page at a time; and the chat template.
+// The vocabulary: tokens and merges, searched, one page at a time; and the chat template.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -22,7 +22,7 @@ bool has_part(std::string_view text, std::string_view part) {
                      [](char a, char b) { return small(a) == small(b); }) != text.end();
 }
 
-// "#123" is a token by its id.
+// "#123" names a token by its id.
 std::optional<std::uint64_t> id_of(std::string_view text) {
   if (!text.starts_with('#')) return std::nullopt;
   std::uint64_t id = 0;
@@ -30,7 +30,7 @@ std::optional<std::uint64_t> id_of(std::string_view text) {
   return problem == std::errc() && end == text.data() + text.size() ? std::optional(id) : std::nullopt;
 }
 
-// Ids come first that are exactly what was typed, then those that begin with it, then the rest, each in order.
+// Sort order of search results: exact matches, then prefixes, then the rest.
 int rank_of(std::string_view text, std::string_view wanted) {
   return text == wanted ? 0 : text.starts_with(wanted) ? 1 : 2;
 }
@@ -43,7 +43,7 @@ std::optional<std::string> attached(const Model& model, std::string_view name) {
   return is_valid_utf8(text) ? std::optional(std::move(text)) : std::nullopt;
 }
 
-// What a key of a small JSON file says, if it is text.
+// The text under a key of a small JSON file, or nullopt.
 std::optional<std::string> setting(const Model& model, std::string_view file, std::string_view key) {
   const auto text = attached(model, file);
   if (!text) return std::nullopt;
@@ -54,7 +54,7 @@ std::optional<std::string> setting(const Model& model, std::string_view file, st
     const Value* const found = map == nullptr ? nullptr : map->find(key);
     if (found != nullptr && found->text() != nullptr) return *found->text();
   } catch (const Error&) {
-    return std::nullopt;  // the file is shown among the attachments as it is
+    return std::nullopt;  // invalid JSON is still shown as an attachment
   }
   return std::nullopt;
 }

@@ -169,7 +169,7 @@ void check_crc(const Source& source, const ZipMember& member) {
   if (crc != member.crc) throw wrong_crc(member.crc, crc).in(source.name()).at(member.data).about(quote(member.name));
 }
 
-// The CRC-32 of a stored member, compared by the first who wants all bytes of it or of a part.
+// Compares the CRC-32 of a stored member once, before the first full read of the member or of a part of it.
 class StoredMember final : public BlobGuard {
  public:
   StoredMember(SourcePtr source, ZipMember member) : source_(std::move(source)), member_(std::move(member)) {}

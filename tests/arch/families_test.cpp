@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <set>
 
+#include "arch/defaults.hpp"
 #include "arch/names.hpp"
 #include "arch/usual_names.hpp"
 #include "base/glob.hpp"
@@ -52,13 +53,16 @@ TEST(ArchFamilies, TheFirstNameIsTheOneThatOnlyReads) {
   EXPECT_EQ(find_gguf_family("mistral3")->architectures.front(), "Ministral3ForCausalLM");
 }
 
-// A hyper-parameter is required or has a default, and stands once.
+// The table has the assumptions of every family that llama.cpp runs, each key once.
 TEST(ArchFamilies, HyperParametersAreNotNamedTwice) {
   for (const Family& family : families()) {
-    std::set<std::string_view> seen;
-    for (const std::string_view key : family.required) EXPECT_TRUE(seen.insert(key).second) << family.name << key;
-    for (const Default& key : family.defaults) EXPECT_TRUE(seen.insert(key.key).second) << family.name << key.key;
+    for (const std::string_view type : family.model_types) {
+      std::set<std::string_view> assumed;
+      for (const Assumed& fact : assumed_keys(type)) EXPECT_TRUE(assumed.insert(fact.key).second) << type << fact.key;
+      EXPECT_EQ(assumed.empty(), family.gguf.empty()) << type;
+    }
   }
+  EXPECT_TRUE(assumed_keys("unheard_of").empty());
 }
 
 TEST(ArchUsualNames, TablesAndHeads) {

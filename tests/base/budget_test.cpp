@@ -10,7 +10,7 @@ namespace {
 
 TEST(Budget, IsOneForEverythingBelowTheOutermost) {
   EXPECT_EQ(current_budget(), nullptr);
-  charge_values(UINT64_MAX);  // nobody counts
+  charge_values(UINT64_MAX);  // without a budget nothing is counted
   const Spending outer({.values = 10});
   charge_values(6);
   {
@@ -35,7 +35,7 @@ TEST(Budget, BytesOfAFileCountOnce) {
   charge_values(2);
 }
 
-// Weights are many, or holes that cost nothing; metadata is not the more for them.
+// Weights may be many, or holes that cost nothing; that does not allow more metadata.
 TEST(Budget, GrantsEnd) {
   const Spending spending({.values = 0, .steps = 0, .bytes = 0});
   current_budget()->grant(UINT64_MAX);

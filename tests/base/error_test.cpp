@@ -9,7 +9,7 @@ namespace {
 
 using namespace std::string_literals;
 
-// Names from files stand in items and sentences: none of them may cut the text short or begin a line of its own.
+// Items and sentences contain names from files; none may truncate the text or begin a new line.
 TEST(ErrorText, ControlCharactersAreSpelledOut) {
   const Error error = Error(ErrorKind::corrupt, "a.rule", "the name \"x\0y\" has\n\x1b\x7f"s).in("f\n").about("a\0b"s);
   EXPECT_STREQ(error.what(), R"(f\n: a\x00b: the name "x\x00y" has\n\x1B\x7F (a.rule))");
@@ -59,7 +59,7 @@ TEST(ErrorFacts, EveryRemedyHasAName) {
   EXPECT_EQ(name_of(Subject::output), "output");
 }
 
-// Whoever does not ask for more is told of notes and warnings.
+// By default, the finer functions report warnings and notes.
 TEST(Diagnostics, TheFinerCallsFallBack) {
   class Counter final : public Diagnostics {
    public:

@@ -37,7 +37,7 @@ TEST(Glob, AQuestionMarkIsOneByteWhateverTheLocale) {
     if (std::setlocale(LC_ALL, locale) == nullptr) continue;
     EXPECT_TRUE(glob_match("??", "\xC3\xA9"));  // e with an acute accent
     EXPECT_FALSE(glob_match("?", "\xC3\xA9"));
-    EXPECT_TRUE(glob_match("a?", "a\xFF"));  // not text at all
+    EXPECT_TRUE(glob_match("a?", "a\xFF"));  // is not valid text
     EXPECT_FALSE(glob_match("[a-z]", "B"));
   }
   std::setlocale(LC_ALL, before.c_str());
@@ -53,7 +53,7 @@ TEST(Glob, SetsRangesAndTheirNegation) {
   EXPECT_TRUE(glob_match("[a-]", "-"));
   EXPECT_TRUE(glob_match("[a\\]b]", "]"));
   EXPECT_TRUE(glob_match("[\x80-\xFF]", "\xC3"));
-  EXPECT_TRUE(glob_match("[ab", "[ab"));  // never closed: stands for itself
+  EXPECT_TRUE(glob_match("[ab", "[ab"));  // never closed, so it is an ordinary character
   EXPECT_FALSE(glob_match("[ab", "a"));
 }
 
@@ -69,7 +69,7 @@ TEST(Glob, ANameMayHaveZeroBytes) {
   EXPECT_TRUE(glob_match("a?b", std::string_view("a\0b", 3)));
 }
 
-// Exponential in a matcher that goes back to every star.
+// Takes exponential time in a matcher that backtracks to every star.
 TEST(Glob, ManyStarsTakeNoTime) {
   std::string pattern;
   for (int i = 0; i < 30; ++i) pattern += "*a";

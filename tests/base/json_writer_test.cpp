@@ -1,4 +1,4 @@
-// Values as JSON texts: the one writer.
+// Values as JSON text.
 #include "base/json_writer.hpp"
 
 #include <gtest/gtest.h>
@@ -44,7 +44,7 @@ TEST(JsonWriter, Strings) {
   EXPECT_EQ(quoted("\"\\/\b\f\n\r\t\x1f\x7f"), "\"\\\"\\\\/\\b\\f\\n\\r\\t\\u001f\x7f\"");
   EXPECT_EQ(quoted(std::string("a\0b", 3)), R"("a\u0000b")");
   EXPECT_EQ(quoted("\xC3\xA4\n\xF0\x9F\x98\x80"), "\"\xC3\xA4\\n\xF0\x9F\x98\x80\"");
-  // Bytes that are not UTF-8, among some that are.
+  // Invalid UTF-8 between valid characters.
   EXPECT_EQ(quoted("\xC3\xA4\xFFx\n\xC3"), "\"\xC3\xA4\\\\xFFx\\n\\\\xC3\"");
 }
 

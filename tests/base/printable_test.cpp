@@ -1,4 +1,5 @@
-// Nothing that a file contains may steer a terminal, however it is shown: as a line, as JSON, as an error, as a long text.
+// No contents of a file may control a terminal, in whatever form they are shown: as a line, as JSON, as an error, as a
+// long text.
 #include "base/printable.hpp"
 
 #include <fmt/format.h>
@@ -17,8 +18,8 @@ namespace {
 
 using namespace std::string_literals;
 
-// Unicode's own lists (categories Cc, Zl, Zp, the property Bidi_Control, the deprecated format characters), on purpose
-// not the function that is tested.
+// Unicode's own lists (categories Cc, Zl, Zp, the property Bidi_Control, the deprecated format characters),
+// deliberately independent of the function under test.
 bool must_not_be_shown(std::uint32_t c) {
   constexpr std::uint32_t kSingle[] = {0x061C, 0x200E, 0x200F, 0x2028, 0x2029, 0x202A, 0x202B, 0x202C, 0x202D, 0x202E,
                                        0x2066, 0x2067, 0x2068, 0x2069, 0x206A, 0x206B, 0x206C, 0x206D, 0x206E, 0x206F};
@@ -26,7 +27,7 @@ bool must_not_be_shown(std::uint32_t c) {
   return std::find(std::begin(kSingle), std::end(kSingle), c) != std::end(kSingle);
 }
 
-// The bytes of a code point of the first plane; of a surrogate those that are not UTF-8.
+// The UTF-8 bytes of a code point of the first plane; for a surrogate, bytes that are invalid UTF-8.
 std::string utf8(std::uint32_t c) {
   const auto byte = [](std::uint32_t bits) { return static_cast<char>(bits); };
   if (c < 0x80) return {byte(c)};
@@ -36,7 +37,7 @@ std::string utf8(std::uint32_t c) {
 
 bool is_surrogate(std::uint32_t c) { return c >= 0xD800 && c < 0xE000; }
 
-// "" when the text is UTF-8 without anything that must not be shown (a line feed where that is `allowed`).
+// Returns "" if the text is valid UTF-8 without characters that must not be shown, except those in `allowed`.
 std::string trouble_of(std::string_view text, std::string_view allowed = "") {
   for (std::size_t i = 0; i < text.size();) {
     const auto lead = static_cast<unsigned char>(text[i]);
@@ -55,7 +56,7 @@ std::string trouble_of(std::string_view text, std::string_view allowed = "") {
 // Every code point of the first plane, alone and between letters.
 template <typename Check>
 void for_each_text(const Check& check) {
-  // With sanitizers, fewer of the many beyond punctuation, which are all alike.
+  // With sanitizers, tests fewer of the many code points after punctuation, which are all alike.
   const auto next = [](std::uint32_t c) { return c + (testing::kCountsMemory || c < 0x3100 || c > 0xD700 ? 1 : 64); };
   for (std::uint32_t c = 0; c < 0x10000 && !::testing::Test::HasFailure(); c = next(c))
     for (const std::string& text : {utf8(c), "a" + utf8(c) + "b"}) check(c, text);
@@ -80,7 +81,7 @@ TEST(Printable, EveryCodePointInAnError) {
   });
 }
 
-// The escapes are another spelling of the same value.
+// Escapes are another spelling of the same value.
 TEST(Printable, EveryCodePointInJson) {
   for_each_text([](std::uint32_t c, const std::string& text) {
     std::string out;
@@ -134,7 +135,7 @@ TEST(Printable, LinesOfALongTextStay) {
   EXPECT_EQ(filter.finish(), "\\xF0\\x9F");
 }
 
-// The syntax of a value that was kept in another one is a word that a file chose.
+// The syntax name of an opaque value comes from the file.
 TEST(Printable, ASyntaxCannotLeaveItsString) {
   const Value value(Opaque{"x\":1,\"forged\":true,\"\x1b", Bytes(2)});
   wire::TreeBounds bounds;
@@ -149,16 +150,16 @@ TEST(Printable, ANameCannotSteerATerminal) {
   EXPECT_EQ(escape_name("\xC2\x9B"), "\\xC2\\x9B");
   EXPECT_EQ(escape_name(std::string_view("a\0b", 3)), "a\\x00b");
   EXPECT_EQ(escape_name("caf\xC3\xA9 \\ \n"), "caf\xC3\xA9 \\\\ \\n");
-  // The digests of models are computed from names as they always were.
+  // Digests of models depend on this form of names, so it must not change.
   EXPECT_EQ(one_line("\x1B\t\\"), "\x1B\\t\\\\");
 }
 
-// Ten thousand messages about one name of a megabyte must not take ten gigabytes, nor the time to write them.
+// Ten thousand messages about one name of a megabyte must not take ten gigabytes, or the time to write them.
 TEST(Printable, AMessageQuotesALittle) {
   const std::string name(1'000'000, 'x');
   EXPECT_EQ(quote(name), std::string(kQuotedBytes, 'x') + "..., 1,000,000 bytes in all");
   EXPECT_EQ(quote("short\n"), "short\\n");
-  // Not inside of a character.
+  // Never cuts inside a character.
   EXPECT_TRUE(
       quote(std::string(kQuotedBytes - 1, 'x') + "\u20AC").starts_with(std::string(kQuotedBytes - 1, 'x') + "..."));
   Error error(ErrorKind::corrupt, "a.rule", name);

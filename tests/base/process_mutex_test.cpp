@@ -1,4 +1,4 @@
-// Locks of the process and `fork`: a child can take every one of them, whichever thread of the parent held it.
+// Process-wide locks and `fork`: a child can take every lock, whichever thread of the parent held it.
 #include "base/process_mutex.hpp"
 
 #include <gtest/gtest.h>
@@ -42,7 +42,7 @@ TEST(ProcessMutexDeathTest, IsFreeInTheChild) {
   EXPECT_EQ(told, 0) << "the parent is told nothing";
 }
 
-// A fork waits for code that holds the outer lock and wants the inner one, and not the other way round.
+// A fork waits for code that holds the outer lock and wants the inner one, not the other way round.
 TEST(ProcessMutexDeathTest, AreTakenInTheirOrder) {
   std::atomic<bool> stop{false};
   std::jthread nested([&] {

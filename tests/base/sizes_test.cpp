@@ -1,4 +1,4 @@
-// Sizes as people write them: one meaning for the command and for Python.
+// Sizes as users write them; the command and Python give them the same meaning.
 #include "base/sizes.hpp"
 
 #include <gtest/gtest.h>

@@ -36,7 +36,7 @@ TEST(Stopping, EveryThreadOfTheWorkListens) {
                     1000, threads, 8, [](std::size_t, std::size_t) {}, [](std::size_t, std::size_t) {});
               }),
               "work.stopped");
-    // Threads that a thread of the work starts, too.
+    // Also in threads that a worker thread starts.
     EXPECT_EQ(rule_of([&] { parallel_for(2, threads, [](std::size_t) { parallel_for(2, 2, [](std::size_t) {}); }); }),
               "work.stopped");
   }
@@ -71,7 +71,7 @@ TEST(Stopping, TheLastQuestionComesOnceAndCanStop) {
   EXPECT_EQ(stop.looks, 0);
   EXPECT_EQ(rule_of([] { check_last_stop(); }), "nothing");
   EXPECT_EQ(rule_of([] { check_last_stop(); }), "work.stopped");
-  stop.ask();  // is enough, without a look
+  stop.ask();  // is enough, without a poll
   EXPECT_EQ(rule_of([] { check_last_stop(); }), "work.stopped");
   EXPECT_EQ(stop.looks, 2);
 }

@@ -1,4 +1,4 @@
-// Numbers and sizes for people, and numbers that are carried from one width to another.
+// Formatting of numbers and sizes, and conversion of numbers between widths.
 #include "base/text.hpp"
 
 #include <bit>
@@ -14,7 +14,7 @@ namespace {
 
 using namespace tare::testing;
 
-// The same table as for the page (tests/view/format.mjs) and for Python (python/tests/test_write.py).
+// The page (tests/view/format.mjs) and Python (python/tests/test_write.py) are tested with the same table.
 TEST(Text, NumbersAndSizesAreThoseOfTheTable) {
   const Bytes bytes = get_file(std::string(TARE_TEST_DIR) + "/base/numbers.json");
   wire::TreeBounds bounds;
@@ -34,7 +34,7 @@ TEST(Text, NumbersAndSizesAreThoseOfTheTable) {
   }
 }
 
-// Signalling ones, too: a conversion would set their quiet bit.
+// Also for signalling NaN: a conversion would set their quiet bit.
 TEST(Carry, NanKeepsItsBits) {
   for (const std::uint32_t sign : {0u, 0x80000000u})
     for (const std::uint32_t fraction : {1u, 2u, 0x200000u, 0x3FFFFFu, 0x400000u, 0x400001u, 0x7FFFFFu}) {
@@ -50,7 +50,7 @@ TEST(Carry, NanKeepsItsBits) {
     EXPECT_EQ(std::bit_cast<std::uint32_t>(carry_to_f32(value)), std::bit_cast<std::uint32_t>(value));
     EXPECT_EQ(carry_to_f32(decimal_double(value)), value);
   }
-  // A NaN whose bits are beyond a float stays one.
+  // A NaN whose bits do not fit a float stays NaN.
   EXPECT_TRUE(std::isnan(carry_to_f32(std::bit_cast<double>(std::uint64_t{0x7FF0000000000001}))));
 }
 

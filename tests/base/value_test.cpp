@@ -1,4 +1,4 @@
-// Map against the simplest thing that could be one, and the hash behind it.
+// Map compared with a simple model, and its hash function.
 #include "tare/value.hpp"
 
 #include <gtest/gtest.h>
@@ -13,7 +13,7 @@
 namespace tare {
 namespace {
 
-// Python's hash of bytes with PYTHONHASHSEED=0.
+// Expected: Python's hash of bytes with PYTHONHASHSEED=0.
 TEST(KeyedHash, IsSipHash13) {
   EXPECT_EQ(siphash("a", 0, 0), 0x407448d2b89b1813u);
   EXPECT_EQ(siphash("12345678", 0, 0), 0x3489982430560a87u);
@@ -34,7 +34,7 @@ TEST(Value, IsMadeOfEveryKindOfNumber) {
   EXPECT_EQ(Value(0.5f), Value(0.5));
 }
 
-// They would be true.
+// They would convert to true.
 static_assert(!std::is_constructible_v<Value, const int*> && !std::is_constructible_v<Value, const char8_t*>);
 
 std::string key_of(std::size_t i) { return "key " + std::to_string(i); }

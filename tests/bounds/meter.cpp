@@ -1,4 +1,4 @@
-// Loaded before the command (LD_PRELOAD), counts what it does: allocations and how much was held at most, calls of the
+// Counts what the command does, when loaded before it (LD_PRELOAD): allocations and the peak of memory, calls of the
 // functions that compare and move memory and the bytes they were given, bytes read. All of it is the same in every run
 // with one thread, on every machine; none of it is time. The sums go to the file that TARE_METER names.
 #include <dlfcn.h>
@@ -35,7 +35,7 @@ void worked(std::size_t count) {
   bytes.fetch_add(count, std::memory_order_relaxed);
 }
 
-// The functions that stand behind ours. Until they have been looked up (which calls some of them), plain loops do.
+// The real functions. Until they have been looked up (which calls some of them), plain loops are used.
 using Move = void* (*)(void*, const void*, std::size_t);
 using Compare = int (*)(const void*, const void*, std::size_t);
 using Find = void* (*)(const void*, int, std::size_t);

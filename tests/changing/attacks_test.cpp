@@ -1,4 +1,4 @@
-// Bytes that change between two looks of one reader or decoder, one attack a test.
+// Bytes that change between two accesses of one reader or decoder, one attack per test.
 #include <limits>
 #include <set>
 
@@ -15,9 +15,9 @@ namespace {
 using namespace tare::testing;
 using test::ChangingSource;
 
-// ---- decoders that look twice
+// ---- decoders that read twice
 
-// A sparse vector of doubles with an entry at each of `places`.
+// A sparse vector of doubles with `entries` entries.
 Tensor coo_over(const SourcePtr& source, std::uint64_t entries, std::uint64_t elements) {
   Tensor tensor;
   tensor.name = "s";
@@ -34,7 +34,7 @@ std::vector<std::uint64_t> rising(std::uint64_t entries, std::uint64_t step) {
   return places;
 }
 
-// The first pass saw coordinates that rise; those that the second one reads lie before the block that is being filled.
+// The first pass saw ascending coordinates; those of the second pass are before the block that is being filled.
 TEST(ChangingCoo, PlacesThatFallAreRefusedWhereTheyAreUsed) {
   constexpr std::uint64_t kEntries = 40'000, kStep = 8;
   for (const bool views : {false, true}) {
@@ -75,7 +75,7 @@ TEST(ChangingCoo, CoordinatesThatLeaveTheShapeAreRefusedWhereTheyAreUsed) {
             "coo.bounds");
 }
 
-// Entries in no order are looked at twice before the first byte: counted, then dealt.
+// Unordered entries are read twice before the first byte is decoded: they are counted, then sorted into windows.
 TEST(ChangingCoo, EntriesThatAreDealtOtherwiseThanTheyWereCounted) {
   constexpr std::uint64_t kEntries = 40'000;
   std::vector<std::uint64_t> places = rising(kEntries, 8);
@@ -125,7 +125,7 @@ TEST(ChangingCsr, RowPointersThatFallAreRefused) {
             "csr.indptr_order");
 }
 
-// The range was measured on other numbers than those that are counted.
+// The range was measured with other numbers than those that are counted.
 TEST(ChangingStatistics, OnlyValuesOfTheRangeAreCounted) {
   constexpr std::size_t kCount = 1000;
   const auto doubles = [](double value) {
@@ -169,8 +169,8 @@ TEST(NarrowFloats, BeyondTheRangeIsInfinite) {
   EXPECT_EQ(f64_to_f32(std::numeric_limits<double>::infinity()), kInf);
   EXPECT_EQ(f64_to_f32(double{kMost}), kMost);
   EXPECT_EQ(f64_to_f32(0x1.fffffefp127), kMost);                    // less than half a step above it
-  EXPECT_EQ(f64_to_f32(std::nextafter(0x1.ffffffp127, 0)), kMost);  // a hair less than half
-  EXPECT_EQ(f64_to_f32(-0x1.ffffffp127), -kInf);                    // half: to the even neighbour, which is infinity
+  EXPECT_EQ(f64_to_f32(std::nextafter(0x1.ffffffp127, 0)), kMost);  // slightly less than half
+  EXPECT_EQ(f64_to_f32(-0x1.ffffffp127), -kInf);  // exactly half: rounds to the even neighbour, infinity
   EXPECT_EQ(f64_to_f32(0.1), 0.1F);
   EXPECT_EQ(f64_to_f32(1e-60), 0.0F);
   EXPECT_TRUE(std::signbit(f64_to_f32(-0.0)));
@@ -181,7 +181,7 @@ TEST(NarrowFloats, BeyondTheRangeIsInfinite) {
   EXPECT_EQ(Vocabulary::from_map(map).tokens[0].score, kInf);
 }
 
-// ---- what is parsed is a copy
+// ---- parsers work on a copy
 
 TEST(ChangingMetadata, WhatIsParsedIsACopy) {
   const auto source = std::make_shared<ChangingSource>(Bytes(8192, std::byte{1}), Bytes(8192, std::byte{2}),
@@ -194,15 +194,16 @@ TEST(ChangingMetadata, WhatIsParsedIsACopy) {
   EXPECT_TRUE(std::all_of(copy.bytes().begin(), copy.bytes().end(), [](std::byte b) { return b == std::byte{1}; }));
   EXPECT_EQ(copy.text().data()[100], '\0');
   EXPECT_TRUE(std::all_of(seen.begin(), seen.end(), [](std::byte b) { return b == std::byte{1}; }));
-  EXPECT_EQ(window.get(8000, 500).size(), 192U);  // what there is
+  EXPECT_EQ(window.get(8000, 500).size(), 192U);  // only as many bytes as there are
   EXPECT_TRUE(window.get(8192, 1).empty());
   EXPECT_TRUE(window.get(UINT64_MAX, 8).empty());
   EXPECT_EQ(window.get(8000, 1)[0], std::byte{2});
-  // Nothing is allocated for a range that is not there.
+  // Nothing is allocated for a range that does not exist.
   EXPECT_EQ(rule_of([&] { io::Metadata(*source, 1, UINT64_MAX / 2); }), "io.source.bounds");
 }
 
-// The length was read in the first bytes of a header, and the version that says where its text begins once more.
+// The length was read with the first bytes of a header, and the version, which determines where its text begins, is
+// read again.
 TEST(ChangingNpy, AHeaderIsHeldAgainstItsOwnLength) {
   const std::string dict = "{'descr': '<f4', 'fortran_order': False, 'shape': (), }";
   Bytes header = to_bytes("\x93NUMPY" + std::string("\1\0", 2) + std::string(1, static_cast<char>(dict.size())) +
@@ -213,14 +214,14 @@ TEST(ChangingNpy, AHeaderIsHeldAgainstItsOwnLength) {
   const Bytes shortest = to_bytes("\x93NUMPY" + std::string("\1\0\0\0", 4));
   EXPECT_EQ(rule_of([&] { npy::parse_header(shortest); }), "npy.header.syntax");
   Bytes longer = shortest;
-  longer[6] = std::byte{2};  // its text would begin two bytes behind the end
+  longer[6] = std::byte{2};  // its text would begin two bytes after the end
   EXPECT_EQ(rule_of([&] { npy::parse_header(longer); }), "npy.header.length");
   EXPECT_EQ(rule_of([&] { npy::parse_header({}); }), "npy.magic");
 }
 
-// ---- what is forwarded, what is counted
+// ---- verification and costs
 
-// Bytes made of others are as good as those: a digest that does not match must not get lost on the way.
+// Made bytes are verified through the bytes that they are made from, so that a wrong digest is not lost.
 TEST(BlobProducers, VerifyWhatTheyAreMadeOf) {
   const Digest wrong = digest_of(DigestAlgorithm::xxh3, to_bytes("other"));
   const SourcePtr source = memory_source(Bytes(24, std::byte{1}));
@@ -250,10 +251,10 @@ class CountedReads final : public Source {
   Bytes bytes_;
 };
 
-// A component of many empty blocks: their headers are not fetched one by one.
+// A component of many empty blocks: their headers are not read one by one.
 TEST(Zstd, FindingFramesTakesFewReads) {
   constexpr std::size_t kBlocks = 100'000;
-  Bytes frame = to_bytes(std::string("\x28\xB5\x2F\xFD\x20\x00", 6));  // one segment, no bytes of content
+  Bytes frame = to_bytes(std::string("\x28\xB5\x2F\xFD\x20\x00", 6));  // one segment, no content
   for (std::size_t i = 0; i < kBlocks; ++i)
     for (const int b : {i + 1 == kBlocks ? 1 : 0, 0, 0}) frame.push_back(static_cast<std::byte>(b));
   const CountedReads source(frame);

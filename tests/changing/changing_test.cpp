@@ -1,4 +1,4 @@
-// Files that are rewritten while they are read: every reader, and with what it gives every decoder, encoder and writer.
+// Files that are rewritten while they are read: every reader, and every decoder, encoder and writer with its results.
 #include "changing/source.hpp"
 #include "conformance/memory.hpp"
 #include "use_all.hpp"
@@ -14,7 +14,7 @@ struct Sample {
   Bytes bytes;
 };
 
-// The corpus of one format, and models that use all it has.
+// The corpus of one format, and models that use everything it holds.
 std::vector<Sample> samples_of(const Format& format) {
   std::vector<Sample> samples;
   std::error_code none;
@@ -35,8 +35,8 @@ std::uint64_t next_random(std::uint64_t& state) {
   return state >> 33;
 }
 
-// What a file becomes: nothing, the largest numbers, noise here and there, a little more or less in many places, the same
-// bytes one further on.
+// How a file is rewritten: zeros, the largest numbers, some noise, small changes in many places, all bytes shifted by
+// one.
 constexpr unsigned kKinds = 5;
 Bytes rewritten(Bytes bytes, unsigned kind, std::uint64_t seed) {
   if (bytes.empty()) return bytes;
@@ -58,7 +58,7 @@ Bytes rewritten(Bytes bytes, unsigned kind, std::uint64_t seed) {
 
 class Changing : public ::testing::TestWithParam<const Format*> {};
 
-// Those that are only read as well.
+// Includes formats that are only read.
 std::vector<const Format*> single_files() {
   std::vector<const Format*> rows;
   for (const Format& format : formats())
@@ -69,7 +69,7 @@ std::vector<const Format*> single_files() {
 INSTANTIATE_TEST_SUITE_P(Formats, Changing, ::testing::ValuesIn(single_files()),
                          [](const auto& row) { return std::string(row.param->name); });
 
-// The file changes between the first and the second access to it, the second and the third, and so on.
+// The file changes between the first and second access, the second and third, and so on.
 TEST_P(Changing, WhileItIsOpened) {
   std::uint64_t seed = 1;
   for (const Sample& sample : samples_of(*GetParam()))
@@ -88,7 +88,7 @@ TEST_P(Changing, WhileItIsOpened) {
     }
 }
 
-// The model is open, and then its bytes are others.
+// The bytes change after the model is opened.
 TEST_P(Changing, WhileItIsUsed) {
   std::uint64_t seed = 7;
   for (const Sample& sample : samples_of(*GetParam()))
@@ -101,7 +101,7 @@ TEST_P(Changing, WhileItIsUsed) {
         return source->accesses();
       };
       const std::uint64_t accesses = use_it(ChangingSource::kNever, 0);
-      // Once for each kind where a sanitizer makes it slow; the fuzz target goes on.
+      // Once per kind with sanitizers, which are slow; the fuzz target covers more.
       const unsigned steps = kCountsMemory ? 2 * kKinds : kKinds;
       for (unsigned step = 0; step < steps; ++step) use_it(accesses * step / steps, step % kKinds);
     }

@@ -1,4 +1,4 @@
-// Real files beside a process that writes to them, cuts them and lets them grow.
+// Real files while another process writes to them, truncates them and extends them.
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <sys/mman.h>
@@ -15,14 +15,14 @@ namespace {
 
 using namespace tare::testing;
 
-// A child that keeps rewriting a file through a mapping of its own until it is told to stop: bytes at `from` and every
-// `step` behind it become others and become what they were.
+// A child process that keeps rewriting a file through a mapping until it is stopped: bytes at `from` and every `step`
+// bytes after it alternate between two values.
 class Rewriter {
  public:
   Rewriter(const std::string& path, std::size_t from, std::size_t step) {
     const std::size_t size = std::filesystem::file_size(path);
     child_ = start_child([&] {
-      ::prctl(PR_SET_PDEATHSIG, SIGKILL);  // should the test die
+      ::prctl(PR_SET_PDEATHSIG, SIGKILL);  // ends if the test dies
       const int fd = ::open(path.c_str(), O_RDWR);
       auto* const bytes =
           static_cast<volatile unsigned char*>(::mmap(nullptr, size, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0));
@@ -43,7 +43,7 @@ class Rewriter {
   pid_t child_;
 };
 
-// Keys that change while they are sorted break the order that std::sort relies on, and it leaves the array.
+// Keys that change during std::sort break the order that it relies on, and it would leave the array.
 TEST(ChangingMcf, KeysThatChangeWhileTheyAreSorted) {
   const Scratch scratch(Scratch::fast_place());
   Model model;
@@ -53,7 +53,7 @@ TEST(ChangingMcf, KeysThatChangeWhileTheyAreSorted) {
   for (int round = 0; round < 12; ++round) error_of([&] { open(scratch / "m.mcf"); });
 }
 
-// The lengths of a directory entry are read where the entry is measured and once more where it is taken apart.
+// The lengths of a directory entry are read when the entry is measured and again when it is parsed.
 TEST(ChangingZip, LengthsThatChangeInsideTheDirectory) {
   const Scratch scratch(Scratch::fast_place());
   Model model;
@@ -61,12 +61,12 @@ TEST(ChangingZip, LengthsThatChangeInsideTheDirectory) {
     model.tensors.push_back(dense(fmt::format("t{:04}", i), {1}, DType::u8, Blob::memory(Bytes(1))));
   const Bytes bytes = write_bytes(*find_format("npz"), model);
   put_file(scratch / "m.npz", bytes);
-  // Every byte of the second half: there the directory is.
+  // Every byte of the second half, which contains the directory.
   const Rewriter rewriter(scratch / "m.npz", bytes.size() - 2000 * 60, 29);
   for (int round = 0; round < 60; ++round) error_of([&] { open(scratch / "m.npz"); });
 }
 
-// Each container in turn, opened and used while another process writes all over it.
+// Each container is opened and used while another process overwrites it.
 TEST(ChangingFiles, EveryReaderBesideAWriter) {
   const Scratch scratch(Scratch::fast_place());
   for (const Format& format : formats()) {
@@ -104,7 +104,7 @@ std::size_t open_beside_writers(const std::string& path) {
   return files;
 }
 
-// The same for directories and sets of shards, whose readers open files of their own.
+// The same for directories and sets of shards, whose readers open further files.
 TEST(ChangingFiles, DirectoriesBesideAWriter) {
   const Scratch scratch(Scratch::fast_place());
   const Format& format = *find_format("hf");
@@ -112,7 +112,7 @@ TEST(ChangingFiles, DirectoriesBesideAWriter) {
   EXPECT_GT(open_beside_writers(scratch / "model"), 5U);
 }
 
-// And for tensors that belong together: weights, scales, zeros and an order of the rows.
+// The same for tensors that belong together: weights, scales, zeros and an order of matrix rows.
 TEST(ChangingFiles, PackedWeightsBesideAWriter) {
   const Scratch scratch(Scratch::fast_place());
   Model model;
@@ -128,9 +128,9 @@ TEST(ChangingFiles, PackedWeightsBesideAWriter) {
   EXPECT_EQ(open_beside_writers(scratch / "model"), 2U);
 }
 
-// ---- files that shrink and grow
+// ---- files that are truncated and extended
 
-// Long ago, so that any write is later than that whatever the file system's clock.
+// An old time, so that any write is later, whatever the file system's clock.
 void make_old(const std::string& path) {
   const timespec times[2] = {{.tv_sec = 1'000'000'000, .tv_nsec = 0}, {.tv_sec = 1'000'000'000, .tv_nsec = 0}};
   ASSERT_EQ(::utimensat(AT_FDCWD, path.c_str(), times, 0), 0);
@@ -189,7 +189,8 @@ TEST_P(ChangedFile, RenamedOrLinkedIsNotChanged) {
   EXPECT_EQ(rule_of([&] { content_digest(model); }), "");
 }
 
-// Written to while the output is being made, as its reader sees to: the pipe holds less than the file has.
+// The file is written to during the conversion: the pipe's buffer is smaller than the file, so the reader controls the
+// moment.
 TEST_P(ChangedFile, AConversionOfItIsAnError) {
   const std::string pipe = scratch_ / "pipe.npz";
   ASSERT_EQ(::mkfifo(pipe.c_str(), 0600), 0);
@@ -226,7 +227,7 @@ TEST_P(ChangedFile, ADirectoryMadeOfItIsNotKept) {
 
 // ---- the guard
 
-// Unguarded, a mapping would end the process when its file is cut.
+// Unguarded, a mapping would end the process when its file is truncated.
 TEST(MappingGuard, MoreThanCanBeGuardedAreReadWithPread) {
   const Scratch scratch;
   put_file(scratch / "f", Bytes(10'000, std::byte{7}));
@@ -246,8 +247,7 @@ TEST(MappingGuard, MoreThanCanBeGuardedAreReadWithPread) {
   EXPECT_TRUE(open_file(scratch / "f")->view(0, 1).has_value());
 }
 
-// A look here and a look there: each replaced page by itself would cut the mapping into more pieces than a process may
-// have.
+// Scattered accesses: replacing single pages would split the mapping into more pieces than a process may have.
 TEST(MappingGuard, ManyScatteredLooksAtAFileThatWasCut) {
   const Scratch scratch(Scratch::fast_place());
   constexpr std::uint64_t kStep = 8192, kLooks = 70'000;
@@ -269,7 +269,7 @@ TEST(MappingGuard, ManyScatteredLooksAtAFileThatWasCut) {
 
 void ignore_it(int) {}
 
-// Installed while something is mapped, and gone with it, unless another handler relies on it.
+// The handler is installed while a file is mapped, and removed afterwards, unless another handler relies on it.
 TEST(MappingGuard, TheHandlerGoesWithTheLastMapping) {
   const int status = run_child([] {
     const Scratch scratch;
@@ -290,7 +290,7 @@ TEST(MappingGuard, TheHandlerGoesWithTheLastMapping) {
       if (handler() != before) return 3;
     }
     SourcePtr mapped = open_file(scratch / "f");
-    ::signal(SIGBUS, ignore_it);  // on top of ours
+    ::signal(SIGBUS, ignore_it);  // installed after ours
     mapped.reset();
     if (handler() != ignore_it) return 4;
     mapped = open_file(scratch / "f");

@@ -1,4 +1,4 @@
-// A file that somebody rewrites at the worst moment, the same moment in every run.
+// A file that is rewritten at the worst moment, the same moment in every run.
 #pragma once
 
 #include <atomic>
@@ -14,14 +14,15 @@ class ChangingSource final : public Source {
  public:
   static constexpr std::uint64_t kNever = UINT64_MAX;
 
-  // Has the bytes `first`, and `then` (as many) from access number `when` on. Views that were handed out before show the
-  // change too, as those of a mapping do. Without `views` there are none, as for a file that is read with pread.
+  // Has the bytes `first`, and `then` (of the same length) from access number `when` on. Views that were returned
+  // before show the change too, like those of a mapping. Without `views` there are none, as for a file that is read
+  // with pread.
   ChangingSource(Bytes first, Bytes then, std::uint64_t when, bool views)
       : Source("it", first.size()), live_(std::move(first)), then_(std::move(then)), when_(when), views_(views) {}
 
-  // How often bytes were asked for.
+  // The number of accesses so far.
   std::uint64_t accesses() const { return accesses_; }
-  // Now rather than later.
+  // Changes the bytes now.
   void change() const {
     const std::scoped_lock lock(mutex_);
     std::copy(then_.begin(), then_.end(), live_.begin());

@@ -1,4 +1,4 @@
-// What a conversion changed, by how much it matters: what is harmless may be hidden, and nothing else.
+// The report of what a conversion changed, by importance: only harmless changes may be hidden.
 #include "cli/change_report.hpp"
 
 #include <fmt/format.h>
@@ -11,7 +11,7 @@ namespace {
 
 using Lines = std::vector<std::string>;
 
-// "warning: brief" for each, in the order in which they are told.
+// "warning: brief" for each, in the order of the report.
 Lines told(const std::vector<Change>& changes) {
   Lines lines;
   for (const ReportLine& line : weigh(changes))
@@ -61,7 +61,7 @@ TEST(ChangeReport, NamesTensorsWhereThereIsRoom) {
   const std::string name(70, 'x');
   EXPECT_EQ(told({widened({"router"})}), Lines{"changed: 1 tensor widened from bf16 to f32: router"});
   EXPECT_EQ(told({widened({name, name})}), Lines{"changed: 2 tensors widened from bf16 to f32"});
-  // Where it matters which they are, there is always room.
+  // If it matters which tensors they are, they are always named.
   EXPECT_EQ(told({{.kind = ChangeKind::unfit, .items = {name}, .after = "k4", .detail = "matrices of floats"}}),
             Lines{"note: 1 tensor kept although a rule says k4, which takes matrices of floats: " + name});
 }
@@ -82,7 +82,7 @@ TEST(ChangeReport, SpellsOptionsWhereTheyBelong) {
 TEST(Advice, EveryRemedyHasWords) {
   for (std::size_t i = 0; name_of(static_cast<Remedy>(i)) != "?"; ++i) {
     const auto remedy = static_cast<Remedy>(i);
-    if (remedy == Remedy::weights_only) continue;  // together with what it leaves out
+    if (remedy == Remedy::weights_only) continue;  // printed together with what it omits
     EXPECT_FALSE(words_for({{remedy, ""}}).empty() && words_for({{remedy, "x"}}).empty()) << name_of(remedy);
   }
 }
@@ -107,14 +107,14 @@ TEST(Advice, NamesTheOptionThatHelps) {
   EXPECT_EQ(advised("is bad", {}), "is bad");
 }
 
-// Every option that words name is one of the verb that speaks, or the verb that has it is named.
+// Every option in the advice is one of the current verb, or the verb that has it is named.
 TEST(Advice, NamesNoOptionThatTheVerbDoesNotHave) {
   static constexpr Option kForce[] = {{.name = "force"}};
   static constexpr Verb kBare = {.name = "bare", .options = kForce};
   for (std::size_t i = 0; name_of(static_cast<Remedy>(i)) != "?"; ++i)
     for (const std::string argument : {"", "x", "*"}) {
       const auto remedy = static_cast<Remedy>(i);
-      // These come of an option that was given.
+      // These follow from an option that was given.
       if (remedy == Remedy::use_method || remedy == Remedy::no_range || remedy == Remedy::decode_first) continue;
       const std::string words = words_for({{remedy, argument}}, &kBare);
       const std::size_t at = words.find("--");

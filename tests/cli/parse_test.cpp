@@ -1,4 +1,4 @@
-// The parser of the command line: for each row of words what is understood, or the sentence that refuses it.
+// The parser of the command line: for each list of words the result, or the sentence that refuses it.
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 #include <gtest/gtest.h>
@@ -54,7 +54,7 @@ TEST(Parse, Understands) {
       // Options before, between and after operands.
       {{"--force", "a", "b"}, "force | a b"},
       {{"a", "--force", "b", "-q"}, "force quiet | a b"},
-      // Values: in the next word or behind "=", whatever is in them.
+      // Values: in the next word or after "=", with any contents.
       {{"a", "b", "--output", "x"}, "output=x | a b"},
       {{"a", "b", "--output=x=y"}, "output=x=y | a b"},
       {{"a", "b", "--output="}, "output= | a b"},
@@ -77,15 +77,15 @@ TEST(Parse, Understands) {
       // A value that may be omitted is never the next word.
       {{"a", "--zstd", "b"}, "zstd | a b"},
       {{"a", "b", "--zstd=3"}, "zstd=3 | a b"},
-      // Given again: all are kept, and a bare one takes the others back.
+      // Repeated: all values are kept, and one without a value resets the others.
       {{"a", "b", "--match", "x", "--match=y"}, "match=x,y | a b"},
       {{"a", "b", "--force", "-f"}, "force | a b"},
       {{"a", "b", "--zstd=3", "--zstd"}, "zstd | a b"},
-      // Behind "--" everything is an operand; "-" always is.
+      // After "--" everything is an operand; "-" always is.
       {{"--", "--force", "-x"}, "| --force -x"},
       {{"-f", "a", "--", "b", "--", "c"}, "force | a b -- c"},
       {{"-", "-"}, "| - -"},
-      // Help asks for nothing else.
+      // Help needs nothing else.
       {{"--help"}, "help | "},
       {{"a", "-h"}, "help | a"},
   };
@@ -124,7 +124,7 @@ TEST(Parse, Refuses) {
       {{"a", "b", "--size", "huge"}, "--size takes one of small, large, not 'huge'"},
       {{"a", "b", "--size=huge", "--size=small"}, "--size takes one of small, large, not 'huge'"},
       {{"a", "b", "--color=pink"}, "--color takes one of auto, always, never, not 'pink'"},
-      // Mistakes are told before help is given.
+      // Errors are reported before help is printed.
       {{"--help", "--frobnicate"}, "unknown option '--frobnicate'"},
   };
   for (const Row& row : rows)
@@ -135,7 +135,7 @@ TEST(Parse, KnowsHowManyOperandsAVerbTakes) {
   EXPECT_EQ(understood(kLook, {}), "| ");
   EXPECT_EQ(understood(kLook, {"a"}), "| a");
   EXPECT_EQ(understood(kLook, {"a", "b"}), "unexpected operand 'b'");
-  // The options of other verbs are not its own.
+  // It does not accept options of other verbs.
   EXPECT_EQ(understood(kLook, {"-f"}), "unknown option '-f'");
 }
 

@@ -1,4 +1,4 @@
-// The line of the progress bar: whatever does not fit, how far it is and how long it will take do.
+// The line of the progress bar: if space is short, the progress and the remaining time are kept.
 #include "cli/progress_line.hpp"
 
 #include <gtest/gtest.h>

@@ -1,4 +1,4 @@
-// The framework of block codecs, through a codec that only tests have: ggml's Q4_0 in its row of the table.
+// The framework for block codecs, tested with a codec that only tests have: ggml's Q4_0, as a row of the table.
 #include "codecs/block_codec.hpp"
 
 #include <gtest/gtest.h>
@@ -63,14 +63,14 @@ Bytes encoded(const std::vector<float>& values, const Shape& shape) {
   return payload_of(row().encode(floats(values, shape), {.method = "toy4"}));
 }
 
-// The same bytes in every way a file or a codec may offer them.
+// The same bytes in every form that a file or a codec may offer.
 std::vector<Blob> every_kind_of(const Bytes& bytes) {
   const auto counted = std::make_shared<test::CountingSource>(bytes);
   return {Blob::memory(bytes), Blob::range(counted, 0, counted->size()), test::produced_blob(bytes, 1),
           test::produced_blob(bytes, 0)};
 }
 
-// Weights from -8 to 7.5: d = -8 / -8 = 1, q = trunc(w + 8.5), which is rounding half up.
+// Weights from -8 to 7.5: d = -8 / -8 = 1, q = trunc(w + 8.5), which rounds half up.
 TEST(BlockCodec, ABlockByHand) {
   std::vector<float> weights(32);
   for (std::size_t i = 0; i < 32; ++i) weights[i] = static_cast<float>(i) / 2 - 8;
@@ -82,7 +82,7 @@ TEST(BlockCodec, ABlockByHand) {
   EXPECT_EQ(encoded(weights, {1, 32}), expected);
   const std::vector<float> back = floats_of(to_dense(coded({32}, Blob::memory(expected))).components[0].blob.bytes());
   for (std::size_t i = 0; i < 32; ++i) EXPECT_EQ(back[i], std::min(std::floor(weights[i] + 0.5F), 7.0F)) << i;
-  // The weight of the largest magnitude may be positive: then the scale is negative, and nothing is cut.
+  // The weight of the largest magnitude may be positive: then the scale is negative, and nothing is clipped.
   weights[31] = 16;
   EXPECT_EQ(load_le<std::uint16_t>(encoded(weights, {1, 32}).data()), 0xC000);
   EXPECT_EQ(encoded(std::vector<float>(32), {1, 32})[0], std::byte{0x00});
@@ -113,7 +113,7 @@ TEST(BlockCodec, AFewRowsTouchFewBytes) {
 }
 
 TEST(BlockCodec, RowsAreThoseOfTheDenseTensor) {
-  // Blocks over the ends of rows have rows, too: one of them begins in the middle of a byte.
+  // Blocks that cross the ends of rows also have rows, one of which begins inside a byte.
   Tensor packed = coded({3, 7, 20}, Blob::memory({}));
   packed.layout = "packed.f6_e2m3";
   Bytes codes(3 * 7 * 20 * 6 / 8);
@@ -232,7 +232,7 @@ TEST(BlockCodec, EncodingRefusesWhatItCannotHold) {
   EXPECT_EQ(rule_of([&] { row().encode(make_csr("s"), {.method = "toy4"}); }), "toy.input");
 }
 
-// Into a container that holds any layout and back, out into one that does not, and by the recipes of `quantize`.
+// Through a container that holds any layout and back, into one that does not, and with the recipes of `quantize`.
 TEST(BlockCodec, TravelsLikeEveryOtherCodec) {
   Model model;
   model.tensors = {floats(some_weights(64 * 96), {64, 96})};

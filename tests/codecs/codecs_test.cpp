@@ -1,4 +1,4 @@
-// The table of layouts: what holds for every row, and dense tensors.
+// The table of layouts: requirements on every row, and dense tensors.
 #include <gtest/gtest.h>
 #include <rapidcheck.h>
 
@@ -45,7 +45,7 @@ TEST(CodecTable, RowsAreSound) {
   EXPECT_EQ(find_codec_by_method(""), nullptr);
 }
 
-// A budget of bits trusts both.
+// A budget of bits relies on both.
 TEST(CodecTable, CodecsForABudgetKnowTheirSizeAndTheirLoss) {
   std::size_t count = 0;
   for (const Codec& codec : codecs()) {
@@ -80,7 +80,7 @@ TEST(CodecTable, TypeNames) {
   EXPECT_EQ(dtype_name(other), "zt.group");
 }
 
-// A decoded or encoded blob is as sound as the stored bytes it is made from.
+// A decoded or encoded blob is verified through the stored bytes that it is made from.
 TEST(CodecTable, VerifyReachesTheStoredBytes) {
   Hasher hasher(DigestAlgorithm::sha256);
   const Digest of_nothing = hasher.finish();

@@ -1,4 +1,4 @@
-// Half floats bit by bit, element decoding and casts.
+// Half floats bit by bit, decoding of elements, and casts.
 #include "tare/elements.hpp"
 
 #include <fmt/format.h>
@@ -30,7 +30,7 @@ double formula(unsigned bits, int exponent_bits, int mantissa_bits, int bias) {
   return sign * (exponent == 0 ? std::ldexp(fraction, 1 - bias) : std::ldexp(1 + fraction, exponent - bias));
 }
 
-// An IEEE half type, and what the tests need to treat f16 and bf16 alike.
+// An IEEE half type, so that the tests can treat f16 and bf16 alike.
 struct HalfType {
   int exponent_bits, mantissa_bits, bias;
   float (*widen)(std::uint16_t);
@@ -65,8 +65,8 @@ TEST_P(Half, EveryCodeWidensToItsValueAndComesBack) {
   }
 }
 
-// Around the midpoint of every two neighbours: below it the lower one, above it the upper one, on it the even one.
-// The pair (largest, infinity) has the midpoint that one more binade would give it.
+// Around the midpoint of every two neighbours: below it the lower one, above it the upper one, on it the even one. The
+// pair (largest, infinity) has the midpoint that one more binade would give.
 TEST_P(Half, RoundsToNearestEvenAroundEveryMidpoint) {
   const HalfType& type = GetParam();
   for (unsigned code = 0; code < type.infinity; ++code) {
@@ -104,7 +104,7 @@ TEST_P(Half, TakesExtremesFromDouble) {
 INSTANTIATE_TEST_SUITE_P(Types, Half, ::testing::Values(kF16, kBf16),
                          [](const auto& type) { return type.param.bias == 15 ? "f16" : "bf16"; });
 
-// Through f32 this double would become a tie and then round the wrong way.
+// Rounded to f32 first, this double would become a tie and then round the wrong way.
 TEST(HalfOnce, DoubleIsNotRoundedTwice) {
   const double value = 1 + 0x1p-11 + 0x1p-40;
   EXPECT_EQ(f32_to_f16(static_cast<float>(value)), 0x3C00);
@@ -190,7 +190,7 @@ TEST(Elements, RunsRefuseWhatIsNotDense) {
 
 // --- casts ---
 
-// Every kind of element a cast can start from.
+// Every kind of element that can be cast.
 struct NumberType {
   DType dtype;
   std::string_view type;
@@ -212,11 +212,11 @@ long double exact(NumberType source, const std::byte* bytes) {
   return value;
 }
 
-// Nearest of all finite halves, ties to the even code; beyond the last midpoint infinite. Linear and obvious.
+// The nearest of all finite halves, ties to the even code; beyond the last midpoint infinite. Simple by design.
 std::uint16_t nearest_half(long double value, const HalfType& type) {
   const std::uint16_t sign = std::signbit(value) ? 0x8000 : 0;
   const long double magnitude = std::fabs(value);
-  unsigned low = 0, high = type.infinity;  // formula(low) <= magnitude < formula(high), with infinity's next binade
+  unsigned low = 0, high = type.infinity;  // formula(low) <= magnitude < formula(high); for infinity, the next binade
   const auto at = [&](unsigned code) -> long double {
     return formula(code, type.exponent_bits, type.mantissa_bits, type.bias);
   };
@@ -257,7 +257,7 @@ Bytes reference(long double value, DType to) {
   return {};
 }
 
-// All codes of small types; of larger ones random bits and the neighbourhoods of powers of two.
+// All codes of small types; for larger ones random bits and the neighbourhoods of powers of two.
 Bytes interesting(NumberType source) {
   const std::size_t width = size_of(source.dtype);
   Bytes bytes;
@@ -277,7 +277,7 @@ Bytes interesting(NumberType source) {
       const std::uint64_t integer = (std::uint64_t{1} << power) + static_cast<std::uint64_t>(delta);
       add(integer);
       add(0 - integer);
-      // Midpoints of f16 and bf16 and what lies next to them, as integers and as floats.
+      // Midpoints of f16 and bf16 and their neighbours, as integers and as floats.
       for (const unsigned digits : {8u, 11u, 24u, 53u})
         if (power >= digits) {
           const std::uint64_t tie = integer + (std::uint64_t{1} << (power - digits));
@@ -300,7 +300,7 @@ TEST(Cast, EveryPairRoundsOnceAndSaturates) {
   for (const NumberType source : all_sources()) {
     const std::size_t width = size_of(source.dtype);
     const Bytes all = interesting(source);
-    Bytes in;  // without NaN, which has a test of its own
+    Bytes in;  // without NaN, which has its own test
     for (std::size_t i = 0; i < all.size(); i += width)
       if (!std::isnan(exact(source, all.data() + i))) in.insert(in.end(), all.begin() + i, all.begin() + i + width);
     const std::size_t count = in.size() / width;
@@ -309,7 +309,7 @@ TEST(Cast, EveryPairRoundsOnceAndSaturates) {
       const Tensor result = cast(tensor, to, Overflow::infinity);
       ASSERT_EQ(result.component("data")->dtype, to);
       ASSERT_EQ(result.component("data")->type, "");
-      if (source.type.empty() && source.dtype == to) continue;  // itself, whatever its bytes
+      if (source.type.empty() && source.dtype == to) continue;  // the same type, so the bytes stay unchanged
       const Bytes out = result.component("data")->blob.bytes();
       ASSERT_EQ(out.size(), count * size_of(to));
       for (std::size_t i = 0; i < count; ++i) {
@@ -327,7 +327,7 @@ TEST(Cast, NaN) {
   store_le<double>(bytes.data() + 33'333 * 8, kNaN);
   const Tensor tensor = dense("w", {40'000}, DType::f64, Blob::memory(bytes));
   for (const DType to : kAllDTypes) {
-    const Tensor result = cast(tensor, to);  // lazy: nothing is thrown yet
+    const Tensor result = cast(tensor, to);  // lazy, so nothing is thrown yet
     if (is_float(to) || to == DType::boolean) {
       const Bytes out = result.component("data")->blob.bytes();
       if (to == DType::boolean) {
@@ -355,7 +355,7 @@ TEST(Cast, ValuesBeyondTheLargestAreRefusedUnlessToldWhatBecomesOfThem) {
     DType from, to;
     double fits, too_large, largest;
   };
-  // What rounds down to the largest number fits; half a step further does not.
+  // What rounds down to the largest number fits; half a step more does not.
   const Case cases[] = {{DType::f32, DType::f16, 65519.0, 65520.0, 65504.0},
                         {DType::f64, DType::f16, 65519.999, 65520.0, 65504.0},
                         {DType::i32, DType::f16, 65519.0, 70000.0, 65504.0},
@@ -376,7 +376,8 @@ TEST(Cast, ValuesBeyondTheLargestAreRefusedUnlessToldWhatBecomesOfThem) {
         store_le<std::int32_t>(at, static_cast<std::int32_t>(value));
     };
     put(7, it.fits);
-    if (from != DType::i32) put(8, std::numeric_limits<double>::infinity()), put(9, kNaN);  // were so before
+    // Not finite before the cast.
+    if (from != DType::i32) put(8, std::numeric_limits<double>::infinity()), put(9, kNaN);
     Tensor tensor = dense("w", {count}, from, Blob::memory(bytes));
     EXPECT_EQ(count_overflow(tensor, to), 0U);
     EXPECT_NO_THROW(cast(tensor, to).component("data")->blob.bytes());
@@ -403,7 +404,7 @@ TEST(Cast, ValuesBeyondTheLargestAreRefusedUnlessToldWhatBecomesOfThem) {
     EXPECT_EQ(clamped[33'335], -it.largest);
     EXPECT_EQ(clamped[7], infinite[7]);
     if (from != DType::i32) {
-      EXPECT_TRUE(std::isinf(clamped[8]));  // not ours to mend
+      EXPECT_TRUE(std::isinf(clamped[8]));  // not changed by clamping
       EXPECT_TRUE(std::isnan(clamped[9]));
     }
   }
@@ -416,7 +417,7 @@ TEST(Cast, CanBeEnteredAnywhere) {
     const auto count = *rc::gen::inRange<std::size_t>(1, 200);
     Bytes in(count * size_of(from));
     for (std::size_t i = 0; i < in.size(); ++i) in[i] = static_cast<std::byte>((i * 37) & 0x3F);
-    // Seekable at any byte, in steps that fit no element, or not at all.
+    // Seekable at any byte, in steps that do not fit elements, or not at all.
     const auto step = *rc::gen::elementOf(std::vector<std::uint64_t>{0, 1, 6});
     const Blob blob = step == 1 ? Blob::memory(in) : test::produced_blob(in, step);
     const Blob result = cast(dense("t", {count}, from, blob), to).component("data")->blob;
@@ -445,7 +446,7 @@ TEST(Cast, Edges) {
   EXPECT_THROW(cast(dense("m", {1}, DType::u8, Blob::memory(Bytes(1)), "mystery"), DType::f32), Error);
 }
 
-// For types of at most 16 bits by trying every value; the rule for larger ones by their widths.
+// Tries every value of types of at most 16 bits; for larger ones the rule follows from their widths.
 TEST(CastLossless, AgreesWithTryingEveryValue) {
   for (const NumberType source : all_sources()) {
     if (size_of(source.dtype) > 2) continue;
@@ -464,7 +465,7 @@ TEST(CastLossless, AgreesWithTryingEveryValue) {
       const Doubles back =
           decoded_elements(to, "", cast(tensor, to, Overflow::infinity).component("data")->blob.bytes());
       bool same = is_float(to) || !has_nan;
-      // An integer has no place for the sign of a zero.
+      // Integers cannot represent the sign of a zero.
       for (std::size_t i = 0; i < values.size(); ++i)
         same = same && back[i] == values[i] && std::signbit(back[i]) == std::signbit(values[i]);
       EXPECT_EQ(cast_is_lossless(source.dtype, source.type, to), same)

@@ -1,4 +1,4 @@
-// Tensors of known layouts, made by hand, and the rules that checking, verifying and decoding one ends in.
+// Tensors of known layouts, made by hand, and the rules of the errors of check, verify and decoding.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -70,7 +70,7 @@ inline std::vector<std::string> verify_rules(const Tensor& tensor) {
 }
 using Rules = std::vector<std::string>;
 
-// The rule that pulling the decoded bytes ends in.
+// The rule of the error when the decoded bytes are read.
 inline std::string decode_rule(const Tensor& tensor) {
   try {
     to_dense(tensor).component("data")->blob.bytes();
@@ -89,13 +89,13 @@ inline Component& component(Tensor& tensor, std::string_view role) {
   return *std::find_if(tensor.components.begin(), tensor.components.end(), [&](auto& c) { return c.role == role; });
 }
 
-// The same tensor with blobs that can only be read front to back, as foreign zstd is.
+// The same tensor with blobs that can only be read from front to back, like zstd of other programs.
 inline Tensor sequential(Tensor tensor) {
   for (Component& c : tensor.components) c.blob = test::produced_blob(c.blob.bytes(), 0);
   return tensor;
 }
 
-// Reads a blob from every one of a few offsets and compares with the whole.
+// Reads a blob from several offsets and compares with the whole.
 inline void expect_enterable(const Blob& blob) {
   const Bytes whole = blob.bytes();
   for (const std::size_t offset :

@@ -1,4 +1,4 @@
-// One scale for a tensor: the range that is found, what it loses, and that it depends on nothing but the weights.
+// One scale for a whole tensor: the range that is found, its loss, and that it depends only on the weights.
 #include "codecs/scale_search.hpp"
 
 #include <cmath>
@@ -23,7 +23,7 @@ Floats gaussian(std::size_t count, unsigned seed, float mean = 0, float deviatio
   return values;
 }
 
-// Heavy tails: a Gaussian divided by a uniform number.
+// Heavy tails: a Gaussian number divided by a uniform one.
 Floats with_tails(std::size_t count, unsigned seed) {
   Floats values = gaussian(count, seed);
   std::mt19937 random(seed + 1);
@@ -105,7 +105,7 @@ TEST(ScaleSearch, NeverLosesMoreThanAllOfTheRange) {
   Floats outlier = gaussian(5000, 77);
   outlier[1234] = 1e4F;
   cases.push_back(outlier);
-  Floats whole;  // codes that lose nothing must stay
+  Floats whole;  // codes without loss must be kept
   for (int i = -127; i <= 127; ++i) whole.push_back(static_cast<float>(i) * 0.25F);
   cases.push_back(whole);
   for (const Method& method : kMethods)
@@ -119,7 +119,7 @@ TEST(ScaleSearch, NeverLosesMoreThanAllOfTheRange) {
 }
 
 TEST(ScaleSearch, DependsOnNothingButTheWeights) {
-  const Floats values = with_tails((1 << 21) + 12345, 5);  // three parts, the last one cut
+  const Floats values = with_tails((1 << 21) + 12345, 5);  // three parts, the last one shorter
   const Tensor weights = matrix(values);
   Tensor front_to_back = weights;
   front_to_back.components.begin()->blob = test::produced_blob(weights.component("data")->blob.bytes(), 0);
@@ -154,7 +154,7 @@ TEST(ScaleSearch, TheRangeThatWasUsedIsStated) {
 
 TEST(ScaleSearch, OutliersAreCutAsFarAsThatPays) {
   Floats values = gaussian(100000, 9);
-  values[17] = 1e5F;  // to keep it would cost less than to cut it
+  values[17] = 1e5F;  // keeping it costs less than clipping it
   EXPECT_EQ(decoded_values(encoded(matrix(values), {"alt.qint8", false}, false))[17], 1e5F);
   values[17] = 12;
   const Floats back = decoded_values(encoded(matrix(values), {"alt.qint4", false}, false));

@@ -1,8 +1,8 @@
-// ggml's Q4_0 on the framework of block codecs: what one more codec takes. Only tests have this row in their table.
+// ggml's Q4_0 on the framework for block codecs, as an example of a small codec. Only the tests' table has this row.
 //
-//   block   f16 d, then 16 bytes: weight i in the low half of byte i, weight i + 16 in the high one
+//   block   f16 d, then 16 bytes: weight i in the low half of byte i, weight i + 16 in the high half
 //   decode  d * (q - 8)
-//   encode  d = m / -8, m the first weight of the largest magnitude; q = trunc(w / d + 8.5), 15 at most, by d in f32
+//   encode  d = m / -8, m the first weight of the largest magnitude; q = trunc(w / d + 8.5), at most 15, with d in f32
 #pragma once
 
 #include <algorithm>
@@ -15,7 +15,7 @@
 namespace tare::codec::toy {
 
 inline constexpr std::size_t kWeights = 32, kBytes = 18;
-inline constexpr std::uint8_t kScales[] = {0};  // where they are
+inline constexpr std::uint8_t kScales[] = {0};  // offsets of the scales
 
 inline float scale_of(const std::byte* block) { return f16_to_f32(load_le<std::uint16_t>(block)); }
 
@@ -31,7 +31,7 @@ inline void decode_q4_0(const std::byte* block, std::size_t count, float* out) {
 inline bool encode_block(const float* weights, std::byte* block) {
   const auto smaller = [](float a, float b) { return std::fabs(a) < std::fabs(b); };
   const float d = *std::max_element(weights, weights + kWeights, smaller) / -8;
-  // A scale whose inverse is beyond f32 is 0 as an f16.
+  // A scale whose inverse exceeds f32 is 0 as f16.
   const float inverse = std::fabs(d) < 0x1p-126F ? 0 : 1 / d;
   const auto code = [&](std::size_t i) { return std::min(15, static_cast<int>(weights[i] * inverse + 8.5F)); };
   store_le<std::uint16_t>(block, f32_to_f16(d));

@@ -98,7 +98,7 @@ TEST(Values, AsLargeAsIsAllowed) {
   ASSERT_TRUE(error);
   EXPECT_EQ(error->rule(), "values.too_large");
   EXPECT_EQ(error->kind(), ErrorKind::limit);
-  // Ten billion zeros in a few bytes are not allocated to find that out.
+  // Ten billion zeros in a few bytes are refused without allocating them.
   Tensor sparse;
   sparse.name = "sparse";
   sparse.shape = {100000, 50000};
@@ -148,7 +148,7 @@ TEST(Values, OfAFileThatIsNoLongerWhatItWas) {
     EXPECT_EQ(refusal<float>(opened.tensors[0]), "io.source.shrank");
     const auto error = error_of([&] { (void)opened.tensors[0].span<float>(); });
     ASSERT_TRUE(error);
-    // Where bytes are in another order there is no span to begin with.
+    // On big-endian hosts there is no span at all.
     EXPECT_EQ(error->rule(), kLittleEndianHost ? "io.source.shrank" : "span.order");
   }
 }

@@ -1,4 +1,4 @@
-// One file for every rule that an ALT file can break: the rule, the bytes, and how much it weighs.
+// One file per rule that an ALT file can break: the rule, the bytes, and the severity.
 #pragma once
 
 #include "conformance/models.hpp"
@@ -6,7 +6,7 @@
 namespace tare::testing {
 
 struct AltCase {
-  Severity severity = Severity::error;  // errors end `open`, the rest is told by `verify`
+  Severity severity = Severity::error;  // errors end `open`; `verify` reports the rest
   std::string format, rule, name;
   Bytes file;
 };

@@ -1,4 +1,5 @@
-// Tensors of made-up bytes, and models of the architectures that a row may be bound to (Capabilities::architecture).
+// Tensors with made-up bytes, and models of the architectures that a format may be bound to
+// (Capabilities::architecture).
 #pragma once
 
 #include <algorithm>
@@ -10,7 +11,7 @@
 
 namespace tare::testing {
 
-// Bytes without a pattern, the same for the same seed.
+// Pseudo-random bytes, the same for the same seed.
 inline Bytes noise(std::size_t count, std::uint64_t seed) {
   Bytes bytes(count);
   std::uint64_t state = seed * 0x9E3779B97F4A7C15u + 1;
@@ -23,12 +24,12 @@ inline Bytes noise(std::size_t count, std::uint64_t seed) {
   return bytes;
 }
 
-// Valid and finite elements of any type: small codes, 0 and 1 for booleans.
+// Valid, finite elements of any type: small codes; 0 and 1 for booleans.
 inline Bytes elements(DType dtype, std::uint64_t count, std::uint64_t seed) {
   Bytes bytes = noise(static_cast<std::size_t>(count) * size_of(dtype), seed);
   if (dtype == DType::boolean)
     for (std::byte& b : bytes) b &= std::byte{1};
-  // The top exponent bit cleared: neither infinite nor NaN, in any of the float types.
+  // With the top exponent bit cleared, no float type is infinite or NaN.
   if (is_float(dtype))
     for (std::size_t i = size_of(dtype) - 1; i < bytes.size(); i += size_of(dtype)) bytes[i] &= std::byte{0x3F};
   return bytes;
@@ -46,7 +47,7 @@ struct TinyLlamaSizes {
   double dropout = 0.25;
 };
 
-// With config and metadata as far as `holds` has a place for them.
+// With config and metadata, as far as `holds` has fields for them.
 inline Model tiny_llama_model(const TinyLlamaSizes& s, const Capabilities& holds, std::uint64_t seed = 1) {
   Model model;
   const auto add = [&](std::string name, std::initializer_list<int> shape) {

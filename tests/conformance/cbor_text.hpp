@@ -1,4 +1,4 @@
-// CBOR items as byte strings, put together by hand. Independent of the library's own writer on purpose.
+// CBOR items as byte strings, assembled by hand, deliberately independent of the library's writer.
 #pragma once
 
 #include <cstdint>
@@ -11,7 +11,7 @@ namespace tare::testing::cbor {
 
 using Item = std::string;  // the bytes of one item
 
-// `width`: 0 the shortest form, else the number of bytes (1, 2, 4, 8) after the first.
+// `width`: 0 for the shortest form, otherwise the number of bytes (1, 2, 4, 8) after the first.
 inline Item head(unsigned major, std::uint64_t value, unsigned width = 0) {
   if (width == 0) width = value < 24 ? 0 : value <= 0xFF ? 1 : value <= 0xFFFF ? 2 : value <= 0xFFFFFFFF ? 4 : 8;
   const unsigned info = width == 0   ? static_cast<unsigned>(value)
@@ -62,7 +62,7 @@ inline Item indefinite_text(const std::vector<std::string>& pieces) {
   return out + "\xFF";
 }
 
-// The same entries with one replaced or, when it is not there, added behind; and with one omitted.
+// `with` replaces an entry or, if it does not exist, appends it; `without` omits one.
 inline std::vector<Entry> with(std::vector<Entry> entries, const std::string& key, const Item& item) {
   for (auto& entry : entries)
     if (entry.first == key) {

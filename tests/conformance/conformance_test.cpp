@@ -1,4 +1,4 @@
-// What every container promises, checked against every row of the table of formats.
+// The promises of every container, checked for every row of the table of formats.
 #include <fcntl.h>
 #include <sys/stat.h>
 
@@ -54,7 +54,7 @@ TEST_P(Conformance, RowIsComplete) {
   EXPECT_NE(format().recognize, nullptr);
   EXPECT_NE(format().read, nullptr);
   EXPECT_EQ(find_format(format().name), &format());
-  // The first suffix is its own. Another may be one that a row before it has, too: the bytes tell them apart.
+  // The first suffix belongs to this format only. Others may also belong to an earlier row; then the bytes decide.
   EXPECT_EQ(format_of_suffix("x" + std::string(format().suffixes.front())), &format());
   for (const std::string_view suffix : format().suffixes)
     EXPECT_LE(format_of_suffix("x" + std::string(suffix)), &format()) << suffix;
@@ -68,7 +68,7 @@ TEST_P(Conformance, NamesAreUnique) {
   }
 }
 
-// Also of a container that is only read.
+// Also for a container that can only be read.
 TEST_P(Conformance, StoredFilesAreReadWhole) {
   const Scratch scratch;
   for (const Bytes& file : stored_files(format())) {
@@ -78,13 +78,14 @@ TEST_P(Conformance, StoredFilesAreReadWhole) {
     const Model mapped = open(path, {.access = Access::mapped}), read = open(path, {.access = Access::pread});
     EXPECT_EQ(mapped.format, format().name);
     EXPECT_EQ(listing(mapped), listing(read));
-    // And are the same model in a container that holds any layout.
+    // They are also the same model in a container that holds any layout.
     for (const Format& other : formats()) {
       if (other.write == nullptr || !lists(other.holds.layouts, "*")) continue;
       MemorySink sink;
       const Adapted adapted = adapt(mapped, other);
       const auto nameless = [](const Tensor& tensor) { return tensor.name.empty(); };
-      if (const auto error = error_of([&] { other.write(adapted.model, sink, {}); })) {  // a container may want names
+      // A container may require names.
+      if (const auto error = error_of([&] { other.write(adapted.model, sink, {}); })) {
         EXPECT_TRUE(std::ranges::any_of(mapped.tensors, nameless)) << other.name;
         EXPECT_NE(error->rule().find("name"), std::string::npos) << error->what();
         continue;
@@ -95,7 +96,7 @@ TEST_P(Conformance, StoredFilesAreReadWhole) {
   }
 }
 
-// A reader, or a caller, may have made a tensor without the components of its layout.
+// A reader or a caller may have made a tensor without the components of its layout.
 TEST_P(WritableConformance, ATensorWithoutItsComponentsIsRefused) {
   for (const Codec& codec : codecs()) {
     Model model = small_model(holds());
@@ -129,12 +130,12 @@ TEST_P(Conformance, ThingsThatAreNoModelsAreNotRecognised) {
   }
 }
 
-// A file is what its bytes say, whatever it is called.
+// The bytes of a file decide its format, whatever its name is.
 TEST_P(WritableConformance, AnotherFirstByteIsRefusedUnderTheSameName) {
   const Scratch scratch;
   const Bytes good = write_bytes(format(), full_model(holds()));
   for (const std::string_view suffix : format().suffixes) {
-    if (suffix.ends_with('/')) continue;  // a directory's own name
+    if (suffix.ends_with('/')) continue;  // is the directory's own name
     for (const unsigned change : {0x01U, 0x80U, 0xFFU}) {
       Bytes bad = good;
       bad[0] ^= static_cast<std::byte>(change);
@@ -159,7 +160,7 @@ TEST_P(WritableConformance, WhatIsWrittenIsReadBack) {
   EXPECT_EQ(found.format, format().name);
 }
 
-// Metadata without what nobody is allowed to set: a date that is none is carried, but not without a warning.
+// The metadata without values that cannot be set: an invalid date, for example, is carried with a warning.
 Map settable(const Map& metadata, const Format& format) {
   if (format.set_problem == nullptr) return metadata;
   Map kept;
@@ -226,7 +227,7 @@ TEST_P(WritableConformance, TheSameModelGivesTheSameBytes) {
   }
 }
 
-// A pipe takes bytes from front to back; a file takes them anywhere.
+// A pipe takes bytes from front to back; a file takes them in any order.
 TEST_P(WritableConformance, EverySinkGetsTheSameBytes) {
   const Scratch scratch;
   const Model model = full_and_large_model(holds(), 1 << 16);
@@ -282,7 +283,7 @@ TEST_P(WritableConformance, TenThousandTensors) {
   EXPECT_EQ(content_digest(found), content_digest(model));
 }
 
-// A name is kept as it is or refused before a byte is written.
+// A name is kept unchanged or refused before a byte is written.
 TEST_P(WritableConformance, StrangeNamesAreKeptOrRefused) {
   const std::string names[] = {"",
                                std::string("a\0b", 3),
@@ -319,7 +320,7 @@ TEST_P(WritableConformance, RepeatedNamesAreRefusedBeforeAByteIsWritten) {
   EXPECT_NE(rule_of([&] { format().write(model, sink, {}); }), "");
   EXPECT_EQ(sink.bytes().size(), 0U);
   if (!holds().attachments) return;
-  // Attachments may be told apart by where they stand, or not.
+  // Attachments may be identified by their position, or not.
   model.tensors.resize(1);
   model.attachments = {{"x", Blob::memory(to_bytes("1"))}, {"x", Blob::memory(to_bytes("2"))}};
   if (rule_of([&] { format().write(model, sink, {}); }).empty()) {
@@ -342,10 +343,10 @@ TEST_P(WritableConformance, ConvertingThereAndBackKeepsTheContent) {
   const Scratch scratch;
   for (const Format& other : formats()) {
     if (other.write == nullptr) continue;
-    // One tensor is no model of an architecture.
+    // One tensor is not a model of an architecture.
     const bool bound = !holds().architecture.empty() || !other.holds.architecture.empty();
     if (bound && (!holds().many_tensors || !other.holds.many_tensors)) continue;
-    // What both hold: adapt makes the rest fit, and would change it.
+    // Only what both hold, because adapt would change the rest.
     Model model = other.holds.architecture.empty() ? full_model(holds())
                                                    : architecture_model(other.holds.architecture, holds(), Scale::full);
     if (!other.holds.many_tensors) model.tensors.resize(1);
@@ -357,13 +358,13 @@ TEST_P(WritableConformance, ConvertingThereAndBackKeepsTheContent) {
                return !c.type.empty() && !lists(other.holds.logical_types, c.type);
              });
     });
-    if (model.tensors.empty()) continue;  // nothing in common
+    if (model.tensors.empty()) continue;  // they have nothing in common
     const std::string first = scratch / ("it" + std::string(format().suffixes[0]));
     const std::string second = scratch / ("it.there" + std::string(other.suffixes[0]));
     put_file(first, write_bytes(format(), model));
-    // Nothing is omitted unless it is asked for.
+    // Nothing is omitted unless the options ask for it.
     AdaptOptions there, home;
-    there.keep_names = home.keep_names = true;  // the tensors are no architecture's
+    there.keep_names = home.keep_names = true;  // the tensors belong to no architecture
     const AdaptOptions plain = there;
     there.drop = without_room(open(first), other.holds);
     const bool room = there.drop.empty();
@@ -388,7 +389,7 @@ TEST_P(WritableConformance, ConvertingThereAndBackKeepsTheContent) {
 
 TEST_P(WritableConformance, ProgressCountsEveryByteOnce) {
   Model model = full_model(holds());
-  model.attachments.clear();  // a format may count them or not
+  model.attachments.clear();  // a format may or may not count them
   std::uint64_t bytes = 0;
   for (const Tensor& tensor : model.tensors) bytes += tensor.bytes();
   std::vector<WriteOptions> variants = {{}};
@@ -417,7 +418,7 @@ TEST_P(WritableConformance, AFlippedBitUnderADigestIsFound) {
         put_file(path, bad);
         const Verification result = verify(path);
         EXPECT_FALSE(result.ok(false)) << tensor.name;
-        // A conversion does not pass it on.
+        // A conversion does not pass the damage on.
         EXPECT_EQ(rule_of([&] { convert(path, scratch / ("out" + std::string(format().suffixes[0]))); }),
                   "digest.mismatch");
         EXPECT_EQ(scratch.entries(), std::vector<std::string>{"it"});
@@ -425,7 +426,7 @@ TEST_P(WritableConformance, AFlippedBitUnderADigestIsFound) {
   }
 }
 
-// Calls somebody at a certain read.
+// Calls a function at a certain read.
 class Interrupting final : public BlobProducer {
  public:
   Interrupting(std::uint64_t at, std::function<void()> call) : at_(at), call_(std::move(call)) {}
@@ -450,7 +451,7 @@ class Interrupting final : public BlobProducer {
   std::function<void()> call_;
 };
 
-// What is written after the end of a shorter file would leave zeros in the place of its tensors.
+// Writing after the end of a truncated file would replace its tensors by zeros.
 TEST_P(AppendableConformance, AFileThatIsTruncatedMeanwhileIsAnError) {
   const Scratch scratch{Scratch::fast_place()};
   const std::string path = scratch / "it";
@@ -469,7 +470,7 @@ TEST_P(AppendableConformance, AFileThatIsTruncatedMeanwhileIsAnError) {
   }
 }
 
-// What is read decides where a file is written and cut: from another file's contents, that would destroy it.
+// What was read decides where the file is written and truncated. Applied to another file, that would destroy it.
 TEST_P(AppendableConformance, OfTwoFilesThatAreSwappedMeanwhileOneGrowsAndOneStays) {
   const Scratch scratch{Scratch::fast_place()};
   const std::string path = scratch / "it", other = scratch / "other";

@@ -1,4 +1,4 @@
-// GGUF files spelled out byte by byte, and one file for every rule that such a file can break.
+// GGUF files spelled out byte by byte, and one file per rule that such a file can break.
 #pragma once
 
 #include <bit>
@@ -11,7 +11,7 @@
 
 namespace tare::testing {
 
-// Fields one after another, in the order of bytes and with the widths of lengths that the file is to have.
+// Appends fields, in the byte order and with the width of lengths that the file has.
 class GgufText {
  public:
   explicit GgufText(bool big = false, bool short_lengths = false) : big_(big), short_lengths_(short_lengths) {}
@@ -45,7 +45,7 @@ class GgufText {
   Bytes bytes_;
 };
 
-// A file in parts, each of which a case can spoil.
+// A file in parts, each of which a case can corrupt.
 struct GgufFile {
   using Part = std::function<void(GgufText&)>;
 
@@ -109,7 +109,7 @@ inline GgufFile::Part gguf_floats(int count, float first) {
   };
 }
 
-// One of each type of values, a vocabulary, and three tensors: a matrix [2][3] of f32, a row of 32 in Q8_0 (scale 0.5, codes
+// One value of each type, a vocabulary, and three tensors: an f32 matrix [2][3], a row of 32 in Q8_0 (scale 0.5, codes
 // -16 to 15) and 4 bf16.
 inline GgufFile gguf_golden(bool big = false, std::uint32_t version = 3) {
   GgufFile file;
@@ -173,7 +173,7 @@ inline std::vector<GgufCase> gguf_cases() {
   };
   const auto none = [](GgufText&) {};
 
-  constexpr std::size_t kData = 32 + 64 + 32;  // behind the golden file's infos and their padding
+  constexpr std::size_t kData = 32 + 64 + 32;  // after the golden file's infos and their padding
   cut("gguf.truncated", "in_the_header", [](std::size_t) { return 10; });
   cut("gguf.count", "in_the_metadata", [](std::size_t) { return 120; });
   cut("gguf.string.length", "in_the_infos", [](std::size_t size) { return size - kData - 40; });

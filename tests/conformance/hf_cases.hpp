@@ -1,4 +1,4 @@
-// Directories in Hugging Face's layout, spelled by hand: what is refused, and by which rule.
+// Directories in Hugging Face's layout, written by hand: those that are refused, and by which rule.
 #pragma once
 
 #include <map>
@@ -59,7 +59,7 @@ inline std::string hf_index(const std::string& shard) {
   return R"({"metadata":{"total_size":8},"weight_map":{"w":")" + shard + "\"}}\n";
 }
 
-// A shard as a process of torch.distributed.checkpoint writes it: one box of the tensor "w".
+// A shard as one process of torch.distributed.checkpoint writes it: one box of the tensor "w".
 inline Bytes split_shard(const std::string& type, const std::string& shape, std::size_t bytes,
                          const std::string& info) {
   const std::string metadata =

@@ -1,4 +1,5 @@
-// What bad bytes get, checked against every row of the table of formats: cut files, flipped bits, lying numbers, soup.
+// How every row of the table of formats handles bad bytes: truncated files, flipped bits, false numbers, random
+// mixtures.
 #include "conformance/memory.hpp"
 #include "conformance/models.hpp"
 
@@ -10,7 +11,7 @@ using namespace tare::testing;
 class Hostile : public ::testing::TestWithParam<const Format*> {
  protected:
   const Format& format() const { return *GetParam(); }
-  // What it writes, and the smallest of the stored files: all there is of a container that is only read.
+  // The format's own output, and the smallest stored files, which are all there is for a container that is only read.
   std::vector<Bytes> samples() const {
     std::vector<Bytes> files;
     if (format().write != nullptr)
@@ -32,7 +33,7 @@ class Hostile : public ::testing::TestWithParam<const Format*> {
   }
 };
 
-// Not directories: their files are those of other rows.
+// Without directories, whose files belong to other rows.
 std::vector<const Format*> file_rows() {
   std::vector<const Format*> rows;
   for (const Format& format : formats())
@@ -42,7 +43,7 @@ std::vector<const Format*> file_rows() {
 
 INSTANTIATE_TEST_SUITE_P(Formats, Hostile, ::testing::ValuesIn(file_rows()), name_of_row);
 
-// What each byte is one of: the numbers of tensors, where one is as good as another (all bits are a number), or its like.
+// The kind of each byte: kNumber for tensor data, in which all values are equivalent, otherwise the byte itself.
 constexpr int kNumber = 256;
 std::vector<int> kinds_of(const Format& format, const Bytes& bytes) {
   std::vector<int> kinds(bytes.size());
@@ -58,7 +59,8 @@ std::vector<int> kinds_of(const Format& format, const Bytes& bytes) {
   return kinds;
 }
 
-// The bytes worth spoiling: all, but of a long run of one kind (padding, numbers) only both ends and a few in between.
+// The bytes to corrupt: all, except that a long run of one kind (padding, numbers) is covered by both ends and a few in
+// between.
 std::vector<std::size_t> places_in(const Format& format, const Bytes& bytes) {
   constexpr std::size_t kSome = 61;
   const std::vector<int> kinds = kinds_of(format, bytes);
@@ -75,8 +77,8 @@ std::vector<std::size_t> places_in(const Format& format, const Bytes& bytes) {
   return places;
 }
 
-// Opens the bytes and pulls everything that is in them. Ends in an Error or in a model that can be read whole; anything
-// else (a crash, another exception) fails the test. Returns the description of what was read.
+// Opens the bytes and reads everything in them. The result is an Error or a model that can be read completely; anything
+// else (a crash, another exception) fails the test. Returns a description of the model.
 std::optional<std::string> read_all(const Format& format, std::span<const std::byte> bytes) {
   std::optional<std::string> found;
   error_of([&] {
@@ -86,7 +88,7 @@ std::optional<std::string> read_all(const Format& format, std::span<const std::b
   return found;
 }
 
-// What a model says, wherever it lies. A format may tolerate a shorter ending that loses nothing.
+// The content of a model without its offsets. A format may tolerate a shorter end that loses nothing.
 std::string content(const Model& model) {
   return to_json(model.metadata) + to_json(model.config.to_map()) + to_json(model.vocabulary.to_map()) +
          describe(model);
@@ -111,7 +113,7 @@ TEST_P(Hostile, EveryTruncationIsAnError) {
     }
 }
 
-// Through the reader itself, as a file of the right name might come: recognition is not what protects it.
+// Calls the reader directly, as for a file with the right name: recognition must not be its only protection.
 TEST_P(Hostile, EveryTruncationIsAnErrorOfTheReaderToo) {
   for (const Bytes& whole : samples())
     for (std::size_t length = 0; length < whole.size(); ++length) {
@@ -146,7 +148,7 @@ TEST_P(Hostile, VerifyNeverThrowsForContent) {
   }
 }
 
-// Numbers that a count, a length or an offset must never be believed to be.
+// Values that must never be trusted as a count, a length or an offset.
 constexpr std::uint64_t kLies[] = {0,
                                    1,
                                    0x7F,
@@ -159,7 +161,7 @@ constexpr std::uint64_t kLies[] = {0,
                                    UINT64_MAX - 63,
                                    UINT64_MAX};
 
-// Puts every lie in place of every 1, 2, 4 and 8 bytes of the file, in both byte orders.
+// Replaces every 1, 2, 4 and 8 bytes of the file by every such value, in both byte orders.
 template <typename Visit>
 void for_each_lie(const Format& format, Bytes bytes, const Visit& visit) {
   for (const std::size_t at : places_in(format, bytes))
@@ -192,7 +194,7 @@ TEST_P(Hostile, LyingNumbersAllocateNothing) {
 }
 
 TEST_P(Hostile, LyingNumbersAreErrorsOrReadable) {
-  constexpr int kEvery = kCountsMemory ? 5 : 20;  // with sanitizers each is twenty times as slow
+  constexpr int kEvery = kCountsMemory ? 5 : 20;  // with sanitizers, each is twenty times slower
   int turn = 0;
   for (const Bytes& good : samples())
     for_each_lie(format(), good, [&](const Bytes& bytes) {
@@ -200,7 +202,7 @@ TEST_P(Hostile, LyingNumbersAreErrorsOrReadable) {
     });
 }
 
-// Splices, runs and noise over a good file.
+// Applies splices, repeated runs and noise to a valid file.
 TEST_P(Hostile, SoupNeverCrashes) {
   const std::vector<Bytes> files = samples();
   std::uint64_t state = 42;

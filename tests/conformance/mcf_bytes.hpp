@@ -1,4 +1,4 @@
-// MCF files spelled field by field, for tests that need wrong ones.
+// MCF files written field by field, for tests that need invalid ones.
 #pragma once
 
 #include <cstdint>
@@ -37,7 +37,7 @@ struct Entry {
   std::uint32_t dtype = 1;
   std::vector<std::uint64_t> shape;
   std::string payload;
-  // Fields as they shall be stored where that is not what follows from the above.
+  // Values of fields that differ from what follows from the above.
   std::map<std::string, std::uint64_t> lies = {};
 };
 
@@ -50,13 +50,13 @@ struct Record {
 };
 
 struct File {
-  std::vector<Entry> tensors;  // payloads in this order; index in this order too: give them sorted
+  std::vector<Entry> tensors;  // payloads and index in this order, so list them sorted
   std::vector<Record> records;
-  std::map<std::uint32_t, std::string> sections;  // others, by type; overrides those made from the above
+  std::map<std::uint32_t, std::string> sections;  // other sections, by type; they override those made from the above
   std::map<std::string, std::uint64_t> lies;      // header and index fields
-  bool quant_info = false;                        // also when there are no records
+  bool quant_info = false;                        // written even if there are no records
   std::uint64_t alignment = 64;
-  std::function<void(std::string&)> spoil = nullptr;  // the finished bytes
+  std::function<void(std::string&)> spoil = nullptr;  // changes the finished bytes
 
   std::uint64_t lie(const std::string& field, std::uint64_t truth) const {
     const auto found = lies.find(field);
@@ -92,7 +92,7 @@ inline std::string index_bytes(const File& file, const std::vector<std::uint64_t
          strings;
 }
 
-// Header, sections by type except that TensorData comes before the index, directory.
+// The header, the sections by type (but TensorData before the index), the directory.
 inline Bytes bytes_of(const File& file) {
   std::string body(40, '\0');
   std::map<std::uint32_t, std::pair<std::uint64_t, std::uint64_t>> directory;
@@ -139,14 +139,14 @@ inline Bytes bytes_of(const File& file) {
   return to_bytes(body);
 }
 
-// ModelInfo: fields by name, pairs as (key, type, value bytes), each string and value where it is put.
+// ModelInfo: fields by name; pairs of key, type and value bytes; each string and value at the given place.
 struct Info {
   std::map<std::string, std::uint64_t> fields;  // names of the fixed fields, and "version", "flags", "zero1", "zero2"
   std::string name, base;
   struct Pair {
     std::string key;
     std::uint32_t type = 3;
-    std::string value;  // of a string without its length
+    std::string value;  // a string without its length
     std::map<std::string, std::uint64_t> lies = {};
   };
   std::vector<Pair> pairs;

@@ -1,5 +1,4 @@
-// How much memory the program has asked for. Counted by replacing operator new (see memory_test.cpp), not
-// under a sanitizer, which brings its own.
+// Measures memory use. It replaces operator new (see memory_test.cpp), except under a sanitizer, which has its own.
 #pragma once
 
 #include <cstddef>
@@ -19,12 +18,12 @@ namespace tare::testing {
 
 inline constexpr bool kCountsMemory = TARE_COUNTS_MEMORY != 0;
 
-// Bytes in use now, and the most since the last `reset_peak`.
+// Bytes in use now, and the peak since the last reset_memory_peak.
 std::size_t memory_in_use();
 std::size_t memory_peak();
 void reset_memory_peak();
 
-// The most that `action` had in use beyond what was in use before it.
+// The peak of `action`, beyond what was in use before it.
 template <typename Action>
 std::size_t peak_during(const Action& action) {
   const std::size_t before = memory_in_use();
@@ -33,9 +32,9 @@ std::size_t peak_during(const Action& action) {
   return memory_peak() - before;
 }
 
-// The n-th allocation from now on, counted from 0, fails; once, and only in this thread. Negative: none.
+// Makes the n-th allocation from now on fail (counted from 0), once, and only in this thread. Negative: none.
 void fail_allocation(int n);
-// Whether it has.
+// Whether it has failed.
 bool allocation_failed();
 
 }  // namespace tare::testing

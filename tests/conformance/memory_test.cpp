@@ -1,4 +1,4 @@
-// The counter behind conformance/memory.hpp, and a test that it counts.
+// The counter of conformance/memory.hpp, and a test that it counts.
 #include "conformance/memory.hpp"
 
 #include <gtest/gtest.h>
@@ -70,7 +70,7 @@ namespace {
 TEST(MemoryCounter, SeesWhatWasTakenAndGivenBack) {
   const std::size_t most = tare::testing::peak_during([] {
     const std::vector<char> block(std::size_t{1} << 20);
-    asm volatile("" : : "r"(block.data()) : "memory");  // or the compiler leaves it out
+    asm volatile("" : : "r"(block.data()) : "memory");  // otherwise the compiler removes the allocation
   });
   EXPECT_GE(most, std::size_t{1} << 20);
   EXPECT_LT(most, std::size_t{2} << 20);

@@ -1,4 +1,4 @@
-// Models that use everything a format says it can hold, and what it means that two are the same.
+// Models that use everything a format can hold, and comparisons of models.
 #pragma once
 
 #include <algorithm>
@@ -21,12 +21,12 @@ inline Bytes le_words(const std::vector<std::uint64_t>& numbers) {
   return out;
 }
 
-// A file beside a model's weights.
+// A file next to a model's weights.
 inline Attachment text_file(std::string name, std::string_view text) {
   return {std::move(name), Blob::memory(to_bytes(text))};
 }
 
-// The name of a test of each format.
+// The name of a format's instance of a parameterized test.
 inline std::string name_of_row(const ::testing::TestParamInfo<const Format*>& row) {
   return std::string(row.param->name);
 }
@@ -52,7 +52,7 @@ inline Tensor make_coo(std::string name) {
   return tensor;
 }
 
-// 2 rows of 16 columns in 4 bits, groups of 8.
+// 2 matrix rows of 16 columns, with 4 bits and groups of 8.
 inline Tensor make_group(std::string name) {
   Tensor tensor;
   tensor.name = std::move(name);
@@ -69,7 +69,7 @@ inline Tensor make_group(std::string name) {
   return tensor;
 }
 
-// A layout that only its maker knows.
+// An unknown layout.
 inline Tensor make_strange(std::string name) {
   Tensor tensor;
   tensor.name = std::move(name);
@@ -103,11 +103,11 @@ inline Map sample_metadata(Room room) {
   return map;
 }
 
-// Text for each of the keys a format has a place for: digits, since some are for a number.
+// A text for each key of a format: digits, because some keys hold a number.
 inline Map sample_metadata(const Capabilities& holds) {
   if (lists(holds.metadata_keys, "*")) return sample_metadata(holds.metadata);
   Map map;
-  // Dates are dates, and an identifier is one: a reader may look.
+  // Dates and identifiers must be valid, because a reader may check them.
   for (const std::string_view key : holds.metadata_keys)
     map.set(key, key.ends_with("_at") || key == "last_modified" ? "2024-02-29"
                  : key == "uuid"                                ? "6ba7b810-9dad-11d1-80b4-00c04fd430c8"
@@ -127,7 +127,7 @@ inline Vocabulary sample_vocabulary() {
   return vocabulary;
 }
 
-// The vocabulary above without the parts that a format has no place for.
+// The vocabulary above without the parts that a format has no field for.
 inline Vocabulary sample_vocabulary(const Capabilities& holds) {
   Vocabulary vocabulary = sample_vocabulary();
   const auto keeps = [&](std::string_view part) { return lists(holds.vocabulary_parts, part); };
@@ -140,7 +140,7 @@ inline Vocabulary sample_vocabulary(const Capabilities& holds) {
   return vocabulary;
 }
 
-// A config without the fields that a format has no place for. Floats are short decimals: some containers keep 32 bits.
+// A config without the fields that a format lacks. Floats are short decimals, because some containers keep 32 bits.
 inline Config sample_config(const Capabilities& holds, double rope_theta = 10000.0) {
   Map map;
   const auto put = [&](std::string_view key, Value value) {
@@ -154,7 +154,7 @@ inline Config sample_config(const Capabilities& holds, double rope_theta = 10000
   return Config::from_map(map);
 }
 
-// Everything the format holds except tensors.
+// Adds everything that the format holds, except tensors.
 inline void add_the_rest(Model& model, const Capabilities& holds) {
   model.metadata = sample_metadata(holds);
   if (holds.config) model.config = sample_config(holds);
@@ -165,12 +165,12 @@ inline void add_the_rest(Model& model, const Capabilities& holds) {
                          {"deep/er/merges.txt", Blob::memory(noise(300, 11))}};
 }
 
-// A tensor that the container has no room for, whatever is in it.
+// Whether the container cannot hold a tensor, whatever its contents.
 inline bool exceeds(const Tensor& tensor, const Capabilities& holds) {
   return tensor.shape.rank() > holds.max_rank || tensor.name.size() > holds.max_name;
 }
 
-// A model of small tensors that uses all that `holds` promises.
+// A model of small tensors that uses everything in `holds`.
 inline Model full_model(const Capabilities& holds) {
   if (!holds.architecture.empty()) return architecture_model(holds.architecture, holds, Scale::full);
   Model model;
@@ -197,7 +197,7 @@ inline Model full_model(const Capabilities& holds) {
   if (lists(holds.layouts, "sparse_csr")) add(make_csr("layout.csr"));
   if (lists(holds.layouts, "sparse_coo")) add(make_coo("layout.coo"));
   if (lists(holds.layouts, "quantized_group")) add(make_group("layout.group"));
-  // Every codec that can encode, where the format names its layout.
+  // Every codec that can encode, if the format lists its layout.
   for (const Codec& codec : codecs())
     if (codec.encode != nullptr && codec.layout != "quantized_group" &&
         std::find(holds.layouts.begin(), holds.layouts.end(), codec.layout) != holds.layouts.end())
@@ -230,7 +230,7 @@ inline Model small_model(const Capabilities& holds) {
   return model;
 }
 
-// The full model and a tensor of `elements` floats, where the format takes more than one.
+// The full model and a tensor of `elements` floats, if the format holds more than one tensor.
 inline Model full_and_large_model(const Capabilities& holds, std::uint64_t elements) {
   if (!holds.architecture.empty()) return architecture_model(holds.architecture, holds, Scale::large);
   Model model = full_model(holds);
@@ -257,7 +257,7 @@ inline Model wide_model(const Capabilities& holds) {
   return model;
 }
 
-// The valid files of fuzz/corpus, by name; none for a directory.
+// The valid files of fuzz/corpus, in order of name; none for a directory.
 inline std::vector<Bytes> stored_files(const Format& format) {
   const std::filesystem::path folder = std::filesystem::path(TARE_TEST_DIR) / "../fuzz/corpus" / format.name;
   std::vector<std::filesystem::path> paths;
@@ -271,7 +271,7 @@ inline std::vector<Bytes> stored_files(const Format& format) {
   return files;
 }
 
-// Options for the smallest file: a container that pads widely has a dialect that pads less.
+// Options for the smallest file: a container with much padding has a dialect with less.
 inline WriteOptions compact(const Format& format, WriteOptions options = {}) {
   if (lists(format.holds.dialects, "pages")) options.dialect = "pages";
   return options;
@@ -284,13 +284,13 @@ inline Bytes write_bytes(const Format& format, const Model& model, const WriteOp
   return sink.take();
 }
 
-// A format that holds one tensor has no room for its name.
+// A format that holds a single tensor does not store its name.
 inline void forget_names(Model& model, const Capabilities& holds) {
   if (!holds.many_tensors)
     for (Tensor& tensor : model.tensors) tensor.name = "it";
 }
 
-// Everything about the tensors as text, without where they are stored.
+// Everything about the tensors as text, except where they are stored.
 inline std::string describe(const Model& model) {
   std::vector<std::string> lines;
   for (const Tensor& tensor : model.tensors) {
@@ -310,7 +310,7 @@ inline std::string describe(const Model& model) {
   return out;
 }
 
-// The listing of `ls`, and where everything is.
+// The listing of `ls`, and where everything is stored.
 inline std::string listing(const Model& model) {
   std::string out = model.format + " " + model.version + " " + std::to_string(model.file_bytes) + "\n" +
                     to_json(model.metadata) + to_json(model.config.to_map()) + to_json(model.vocabulary.to_map()) +
@@ -334,7 +334,7 @@ inline void expect_same_attachments(const Model& a, const Model& b) {
   }
 }
 
-// A format with fixed keys may fill some in by itself: an identifier, a date.
+// A format with fixed keys may fill in some, such as an identifier or a date.
 inline void forget_filled_in(Model& found, const Model& expected, const Capabilities& holds) {
   if (lists(holds.metadata_keys, "*")) return;
   Map kept;
@@ -343,13 +343,13 @@ inline void forget_filled_in(Model& found, const Model& expected, const Capabili
   found.metadata = kept;
 }
 
-// One that other programs look for files in gets those that are missing on the way into it.
+// A format whose readers expect certain files gets missing ones during conversion.
 inline void forget_made_files(Model& found, const Model& expected) {
   std::erase_if(found.attachments,
                 [&](const Attachment& attachment) { return expected.attachment(attachment.name) == nullptr; });
 }
 
-// A UUID that ALT's writer computed from the tensors may stay behind.
+// A UUID that ALT's writer computed from the tensors may be omitted.
 inline bool is_computed(const Map::Entry& entry) {
   const std::string* const text = entry.second.text();
   return entry.first == "uuid" && text != nullptr && text->size() == 36 && (*text)[14] == '8';
@@ -363,7 +363,7 @@ inline void forget_computed(Model& expected, const Capabilities& holds) {
   expected.metadata = kept;
 }
 
-// What of this model, tensors aside, a format has no room for, by the words of AdaptOptions::drop.
+// The parts of this model, except tensors, that a format cannot hold, as in AdaptOptions::drop.
 inline std::vector<ModelPart> without_room(const Model& model, const Capabilities& holds) {
   std::vector<ModelPart> drop;
   const bool metadata = std::all_of(model.metadata.begin(), model.metadata.end(), [&](const Map::Entry& entry) {
@@ -384,10 +384,10 @@ inline std::vector<ModelPart> without_room(const Model& model, const Capabilitie
   return drop;
 }
 
-// Whether a format takes this model as it is, tensors aside ...
+// Whether a format holds this model completely, apart from tensors.
 inline bool has_room(const Model& model, const Capabilities& holds) { return without_room(model, holds).empty(); }
 
-// ... and gives everything back.
+// Whether it also returns everything.
 inline bool is_lossless(const Capabilities& holds) {
   return lists(holds.metadata_keys, "*") && holds.other_fields && lists(holds.vocabulary_parts, "*");
 }

@@ -1,4 +1,4 @@
-// Directories with weights that other programs packed, spelled by hand: one for each rule that a set of arrays can break.
+// Directories with packed weights of other programs, written by hand: one per rule that a set of arrays can break.
 #pragma once
 
 #include <string>
@@ -54,7 +54,7 @@ inline std::vector<PackArray> fp8_arrays() {
           {"q.weight_scale_inv", "F32", "2,2", repeated(std::string_view("\0\0\x80\x3F", 4), 4)}};
 }
 
-// 16 inputs and 2 outputs, and somebody's scale of the scales, which are 8-bit floats themselves.
+// 16 inputs and 2 outputs, and an unknown array: a scale of the scales, which are themselves 8-bit floats.
 inline std::vector<PackArray> nvfp4_arrays() {
   return {{"q.weight_global_scale", "F32", "1", std::string("\0\0\x80\x3F", 4)},
           {"q.weight_packed", "U8", "2,8", repeated("\x21", 16)},

@@ -1,5 +1,5 @@
-// What every layout that other programs pack promises: a row for each of the table of codecs, checked with the files that
-// the original libraries made (tests/codecs/packs/data). What spoiled arrays get, too.
+// The promises of every layout of packed weights, for each of their rows in the table of codecs, checked with files
+// that the original libraries made (tests/codecs/packs/data). Also covers corrupted arrays.
 #include <fmt/format.h>
 
 #include "codecs/packs/join.hpp"
@@ -71,7 +71,7 @@ TEST_P(PackConformance, FilesPassVerification) {
   }
 }
 
-// Every container that is written has the arrays again, or the weights.
+// Every writable container stores the arrays or the weights.
 TEST_P(PackConformance, GoesThroughEveryContainer) {
   for (const std::string& path : fixtures()) {
     SCOPED_TRACE(path);
@@ -82,7 +82,7 @@ TEST_P(PackConformance, GoesThroughEveryContainer) {
       if (format.write == nullptr) continue;
       SCOPED_TRACE(format.name);
       Bytes file;
-      // A container of one architecture wants a whole model.
+      // A container of one architecture needs a complete model.
       const auto error = error_of([&] {
         file = write_bytes(format, adapt(model, format, {.drop = {ModelPart::attachments}, .keep_names = true}).model);
       });
@@ -95,7 +95,7 @@ TEST_P(PackConformance, GoesThroughEveryContainer) {
       } else if (back.tensors.size() == 1 && back.tensors[0].is_dense()) {
         EXPECT_EQ(back.tensors[0].values<float>().size(), weights.size());
       } else {
-        // Plain arrays, where a lone file does not say enough.
+        // They stay plain arrays if a single file does not describe them completely.
         EXPECT_EQ(content_digest(back), content_digest(model));
       }
     }
@@ -103,7 +103,7 @@ TEST_P(PackConformance, GoesThroughEveryContainer) {
   }
 }
 
-// Rounded to bf16 in one step or in two, whatever the processor.
+// Rounding to bf16 in one step or in two gives the same result on every processor.
 TEST_P(PackConformance, Bf16IsTheRoundedFloat) {
   for (const std::string& path : fixtures()) {
     SCOPED_TRACE(path);
@@ -115,7 +115,7 @@ TEST_P(PackConformance, Bf16IsTheRoundedFloat) {
   }
 }
 
-// ---- spoiled ----
+// ---- corrupted arrays ----
 
 Model plain_arrays(const std::string& path) { return find_format("hf")->read({path, nullptr}, {}); }
 
@@ -124,7 +124,7 @@ packs::Stated stated_in(const Model& model) {
   return said ? packs::Stated{said->method, said->config} : packs::Stated{};
 }
 
-// Joined or not; if it is, decoding ends in numbers or in an Error, and so does looking for problems.
+// The arrays are joined or not. If they are, decoding and verification end in numbers or in an Error.
 void expect_survived(Model model) {
   struct Quiet final : Diagnostics {
     void error(const Error&) override {}
@@ -190,7 +190,7 @@ TEST_P(PackHostile, FlippedBytesAreSurvived) {
     const Model good = plain_arrays(path);
     for (std::size_t i = 0; i < good.tensors.size(); ++i) {
       const Bytes bytes = good.tensors[i].components[0].blob.bytes();
-      // Of long arrays some; texts and shapes are short.
+      // Some bytes of long arrays; all bytes of texts and shapes, which are short.
       const std::size_t step = std::max<std::size_t>(1, bytes.size() / 48);
       for (std::size_t at = 0; at < bytes.size(); at += step)
         for (const unsigned change : {0x01u, 0x80u, 0xFFu}) {
@@ -205,7 +205,7 @@ TEST_P(PackHostile, FlippedBytesAreSurvived) {
   }
 }
 
-// Whatever a config says of the quantization.
+// For any quantization config.
 TEST_P(PackHostile, LyingConfigsAreSurvived) {
   for (const std::string& path : fixtures())
     for (const char* const key : {"group_size", "q_group_size", "bits", "weight_block_size", "version", "mode",

@@ -43,7 +43,7 @@ Model any_model(const Capabilities& holds) {
   Model model;
   const int count = holds.many_tensors ? *rc::gen::inRange(0, 7) : 1;
   for (int i = 0; i < count; ++i) {
-    // Names that every container takes: unique, not empty, no NUL.
+    // Names that every container accepts: unique, not empty, no NUL.
     std::string name = std::to_string(i) + *gen_text();
     std::replace(name.begin(), name.end(), '\0', '0');
     if (name.size() > holds.max_name) name = std::to_string(i);
@@ -72,7 +72,7 @@ void expect_round_trip(const Format& format, const Model& model, const WriteOpti
   RC_ASSERT(found.config == wanted.config);
   RC_ASSERT(found.vocabulary == wanted.vocabulary);
   RC_ASSERT(found.attachments.size() == wanted.attachments.size());
-  // Written again from what was read, it is the same file.
+  // Writing the model again gives the same file.
   if (!options.zstd_level && format.holds.many_tensors)
     RC_ASSERT(write_bytes(format, open(memory_source(bytes, "it")), options) == bytes);
 }
@@ -88,14 +88,14 @@ RC_GTEST_PROP(ConformanceProperty, ModelsComeBackFromEveryFormat, ()) {
   }
 }
 
-// Two formats that hold the same things carry each other's models.
+// Each of two formats that hold the same things can carry the other's models.
 RC_GTEST_PROP(ConformanceProperty, ModelsComeBackByWayOfEveryFormat, ()) {
   for (const Format& first : formats())
     for (const Format& second : formats()) {
       if (first.write == nullptr || second.write == nullptr || !second.holds.many_tensors) continue;
       if (!second.holds.architecture.empty() && !first.holds.many_tensors) continue;
       if (!kCountsMemory && *rc::gen::inRange(0, 6) != 0)
-        continue;  // slow with sanitizers: each pair in 17 of 100 rounds
+        continue;  // slow with sanitizers, so each pair runs in 17 of 100 rounds
       Model model = second.holds.architecture.empty() ? any_model(first.holds)
                                                       : any_of_architecture(second.holds.architecture, first.holds);
       const auto& types = second.holds.dtypes;

@@ -1,4 +1,4 @@
-// safetensors files spelled by hand: what is taken, what is refused and by which rule.
+// safetensors files written by hand: those that are accepted, and those that are refused, with the rule.
 #pragma once
 
 #include <string>
@@ -16,7 +16,7 @@ inline std::string le64(std::uint64_t number) {
   return bytes;
 }
 
-// Length, header, `data` bytes counting up.
+// The length, the header, and `data` bytes counting up.
 inline Bytes st_file(const std::string& header, std::size_t data = 0) {
   std::string bytes = le64(header.size()) + header;
   for (std::size_t i = 0; i < data; ++i) bytes += static_cast<char>(i);
@@ -30,12 +30,12 @@ inline std::string st_entry(std::string_view name, std::string_view dtype, std::
 }
 
 struct StCase {
-  std::string rule;  // empty: taken
+  std::string rule;  // empty: accepted
   std::string name;
   Bytes file;
 };
 
-// What the reference implementation takes and so do we.
+// Files that the reference implementation and Tare accept.
 inline std::vector<StCase> st_good_cases() {
   std::vector<StCase> cases;
   const auto add = [&](std::string name, const std::string& header, std::size_t data) {
@@ -67,7 +67,7 @@ inline std::vector<StCase> st_good_cases() {
   return cases;
 }
 
-// Taken with a warning.
+// Accepted with a warning.
 inline std::vector<StCase> st_tolerated_cases() {
   std::vector<StCase> cases;
   const auto add = [&](std::string rule, std::string name, const std::string& header, std::size_t data) {
@@ -206,7 +206,7 @@ inline void add_data_rejects(std::vector<StCase>& cases) {
   add("safetensors.data.trailing", "empty_model", "{}", 1);
 }
 
-// Refused; each breaks the rule it is listed under.
+// Refused; each breaks the rule that it is listed under.
 inline std::vector<StCase> st_reject_cases() {
   std::vector<StCase> cases;
   add_json_rejects(cases);

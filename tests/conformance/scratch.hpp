@@ -1,4 +1,4 @@
-// What tests of files need: a directory of their own, whole files as bytes, the error an action ends in, a child
+// Helpers for tests of files: a temporary directory, whole files as bytes, the error that an action throws, a child
 // process.
 #pragma once
 
@@ -23,7 +23,7 @@
 
 namespace tare::testing {
 
-// A new directory, removed at the end.
+// A new directory, removed by the destructor.
 class Scratch {
  public:
   explicit Scratch(std::string below = ::testing::TempDir()) : path_(std::move(below) + "/tare-XXXXXX") {
@@ -35,14 +35,14 @@ class Scratch {
     std::error_code ignored;
     std::filesystem::remove_all(path_, ignored);
   }
-  // In memory where the system has such a place: for tests that write thousands of files and flush each.
+  // A directory in memory if the system has one, for tests that write and flush thousands of files.
   static std::string fast_place() {
     return ::access("/dev/shm", W_OK | X_OK) == 0 ? std::string("/dev/shm") : ::testing::TempDir();
   }
 
   const std::string& path() const { return path_; }
   std::string operator/(std::string_view name) const { return path_ + "/" + std::string(name); }
-  // The names of everything inside, hidden files too, sorted.
+  // The names of everything inside, including hidden files, sorted.
   std::vector<std::string> entries() const {
     std::vector<std::string> names;
     for (const auto& entry : std::filesystem::directory_iterator(path_)) names.push_back(entry.path().filename());
@@ -75,7 +75,7 @@ inline Bytes get_file(const std::string& path) {
   std::ifstream in(path, std::ios::binary);
   if (!in) throw std::runtime_error("cannot read " + path);
   Bytes bytes;
-  for (std::size_t size = 0; in; bytes.resize(size)) {  // a pipe has no size to ask for
+  for (std::size_t size = 0; in; bytes.resize(size)) {  // a pipe has no known size
     bytes.resize(size + std::max(size, std::size_t{1} << 14));
     in.read(reinterpret_cast<char*>(bytes.data() + size), static_cast<std::streamsize>(bytes.size() - size));
     size += static_cast<std::size_t>(in.gcount());
@@ -83,7 +83,7 @@ inline Bytes get_file(const std::string& path) {
   return bytes;
 }
 
-// The error an action ends in, or nothing. No other exception may leave the library.
+// The error that an action throws, or nothing. No other exception may leave the library.
 template <typename Action>
 std::optional<Error> error_of(const Action& action) {
   try {
@@ -96,15 +96,15 @@ std::optional<Error> error_of(const Action& action) {
   return std::nullopt;
 }
 
-// The rule of that error; "" when there is none.
+// The rule of that error; "" if there is none.
 template <typename Action>
 std::string rule_of(const Action& action) {
   const auto error = error_of(action);
   return error ? error->rule() : std::string();
 }
 
-// Runs `body` in a child and returns how it ended, as waitpid tells it. The child's exit code is what body returns;
-// 99 when it throws.
+// Runs `body` in a child and returns its status, as from waitpid. The child's exit code is what `body` returns, or 99
+// if it throws.
 template <typename Body>
 pid_t start_child(const Body& body) {
   const pid_t child = ::fork();

@@ -1,5 +1,4 @@
-// Stops a child before its k-th change to the file system, with ptrace: every state a kill can leave behind, one by
-// one.
+// Stops a child before its k-th change to the file system, with ptrace, to test every state that a kill can leave.
 #pragma once
 
 #include <sys/ptrace.h>
@@ -16,7 +15,7 @@ inline bool changes_files(std::uint64_t call) {
   static const std::set<std::uint64_t> kCalls = {
       SYS_pwrite64,  SYS_write,    SYS_ftruncate, SYS_copy_file_range, SYS_linkat,
       SYS_renameat2, SYS_unlinkat, SYS_openat,    SYS_fchmod,          SYS_mkdirat,
-#ifdef SYS_rename  // the calls without "at" that ARM64 never had
+#ifdef SYS_rename  // the calls without "at", which ARM64 never had
       SYS_rename,    SYS_link,     SYS_unlink,
 #endif
 #ifdef SYS_renameat
@@ -28,8 +27,8 @@ inline bool changes_files(std::uint64_t call) {
 
 enum class Stopped { killed, finished, not_allowed };
 
-// Runs `body` in a child and kills it right before its system call number `step` (from 0) that changes files.
-// `finished`: it made fewer and ended by itself.
+// Runs `body` in a child and kills it just before its system call number `step` (from 0) that changes files.
+// `finished`: it made fewer such calls and ended by itself.
 template <typename Body>
 Stopped kill_before_step(int step, const Body& body) {
   const pid_t child = ::fork();
@@ -72,7 +71,7 @@ Stopped kill_before_step(int step, const Body& body) {
   }
 }
 
-// Waits a little, at most `most` microseconds, and kills the child.
+// Waits this long, then kills the child.
 inline int kill_after(pid_t child, unsigned microseconds) {
   if (microseconds > 0) ::usleep(microseconds);
   ::kill(child, SIGKILL);

@@ -1,4 +1,4 @@
-// Files of content-addressed stores, reached through links: no verb changes them, whatever the container.
+// Files of content-addressed stores that are reached through links: no verb changes them, for any container.
 #include <sys/stat.h>
 
 #include "conformance/models.hpp"
@@ -18,7 +18,7 @@ std::vector<const Format*> file_formats() {
   return chosen;
 }
 
-// As Hugging Face's cache lays it out: two revisions, one file.
+// The layout of Hugging Face's cache: two revisions, one file.
 class HubLink : public ::testing::TestWithParam<const Format*> {
  protected:
   void SetUp() override {
@@ -37,7 +37,7 @@ class HubLink : public ::testing::TestWithParam<const Format*> {
     first_ = scratch_ / ("snapshots/r1/" + file);
     second_ = scratch_ / ("snapshots/r2/" + file);
   }
-  // Whatever was done, to whatever name.
+  // The stored file is unchanged, whatever was done through any name.
   void TearDown() override {
     struct stat after {};
     ASSERT_EQ(::stat(blob_.c_str(), &after), 0);
@@ -77,7 +77,7 @@ TEST_P(HubLink, AConversionReplacesTheLink) {
   options.overwrite = true;
   (void)convert(input, first_, options);
   expect_own_file(first_);
-  // Onto itself, too.
+  // Also onto itself.
   (void)convert(second_, first_, options);
   expect_own_file(first_);
 }
@@ -89,14 +89,14 @@ TEST_P(HubLink, AnAppendIsRefused) {
   EXPECT_EQ(rule_of([&] { append(first_, more); }), "io.sink.store");
   EXPECT_EQ(rule_of([&] { append(blob_, more); }), "io.sink.store");
   EXPECT_TRUE(fs::is_symlink(first_));
-  // Another name of the same file is as good as the store's own, wherever it is.
+  // A hard link to the stored file is protected like the store's own name.
   const std::string named = scratch_ / ("named" + std::string(GetParam()->suffixes.front()));
   fs::create_hard_link(blob_, named);
   EXPECT_EQ(rule_of([&] { append(named, more); }), "io.sink.names");
   fs::remove(named);
 }
 
-// A link of the user's own to a file of the cache: what it leads to is the link in the cache.
+// A user's link to a file of the cache leads to the link in the cache.
 TEST_P(HubLink, ALinkToALinkReplacesTheLastOne) {
   const std::string own = scratch_ / ("own" + std::string(GetParam()->suffixes.front()));
   fs::create_symlink(first_, own);

@@ -1,4 +1,4 @@
-// Tiny Llama weight files spelled out byte by byte, and one file for every rule that such a file can break.
+// Tiny Llama weight files spelled out byte by byte, and one file per rule that such a file can break.
 #pragma once
 
 #include <bit>
@@ -16,7 +16,7 @@ class TllmText {
   TllmText& u32(std::uint32_t value) { return put(value, 4); }
   TllmText& u64(std::uint64_t value) { return put(value, 8); }
   TllmText& f32(float value) { return put(std::bit_cast<std::uint32_t>(value), 4); }
-  // `count` floats from `first` on, one apart.
+  // `count` floats from `first` on, in steps of 1.
   TllmText& run(int count, float first) {
     for (int i = 0; i < count; ++i) f32(first + static_cast<float>(i));
     return *this;
@@ -35,8 +35,8 @@ class TllmText {
   Bytes bytes_;
 };
 
-// The whole file of a model with 2 dimensions, 1 layer, 1 head, 3 hidden units, 2 positions and 4 words, written from the
-// document and not by our writer. Each tensor counts up from a hundred of its own.
+// A complete file of a model with 2 dimensions, 1 layer, 1 head, 3 hidden units, 2 positions and 4 words, written from
+// the specification and not by our writer. Each tensor counts up from its own multiple of 100.
 inline Bytes tllm_golden() {
   TllmText out;
   out.u32(0x544C4C4D).u32(1);
@@ -53,8 +53,8 @@ inline Bytes tllm_golden() {
 struct TllmCase {
   std::string rule, name;
   Bytes file;
-  std::uint64_t offset = 0;  // that the error names
-  std::string part_of_text;  // of the error's sentence
+  std::uint64_t offset = 0;  // the offset in the error
+  std::string part_of_text;  // a part of the error's sentence
 };
 
 inline std::vector<TllmCase> tllm_cases() {
@@ -88,13 +88,13 @@ inline std::vector<TllmCase> tllm_cases() {
         std::pair("infinite", std::numeric_limits<float>::infinity())})
     add("tllm.config.dropout", name, 32, "[0, 1)", word(32, std::bit_cast<std::uint32_t>(value)));
   add("tllm.config.heads", "three_of_two", 16, "3 heads do not divide a model dimension of 2", word(16, 3));
-  // The header asks for something else than the tensors say.
+  // The header and the tensors disagree.
   add("tllm.tensor.dims", "vocabulary", 36, "4x2, the header asks for 5x2", word(28, 5));
   add("tllm.tensor.dims", "absurd_dim", 36, "the header asks for 4x2147483647", word(8, 0x7FFFFFFF));
   add("tllm.tensor.dims", "embedding_rows", 36, "5x2, the header asks for 4x2", word(36, 5));
   add("tllm.tensor.dims", "huge_rows", 36, "the header asks for 4x2", word(40, 0xFFFFFFFF));
   add("tllm.tensor.dims", "bias_size", 284, "size 2, the header asks for 3", word(284, 2));
-  // Two layers: where the second should begin, the output matrix stands.
+  // Two layers: the output matrix is where the second layer should begin.
   add("tllm.tensor.dims", "one_layer_too_many", good.size() - 48, "2x4, the header asks for 2x2", word(12, 2));
   add("tllm.file.truncated", "after_header", 36, "0 bytes into this tensor", cut(36));
   add("tllm.file.truncated", "in_dims", 50, "14 bytes into", cut(50));

@@ -1,4 +1,4 @@
-// PyTorch files made opcode by opcode: good ones, and one for each rule that a file can break.
+// PyTorch files made opcode by opcode: valid ones, and one per rule that a file can break.
 #pragma once
 
 #include <bit>
@@ -72,7 +72,7 @@ inline std::string floats(std::string_view key, std::int64_t elements) {
 }
 inline std::string whole(const std::string& object) { return "\x80\x02" + object + "."; }
 
-// "0", "1", ... by their place.
+// Storages are named "0", "1", ... by position.
 inline std::vector<MadeMember> members(const std::string& pickle, const std::vector<std::string>& storages,
                                        std::string_view order = "little") {
   std::vector<MadeMember> all = {made("m/data.pkl", pickle), made("m/byteorder", order)};
@@ -159,7 +159,7 @@ inline std::vector<std::pair<std::string, Bytes>> good() {
       whole(dict({{"a", floats("k", 6)}, {"t", view(storage("FloatStorage", "k", 6), 0, {3, 2}, {1, 3})}})) +
       whole(list({text("k")})) + legacy_storage(6, six);
   add("legacy", bytes_of(legacy));
-  // Protocol 4: frames, short texts, globals from the stack, a memo without numbers.
+  // Protocol 4: frames, short texts, globals from the stack, a memo without indices.
   const auto brief = [](std::string_view value) {
     return "\x8C" + u8(static_cast<unsigned>(value.size())) + std::string(value) + "\x94";
   };
@@ -170,7 +170,7 @@ inline std::vector<std::pair<std::string, Bytes>> good() {
   std::string framed = "\x80\x04\x95";
   put<std::uint64_t>(framed, modern.size());
   add("protocol_4", bytes_of(make_zip(members(framed + modern, {six})).bytes));
-  // Protocol 0 with everything as lines; the id of the storage is what it cannot say.
+  // Protocol 0, with everything as lines, except the id of the storage, which it cannot express.
   add("lines", archive("(dp0\nVa\\u00e9\np1\n(lp2\nI1\naI-2\naL3L\naF1.5\naI01\naS'x\\x41\\n'\np3\naNasVb\ng2\ns" +
                            text("w") + floats("0", 1) + "s",
                        {counted(1)}));
@@ -179,7 +179,7 @@ inline std::vector<std::pair<std::string, Bytes>> good() {
 
 inline std::vector<Case> bad_pickles() {
   const std::string memo = "q" + u8(0);
-  std::string laughs = "]";  // each list has the one before ten times
+  std::string laughs = "]";  // each list contains the previous one ten times
   for (unsigned i = 0; i < 12; ++i) {
     laughs += "q" + u8(i) + "0](";
     for (int n = 0; n < 10; ++n) laughs += "h" + u8(i);
@@ -270,7 +270,7 @@ inline std::vector<Case> bad_globals() {
        with(call(
            call(global("builtins", "getattr"), {call(global("builtins", "__import__"), {text("os")}), text("system")}),
            {text("true")}))},
-      // Of an enumeration getattr names a value; of it nothing else may be asked.
+      // getattr on an enumeration may name one of its values, and nothing else.
       {"torch.global.dangerous", "getattr_inside_an_enumeration",
        with(call(global("builtins", "getattr"), {global(kMetadata, "_MEM_FORMAT_ENCODING"), text("__init__")}))},
       {"torch.global.dangerous", "getattr_of_a_class",

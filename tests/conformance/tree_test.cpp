@@ -1,4 +1,4 @@
-// What every container promises that is a directory, or that can be split over several files.
+// The promises of every container that is a directory or can be split over several files.
 #include <sys/stat.h>
 
 #include <map>
@@ -23,13 +23,13 @@ class Tree : public ::testing::TestWithParam<const Format*> {
  protected:
   const Format& format() const { return *GetParam(); }
   const Capabilities& holds() const { return GetParam()->holds; }
-  // Whole, and split into many files where it can be.
+  // Unsplit, and split into many files if the format can be.
   std::vector<WriteOptions> variants() const {
     std::vector<WriteOptions> all = {{}};
     if (holds().shards) all.push_back({.shard_bytes = 1000});
     return all;
   }
-  // A set of files without a directory format of its own is opened by its own reader.
+  // A set of files without its own directory format is opened by the reader of its files.
   Model open_tree(const std::string& path) const {
     for (const char* const file : {"model.safetensors.index.json", "model.safetensors"})
       if (format().recognize_tree == nullptr && fs::exists(path + "/" + file)) return open(path + "/" + file);
@@ -98,7 +98,7 @@ TEST_P(Tree, PassesStrictVerification) {
 TEST_P(Tree, NoFileIsLargerThanAskedUnlessOneTensorIs) {
   if (!holds().shards) GTEST_SKIP() << "is not split";
   const Scratch scratch;
-  // A container that pads its tensors widely needs larger ones to show anything.
+  // A container with much padding needs larger tensors for this test to show anything.
   const std::uint64_t scale = lists(holds().dialects, "pages") ? 100 : 1;
   Model model;
   for (std::uint64_t i = 0; i < 40; ++i)
@@ -130,12 +130,12 @@ TEST_P(Tree, ADirectoryWithFilesIsRefusedUnlessForced) {
   const std::string path = scratch / "d";
   const Model model = small_model(holds());
   fs::create_directory(path);
-  format().write_tree(model, path, {}, false);  // an empty directory is free
+  format().write_tree(model, path, {}, false);  // an empty directory may be used
   const auto before = files_in(path);
   EXPECT_EQ(rule_of([&] { format().write_tree(model, path, {}, false); }), "io.tree.exists");
   EXPECT_TRUE(files_in(path) == before);
   EXPECT_EQ(scratch.entries(), std::vector<std::string>{"d"});
-  // Forced: the old set goes, what is not the model's stays.
+  // With overwrite, the old set is removed; files that do not belong to the model stay.
   put_file(path + "/notes.md", to_bytes("mine"));
   Model other = full_model(holds());
   other.tensors.push_back(make_dense("more", {3000}, DType::f32));
@@ -189,8 +189,8 @@ TEST_P(Tree, NewDirectoriesHaveTheUsualMode) {
   EXPECT_EQ(ours.st_mode, usual.st_mode);
 }
 
-// A kill leaves no directory or the whole one; where there was one, the old model, the new one, or none at all, but
-// never a mixture.
+// A kill leaves no directory or a complete one. If there was one before, it leaves the old model, the new one, or none,
+// but never a mixture.
 TEST_P(Tree, AKillLeavesNoHalfModel) {
   if (format().recognize_tree == nullptr) GTEST_SKIP() << "opened through its files";
   const Scratch scratch(Scratch::fast_place());

@@ -2,7 +2,7 @@
 #pragma once
 
 #include <gtest/gtest.h>
-// After GoogleTest, whose macros it uses.
+// After GoogleTest, because it uses its macros.
 #include <rapidcheck.h>
 #include <rapidcheck/gtest.h>
 
@@ -12,7 +12,7 @@
 
 namespace tare::testing {
 
-// Text that is valid UTF-8, with what tends to need escaping.
+// Valid UTF-8 text, with characters that tend to need escaping.
 inline rc::Gen<std::string> gen_text() {
   return rc::gen::map(rc::gen::container<std::vector<std::string>>(rc::gen::element<std::string>(
                           "a", "b", "layer", ".", "0", "/", "\"", "\\", " ", "\n", "\xC3\xA4", "\xE5\xB1\xA4",

@@ -1,4 +1,4 @@
-// One file for every rule that a zTensor 2 file can break, and files that break none.
+// One file per rule that a zTensor 2 file can break, and files that break none.
 #pragma once
 
 #include <map>
@@ -18,7 +18,8 @@ std::vector<Zt2Case> zt2_cases();
 // By name.
 std::map<std::string, Bytes> zt2_good();
 
-// A model in several files, as a directory: what its root says of the others is not so. Without a rule: nothing is wrong.
+// A model in several files, as a directory, whose root makes a false statement about the others. Without a rule:
+// nothing is wrong.
 struct Zt2Tree {
   Zt2Case::Found found = Zt2Case::Found::on_open;
   std::string rule, name;

@@ -1,4 +1,4 @@
-// zTensor 2 files put together by hand.
+// zTensor 2 files, assembled by hand.
 #pragma once
 
 #include <zstd.h>
@@ -20,7 +20,7 @@ inline std::string le(std::uint64_t value, int width = 8) {
   return out;
 }
 
-// Keys in the order of their encoded bytes.
+// Sorts keys by their encoded bytes.
 inline Item map(Entries entries) {
   std::ranges::sort(entries, {}, [](const cbor::Entry& entry) { return cbor::text(entry.first); });
   return cbor::map(entries);

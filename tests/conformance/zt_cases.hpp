@@ -1,4 +1,4 @@
-// One file for every rule that a zTensor file can break: the rule, the bytes, and who is to find it.
+// One file per rule that a zTensor file can break: the rule, the bytes, and which function finds it.
 #pragma once
 
 #include <functional>
@@ -17,7 +17,7 @@ struct ZtCase {
 
 // Refused by `open`.
 std::vector<ZtCase> zt_open_cases();
-// Opened, found when data is pulled or by `verify`: broken data, and forms that are tolerated.
+// Opened; found when data is read or by `verify`: damaged data, and tolerated forms.
 std::vector<ZtCase> zt_data_cases();
 
 }  // namespace tare::testing

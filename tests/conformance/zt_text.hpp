@@ -1,4 +1,4 @@
-// zTensor files of every container, put together by hand.
+// zTensor files of every version, assembled by hand.
 #pragma once
 
 #include <zstd.h>
@@ -14,12 +14,12 @@ inline std::string le64(std::uint64_t value) {
   return out;
 }
 
-// The header, `data` at byte 64 (nothing at all when it is empty).
+// The header, and `data` at byte 64 (without padding if it is empty).
 inline std::string front(std::string_view magic, const std::string& data) {
   return data.empty() ? std::string(magic) : std::string(magic) + std::string(56, '\0') + data;
 }
 
-// Containers 1.1 and 1.2.
+// Container versions 1.1 and 1.2.
 inline Bytes file(const std::string& data, const cbor::Item& manifest) {
   return to_bytes(front("ZTEN1000", data) + manifest + le64(manifest.size()) + "ZTEN1000");
 }
@@ -49,7 +49,7 @@ inline Entries object(const std::vector<std::uint64_t>& dimensions, std::string_
   return {{"shape", shape(dimensions)}, {"format", cbor::text(format)}, {"components", cbor::map(components)}};
 }
 
-// A dense f32 vector of two elements at byte 64: what most cases start from.
+// A dense f32 vector of two elements at byte 64, with which most cases start.
 inline Entries dense_object(const Entries& data) { return object({2}, "dense", {{"data", cbor::map(data)}}); }
 
 inline Entries root(const Entries& objects, std::string_view version = "1.2.0") {
@@ -58,11 +58,11 @@ inline Entries root(const Entries& objects, std::string_view version = "1.2.0") 
 
 inline const std::string kTwoFloats{"\0\0\x80\x3F\0\0\0\x40", 8};  // 1, 2
 
-// The file whose one object "w" is this.
+// The file with a single object "w".
 inline Bytes one(const Entries& only, const std::string& data = kTwoFloats, std::string_view version = "1.2.0") {
   return file(data, cbor::map(root({{"w", cbor::map(only)}}, version)));
 }
-// The file whose one object "w" is a dense vector with this component.
+// The file with a single object "w", a dense vector with this component.
 inline Bytes one_component(const Entries& data_component, const std::string& data = kTwoFloats,
                            std::string_view version = "1.2.0") {
   return one(dense_object(data_component), data, version);
@@ -79,14 +79,14 @@ inline std::string padded(std::string data, std::size_t alignment = 64) {
   return data;
 }
 
-// One frame, its size in the header.
+// One compressed frame, with its size in the header.
 inline std::string packed(const std::string& data) {
   std::string out(ZSTD_compressBound(data.size()), '\0');
   out.resize(ZSTD_compress(out.data(), out.size(), data.data(), data.size(), 3));
   return out;
 }
 
-// One frame as upstream's streaming writers make it: without its size.
+// One compressed frame as upstream's streaming writers make it, without its size.
 inline std::string packed_stream(const std::string& data) {
   std::string out(ZSTD_compressBound(data.size()), '\0');
   ZSTD_CCtx* const context = ZSTD_createCCtx();

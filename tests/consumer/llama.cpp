@@ -1,5 +1,5 @@
-// The example of the Tiny Llama document, as a program outside the tree has it: document_example.inc is what is printed
-// there, to the letter.
+// The example of the Tiny Llama document as a program outside the tree: document_example.inc is exactly what is printed
+// there.
 #include <cstdio>
 #include <fstream>
 #include <iterator>

@@ -1,4 +1,4 @@
-// What a program outside the tree looks like: write a model, open it again.
+// A program outside the tree: writes a model and opens it again.
 #include <tare/tare.hpp>
 
 #include <cstdio>

@@ -48,7 +48,7 @@ TEST(Configured, NumbersThatAreNotThoseOfTheTensors) {
   expect_word(llama_with(R"(,"hidden_size":16)"), "model.norm.weight: expected 16, found 8");
   expect_word(llama_with(R"(,"attention_bias":true)"), "o_proj.bias (8)");
   expect_word(llama_with(R"(,"mlp_bias":true)"), "up_proj.bias (6)");
-  expect_word(llama_with(R"(,"model_type":"qwen3")"), "q_norm.weight (?)");
+  expect_word(llama_with(R"(,"model_type":"qwen3")"), "q_norm.weight (128)");
   expect_word(llama_with(R"(,"model_type":"mixtral","num_local_experts":4)"), "experts.3.w1.weight (6x8)");
 }
 
@@ -102,6 +102,28 @@ TEST(Configured, EachFamilyWithoutOneTensor) {
       less.tensors.erase(less.tensors.begin() + static_cast<std::ptrdiff_t>(i));
       expect_word(less, model.tensors[i].name + " (");
     }
+  }
+}
+
+// A model without one of its tensors is refused whatever it becomes, if programs run that: they would refuse it, too, or compute
+// something else.
+TEST(Configured, NoContainerTakesAModelThatLacksATensor) {
+  for (const char* const to : {"gguf", "mcf", "hf"}) {
+    const Format& target = *find_format(to);
+    const Model whole = llama_with(R"(,"max_position_embeddings":16)");
+    EXPECT_EQ(rule_of([&] { static_cast<void>(adapt(whole, target)); }), "") << to;
+    for (std::size_t i = 0; i < whole.tensors.size(); ++i) {
+      Model less = whole;
+      less.tensors.erase(less.tensors.begin() + static_cast<std::ptrdiff_t>(i));
+      EXPECT_EQ(rule_of([&] { static_cast<void>(adapt(less, target)); }), "convert.config")
+          << to << " without " << whole.tensors[i].name;
+      AdaptOptions part;
+      part.skip = {whole.tensors[i].name};
+      EXPECT_NE(rule_of([&] { static_cast<void>(adapt(whole, target, part)); }), "convert.config") << to;
+    }
+    EXPECT_EQ(rule_of([&] { static_cast<void>(adapt(llama_with(R"(,"attention_bias":true)"), target)); }),
+              "convert.config")
+        << to << ": biases that config.json asks for";
   }
 }
 

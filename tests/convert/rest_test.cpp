@@ -13,9 +13,11 @@ using namespace tare::testing;
 
 Model directory_model() {
   Model model;
-  model.tensors = {make_dense("model.embed_tokens.weight", {3, 8}, DType::bf16)};
+  model.tensors = {make_dense("model.embed_tokens.weight", {3, 8}, DType::bf16),
+                   make_dense("lm_head.weight", {3, 8}, DType::bf16),
+                   make_dense("model.norm.weight", {8}, DType::bf16)};
   model.attachments = {
-      text_file("config.json", R"({"model_type": "mistral", "hidden_size": 8, "num_attention_heads": 2, "vocab_size": 3,
+      text_file("config.json", R"({"model_type": "llama", "hidden_size": 8, "num_attention_heads": 2, "vocab_size": 3,
                               "tie_word_embeddings": false, "hidden_act": "silu", "bos_token_id": 1})"),
       text_file("tokenizer.json",
                 R"({"model": {"type": "BPE", "vocab": {"a": 0, "b": 1, "ab": 2}, "merges": ["a b"]}})"),
@@ -31,8 +33,8 @@ TEST(FixedFields, GetDefaultsAndALineForWhatStaysBehind) {
   EXPECT_EQ(config.num_key_value_heads, 2);
   EXPECT_EQ(config.head_dim, 4);
   EXPECT_EQ(config.rope_theta, 10000.0);
-  EXPECT_EQ(config.rms_norm_eps, 1e-5);
-  EXPECT_EQ(config.max_position_embeddings, 32768);
+  EXPECT_EQ(config.rms_norm_eps, 1e-6);
+  EXPECT_EQ(config.max_position_embeddings, 2048);
   EXPECT_FALSE(config.vocab_size);
   EXPECT_TRUE(adapted.model.attachments.empty());
   EXPECT_TRUE(adapted.model.vocabulary.merges.empty());
@@ -68,7 +70,6 @@ TEST(FixedFields, McfGetsDefaultsAndFilesThatItsReadersLookFor) {
 // A file that Tare made says nothing that config and vocabulary do not.
 TEST(MadeFiles, AreNoReasonToRefuseAndAreNotCarried) {
   Model model = directory_model();
-  model.tensors.push_back(make_dense("model.norm.weight", {8}, DType::bf16));  // a directory is a whole model
   model.attachments.clear();
   const Bytes mcf = write_bytes(*find_format("mcf"), adapt(model, *find_format("mcf")).model);
   const Model found = open(memory_source(mcf, "it"));
@@ -249,6 +250,8 @@ TEST(FixedFields, SpecialTokensThatNobodyAddsAnyMoreAreTold) {
 TEST(FixedFields, AMissingHeadIsATiedOne) {
   Model model = directory_model();
   model.config.tie_word_embeddings.reset();
+  model.attachments.front() = text_file("config.json", "{}");  // its own words would ask for the head
+  std::erase_if(model.tensors, [](const Tensor& tensor) { return tensor.name == "lm_head.weight"; });
   EXPECT_EQ(adapt(model, *find_format("alt")).model.config.tie_word_embeddings, true);
   model.tensors.push_back(make_dense("lm_head.weight", {3, 8}, DType::bf16));
   EXPECT_EQ(adapt(model, *find_format("alt")).model.config.tie_word_embeddings, false);
@@ -256,7 +259,7 @@ TEST(FixedFields, AMissingHeadIsATiedOne) {
   // A container that had to say something said false.
   Model bare = directory_model();
   bare.attachments.clear();
-  bare.tensors.push_back(make_dense("model.norm.weight", {8}, DType::bf16));  // a directory is a whole model
+  std::erase_if(bare.tensors, [](const Tensor& tensor) { return tensor.name == "lm_head.weight"; });
   const auto made_for = [](const Model& from) {
     return adapt(from, *find_format("hf")).model.config.tie_word_embeddings;
   };

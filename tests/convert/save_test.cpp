@@ -140,6 +140,8 @@ TEST(Save, BadPaths) {
       {"m", "convert.format"},
       {"m.zt", "convert.format", {.to = "unheard_of"}},
       {"m.npz", "convert.option", {.write = {.zstd_level = 3}}},
+      {"m.npz", "convert.option", {.write = {.unpack = true}}},
+      {"m.zt", "convert.option", {.adapt = {.overflow = Overflow::clamp}}},
       {"m.zt", "convert.option", {.write = {.zstd_level = 0}}},
       {"m.zt", "convert.option", {.write = {.zstd_level = 23}}},
       {"m/", "convert.option", {.write = {.shard_bytes = 0}, .to = "hf"}},

@@ -1,4 +1,4 @@
-// What the device makes of packed bytes is what the processor makes of them, bit for bit, and only the packed bytes travel.
+// The device decodes to the same bits as the processor, and only the encoded bytes are copied.
 #include <gtest/gtest.h>
 
 #include <limits>
@@ -17,7 +17,7 @@ constexpr DType kMade[] = {DType::f32, DType::f16, DType::bf16};
 
 class Decode : public DeviceTest {
  protected:
-  // Loads one tensor as `dtype`, and compares. Whether kernels were used.
+  // Loads one tensor as `dtype` and compares it. Returns whether kernels were used.
   bool check(const Tensor& tensor, DType dtype, std::optional<Part> part = std::nullopt, bool verify = false) {
     Model model;
     model.tensors.push_back(tensor);
@@ -45,7 +45,7 @@ class Decode : public DeviceTest {
   }
 };
 
-// In memory that is not where it was made: as a reader gives it.
+// Copies the bytes to new memory, as a reader provides them.
 Tensor stored(Tensor tensor) {
   for (Component& component : tensor.components) component.blob = Blob::memory(component.blob.bytes());
   return tensor;
@@ -71,7 +71,7 @@ TEST_F(Decode, EightBitFloats) {
     Bytes codes;
     for (int i = 0; i < 70000; ++i) {
       const auto code = static_cast<std::byte>(i * 7);
-      // NaN has more than one spelling.
+      // NaN has more than one encoding.
       codes.push_back((code & std::byte{0x7F}) > std::byte{0x7B} ? std::byte{1} : code);
     }
     const Tensor tensor = dense("t", {70000}, DType::u8, Blob::memory(codes), type);
@@ -89,7 +89,7 @@ TEST_F(Decode, EveryMethod) {
       check(coded, DType::bf16, Part{0, 17, 90});
       check(coded, DType::bf16, Part{1, 256, 512});
     }
-  EXPECT_GE(kernels, 3U * 16);  // six of MCF, ten and more of ggml
+  EXPECT_GE(kernels, 3U * 16);  // six of MCF, at least ten of ggml
 }
 
 TEST_F(Decode, RowsThatDoNotFillBlocks) {
@@ -141,7 +141,7 @@ TEST_F(Decode, EightBitFloatsWithScalesForBlocks) {
     }
 }
 
-// The same codes with other scales, types or parts are other tensors; the very same are one.
+// The same codes with other scales, types or parts are separate tensors; identical ones are shared.
 TEST_F(Decode, CodesWithOtherScalesAreOtherTensors) {
   Tensor one = fp8_blocks(256, 512, DType::f32, ""), other = one, same = one;
   std::vector<float> scales = random_floats(8, 77);
@@ -161,7 +161,7 @@ TEST_F(Decode, CodesWithOtherScalesAreOtherTensors) {
         << i;
 }
 
-// Layouts without a kernel, and bytes that are compressed, are decoded by the processor.
+// The processor decodes layouts without a kernel, and compressed bytes.
 TEST_F(Decode, TheProcessorDoesTheRest) {
   const Tensor weights = float_tensor("t", {64, 512}, DType::f32, 8);
   const Codec* const codec = find_codec_by_method("group4");

@@ -1,5 +1,5 @@
-// Digests that the device makes of what has arrived: the same as libxxhash's, for every length and place; no tensor is handed
-// out before; and nothing stays behind when something goes wrong meanwhile.
+// Digests that the device computes of arrived bytes: they equal libxxhash's, for every length and offset; no tensor is
+// returned before; and errors leave nothing allocated.
 #include <gtest/gtest.h>
 
 #include <set>
@@ -14,8 +14,8 @@ using device::Report;
 
 constexpr std::uint64_t kMiB = std::uint64_t{1} << 20;
 
-// Around what the kernels cut bytes into: stripes of 64, blocks of 1024, steps of a MiB. The first one is left to the
-// processor.
+// Lengths around the units of the kernels: stripes of 64, blocks of 1024, steps of a MiB. The processor hashes the
+// first.
 const std::vector<std::uint64_t> kLengths = {kMiB - 1,    kMiB,           kMiB + 1,        kMiB + 63,
                                              kMiB + 64,   kMiB + 65,      kMiB + 1023,     kMiB + 1024,
                                              kMiB + 1025, 2 * kMiB + 100, 3 * kMiB - 1024, 5 * kMiB + 12345};
@@ -24,7 +24,7 @@ const std::vector<std::uint64_t> kFew = {kMiB + 100, 2 * kMiB, 100};
 
 class Digests : public DeviceTest {
  protected:
-  // Of bytes in one source, one tensor behind the other, with digests by libxxhash.
+  // A model of bytes in one source, one tensor after the other, with digests by libxxhash.
   static Model model_of(Bytes bytes, const std::vector<std::uint64_t>& lengths, DigestAlgorithm algorithm,
                         std::uint64_t gap = 0) {
     std::vector<Digest> digests;
@@ -75,14 +75,14 @@ TEST_F(Digests, EveryLengthByAnyNumberOfThreads) {
     }
 }
 
-// The processor hashes in order, so a tensor is left to one thread; the device takes chunks from all of them.
+// The processor hashes in order, so one thread reads a tensor; the device accepts chunks from all threads.
 TEST_F(Digests, OneTensorIsReadByAllThreads) {
   driver.set(1, 13000, std::uint64_t{1} << 30, 3000);
   const Model model = model_of(random_bytes(8 * kMiB, 1), {8 * kMiB}, DigestAlgorithm::xxh3);
   const Report report = device::load(model, device::arrange(model, device::all_of(model)), {}, checking(4)).finish();
   EXPECT_EQ(report.threads, 4U);
   EXPECT_EQ(report.digests, 1U);
-  // One percent of the model, and the least that is of use.
+  // One percent of the model, plus the useful minimum.
   EXPECT_LE(report.device_bytes, report.bytes + report.bytes / 100 + (std::uint64_t{257} << 10));
 }
 
@@ -106,7 +106,7 @@ TEST_F(Digests, IntoPlacesOfTheCallerOnAnyByte) {
   }
 }
 
-// Neighbours with padding between them, which travels with them and is not hashed.
+// Neighbours with padding between them, which is copied along but not hashed.
 TEST_F(Digests, PaddingBetweenTensorsIsNotHashed) {
   const std::vector<std::uint64_t> lengths = {kMiB, 2 * kMiB + 16, kMiB + 512};
   const Model model = model_of(random_bytes(sum(lengths, 48), 3), lengths, DigestAlgorithm::xxh3, 48);
@@ -154,7 +154,7 @@ TEST_F(Digests, ATensorComesAfterItsDigest) {
   EXPECT_EQ(seen.size(), kLengths.size());
 }
 
-// A device that does not take the kernels leaves the work to the processor.
+// If the device does not accept the kernels, the processor hashes.
 TEST_F(Digests, WithoutKernelsTheProcessorHashes) {
   const Model model = model_of(random_bytes(sum(kFew), 6), kFew, DigestAlgorithm::xxh3);
   for (const char* const name : {"cuModuleLoadData", "cuModuleGetFunction"})

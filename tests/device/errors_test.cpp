@@ -1,4 +1,4 @@
-// Everything that can go wrong ends in an error with its rule, with nothing left behind, and the next load works.
+// Every failure ends in an error with its rule, leaves nothing allocated, and the next load works.
 #include <gtest/gtest.h>
 #include <unistd.h>
 
@@ -75,7 +75,7 @@ TEST_F(LoadErrors, TooLittleMemoryIsSaidBeforeAnythingIsRead) {
   load_all(from);
 }
 
-// Each call of the driver's fails once, at several places.
+// Each driver call fails once, at several places.
 TEST_F(LoadErrors, EveryCallMayFail) {
   const Model from = model();
   for (const char* const name :
@@ -83,7 +83,7 @@ TEST_F(LoadErrors, EveryCallMayFail) {
         "cuEventCreate", "cuEventRecord", "cuEventSynchronize", "cuCtxPushCurrent_v2"})
     for (const int after : {0, 1, 3}) {
       device::release();
-      // Without a context nothing can be given back: that call fails once.
+      // Without a context nothing can be freed, so that call fails only once.
       driver.fail(name, after, 999, std::string_view(name) == "cuCtxPushCurrent_v2" ? 1 : 1 << 30);
       const std::string rule = rule_of([&] { load_all(from); });
       EXPECT_TRUE(rule == "device.driver.failed" || rule == "device.pinned" || rule == "none") << name << ": " << rule;
@@ -101,7 +101,7 @@ TEST_F(LoadErrors, PlansThatMakeNoSense) {
   EXPECT_EQ(rule({"large", Part{0, 0, 601}}), "device.plan.part");
   EXPECT_EQ(rule({"large", Part{0, 5, 4}}), "device.plan.part");
   EXPECT_EQ(rule({"large", std::nullopt, DType::i32}), "device.plan.type");
-  // A shape that is not that of the bytes: whoever goes by it would leave them.
+  // The shape does not match the bytes: users that rely on it would read beyond them.
   Model wrong;
   wrong.tensors.push_back(dense("fits", {100}, DType::f32, Blob::memory(Bytes(400))));
   wrong.tensors.push_back(wrong.tensors[0]);
@@ -160,7 +160,7 @@ TEST_F(LoadErrors, FilesThatShrinkOrChange) {
   EXPECT_EQ(rule_of([&] { load_all(changing); }), "io.source.changed");
 }
 
-// After the first tensor has arrived, and long before the last has been read.
+// After the first tensor has arrived, and long before the last is read.
 TEST_F(LoadErrors, FilesThatShrinkOrChangeWhileTheyAreRead) {
   driver.set(1, 13000, std::uint64_t{1} << 30, 3000);
   device::Options options = small_chunks();
@@ -176,7 +176,7 @@ TEST_F(LoadErrors, FilesThatShrinkOrChangeWhileTheyAreRead) {
   }
 }
 
-// Reads that fail from some place on.
+// Reads that fail from some offset on.
 class FailingSource final : public Source {
  public:
   explicit FailingSource(std::uint64_t good) : Source("failing", 3 << 20), good_(good) {}
@@ -208,7 +208,7 @@ TEST_F(LoadErrors, ReadErrorsInTheMiddle) {
   }
 }
 
-// What would fail if it were read.
+// A source that fails if it is read.
 TEST_F(LoadErrors, NothingIsReadBeforeMemoryAndDestinationsAreKnown) {
   Model from;
   from.tensors.push_back(
@@ -239,7 +239,7 @@ TEST_F(LoadErrors, StoppedAtAnyPoint) {
     const std::string rule = rule_of([&] { load_all(from); });
     EXPECT_TRUE(rule == "work.stopped" || rule == "none") << rule;
   }
-  // Cancelled, and gone while it runs.
+  // Cancelled, and destroyed while it runs.
   Loading loading = device::load(from, device::arrange(from, device::all_of(from)), {}, small_chunks());
   loading.cancel();
   EXPECT_EQ(rule_of([&] { loading.finish(); }), "work.stopped");
@@ -252,7 +252,7 @@ TEST_F(LoadErrors, CompressedBytesThatAreBroken) {
   std::uint64_t at = 0;
   {
     const Model good = open(path);
-    at = good.tensor("large")->components[0].blob.offset();  // the head of the frame
+    at = good.tensor("large")->components[0].blob.offset();  // the header of the frame
   }
   Bytes bytes = get_file(path);
   for (std::size_t i = 0; i < 4; ++i) bytes[at + i] ^= std::byte{0x5A};

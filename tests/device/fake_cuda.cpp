@@ -1,7 +1,7 @@
-// A driver of CUDA's, for machines without one: device memory is the host's, streams are threads that do what is queued a
-// little later, events fire when it is done. It is stricter than the real one: whatever is used after it was given back,
-// given back while it is in use, pinned too late or used without a context is written down (fake_cuda_violations). Copies
-// look at their source when they are done, not when they are queued, so memory that is filled again too early shows.
+// A CUDA driver for machines without one: device memory is host memory, streams are threads that run queued work a
+// little later, events fire when it is done. It is stricter than the real driver: it records (fake_cuda_violations)
+// whatever is used after it was freed, freed while in use, pinned too late or used without a context. Copies read their
+// source when they run, not when they are queued, so a source that is overwritten too early is detected.
 //
 // Variables: TARE_FAKE_CUDA="devices=1 version=13000 memory=1048576 delay=20 fail=cuMemAlloc_v2:0:2".
 #include "device/fake_cuda.hpp"
@@ -26,7 +26,7 @@
 
 #include "base/half.hpp"
 
-// The kernels, run by the host.
+// The kernels, run on the host.
 namespace {
 
 #define TARE_DEVICE static inline
@@ -80,7 +80,7 @@ enum : int {
   kBadPtx = 218
 };
 
-// A place in a stream.
+// A position in a stream.
 struct Mark {
   bool done = false;
 };
@@ -106,17 +106,17 @@ struct Module {
   std::string text;
 };
 
-// Everything, under one lock; memory is copied outside of it.
+// The whole state, guarded by one lock; memory is copied outside it.
 struct Fake {
   std::mutex mutex;
   std::condition_variable changed;
   int devices = 1, version = 13000;
   std::uint64_t memory = std::uint64_t{1} << 30;
   unsigned delay = 20;
-  std::map<int, int> contexts;  // how often each device's is held
+  std::map<int, int> contexts;  // reference count of each device's context
   std::map<std::uint64_t, Allocation> allocations;
   std::map<std::uint64_t, std::size_t> pinned;
-  std::map<std::uint64_t, int> pinned_by;  // which device
+  std::map<std::uint64_t, int> pinned_by;  // by device
   std::set<Stream*> streams;
   std::set<Event*> events;
   std::set<Module*> modules;
@@ -156,7 +156,7 @@ Fake& fake() {
 
 thread_local std::vector<int> current;  // contexts of this thread, by device
 
-// Whether a call is to fail: counts it. Under the lock.
+// Counts a call and returns the error that it must fail with. Needs the lock.
 int trouble(const char* name) {
   Fake& f = fake();
   const int before = f.calls[name]++;
@@ -210,7 +210,7 @@ void run_stream(Stream* stream) {
   }
 }
 
-// Null: the default stream, which begins with its first use.
+// Null is the default stream, which starts at its first use.
 Stream* stream_of(void* handle) {
   Fake& f = fake();
   if (handle != nullptr) {
@@ -319,7 +319,7 @@ int cuDeviceGetCount(int* count) {
 
 int cuDeviceGet(int* device, int ordinal) {
   const std::scoped_lock lock(fake().mutex);
-  *device = ordinal + 7;  // a handle, not the ordinal
+  *device = ordinal + 7;  // a handle, which differs from the ordinal
   return trouble("cuDeviceGet");
 }
 
@@ -384,7 +384,7 @@ int cuMemAlloc_v2(std::uint64_t* address, std::size_t bytes) {
   if (bytes == 0) return kInvalid;
   if (f.device_bytes + bytes > f.memory) return kNoMemory;
   Allocation made;
-  // Behind a gap, so that addresses are multiples of 256, as the real ones are.
+  // With a gap, so that addresses are multiples of 256, as the real ones are.
   made.bytes = std::make_unique<unsigned char[]>(bytes + 256);
   made.size = bytes;
   made.ordinal = current.back() - 7;
@@ -403,7 +403,7 @@ int cuMemFree_v2(std::uint64_t address) {
     f.violate("memory freed that was not allocated");
     return kInvalid;
   }
-  // Of whoever frees it: another load's streams do not know this memory.
+  // Only streams of the thread that frees it: streams of another load do not use this memory.
   for (const Stream* const stream : f.streams)
     if (stream->maker == std::this_thread::get_id() && (stream->busy || !stream->queue.empty()))
       f.violate("memory freed while a stream has work");
@@ -468,7 +468,7 @@ int cuMemcpyDtoH_v2(void* to, std::uint64_t from, std::size_t bytes) {
   return kOk;
 }
 
-// To memory that is not pinned, and so done when it returns.
+// The target is not pinned, so the copy is complete when this returns.
 int cuMemcpyDtoHAsync_v2(void* to, std::uint64_t from, std::size_t bytes, void* handle) {
   TARE_FAKE_ENTER("cuMemcpyDtoHAsync_v2");
   Stream* const stream = stream_of(handle);

@@ -23,7 +23,7 @@
 
 namespace tare::testing {
 
-// Of the library TARE_FAKE_CUDA_PATH, which the loader opens, too.
+// The library TARE_FAKE_CUDA_PATH, which the loader opens, too.
 class FakeDriver {
  public:
   FakeDriver() {
@@ -66,7 +66,7 @@ class FakeDriver {
   void* handle_;
 };
 
-// Every test begins with a fresh driver and ends with nothing left and nothing done wrong.
+// Every test begins with a fresh driver, and ends with nothing allocated and no violations.
 class DeviceTest : public ::testing::Test {
  protected:
   void SetUp() override {
@@ -74,13 +74,13 @@ class DeviceTest : public ::testing::Test {
     driver.reset();
     threads_before_ = threads();
   }
-  // Of this process. One that has been waited for may be listed a moment longer.
+  // The threads of this process. A joined thread may be listed a moment longer.
   static std::size_t threads() {
     const std::filesystem::directory_iterator tasks("/proc/self/task");
     return static_cast<std::size_t>(std::distance(begin(tasks), end(tasks)));
   }
   void TearDown() override {
-    // The default stream of the driver has a thread from its first use on.
+    // The driver's default stream has a thread from its first use on.
     for (int i = 0; i < 1000 && threads() > threads_before_ + 1; ++i)
       std::this_thread::sleep_for(std::chrono::milliseconds(1));
     EXPECT_LE(threads(), threads_before_ + 1);
@@ -125,7 +125,7 @@ inline Tensor float_tensor(std::string name, const Shape& shape, DType dtype, un
   return dtype == DType::f32 ? made : cast(made, dtype);
 }
 
-// Tensors larger than a chunk and smaller, an empty one, a scalar, odd sizes.
+// Tensors larger and smaller than a chunk, an empty one, a scalar, odd sizes.
 inline Model some_model() {
   Model model;
   model.tensors.push_back(float_tensor("large", {600, 1000}, DType::f32, 1));
@@ -159,7 +159,7 @@ inline Bytes on_device(const device::Loading& loading, std::size_t tensor) {
   return bytes;
 }
 
-// What a component should be on the device.
+// The expected bytes of a component on the device.
 inline Bytes expected_bytes(const Model& model, const device::Placed& placed) {
   return model.tensor(placed.tensor)->component(placed.role)->blob.bytes();
 }

@@ -1,4 +1,4 @@
-// The whole loader against the fake driver: what arrives, what was read and allocated, and in which order.
+// The whole loader with the fake driver: what arrives, what is read and allocated, and in which order.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -28,7 +28,7 @@ TEST_F(Load, EveryContainer) {
     try {
       save_as(std::move(made), path, std::string(format.name));
     } catch (const Error&) {
-      continue;  // containers for one kind of model
+      continue;  // the container is for one kind of model
     }
     const Model model = open(path);
     Loading loading = device::load(model, device::arrange(model, device::all_of(model)), {}, small_chunks());
@@ -64,7 +64,7 @@ TEST_F(Load, ShardsHaveBuffersOfTheirOwn) {
   expect_loaded(model, loading);
 }
 
-// Many small tensors travel in few copies, and no byte of the destination is written twice.
+// Many small tensors are copied together, and no byte of the destination is written twice.
 TEST_F(Load, NeighboursTravelTogether) {
   Model made;
   for (unsigned i = 0; i < 2000; ++i)
@@ -86,7 +86,7 @@ TEST_F(Load, SlotsAreReusedAndBudgetsKept) {
   for (const unsigned threads : {1U, 2U, 5U}) {
     device::Options options = small_chunks();
     options.threads = threads;
-    options.pinned_bytes = std::uint64_t{512} << 10;  // two slots in all
+    options.pinned_bytes = std::uint64_t{512} << 10;  // two slots in total
     Loading loading = device::load(model, device::arrange(model, device::all_of(model)), {}, options);
     const Report report = loading.finish();
     expect_loaded(model, loading);
@@ -109,7 +109,7 @@ TEST_F(Load, PinnedMemoryIsKeptAndReleased) {
   EXPECT_EQ(driver.live().pinned_bytes, 0U);
 }
 
-// A load that is over does not keep the ring from the next one, however long it is kept itself.
+// A finished load does not keep the ring from the next one, however long its object lives.
 TEST_F(Load, LoadsThatAreKeptLetOthersHaveTheRing) {
   const Model model = open(save_as(some_model(), scratch / "m.safetensors", "safetensors"));
   const device::Layout layout = device::arrange(model, device::all_of(model));
@@ -187,7 +187,7 @@ TEST_F(Load, TiedTensorsOnce) {
 TEST_F(Load, IntoMemoryOfTheCaller) {
   const Model model = open(save_as(some_model(), scratch / "m.safetensors", "safetensors"));
   const device::Layout layout = device::arrange(model, device::all_of(model));
-  // Another load's buffers are memory of the device as good as any.
+  // Buffers of another load are ordinary device memory.
   for (const bool each : {false, true}) {
     Loading other = device::load(model, layout, {}, small_chunks());
     other.finish();
@@ -205,7 +205,7 @@ TEST_F(Load, IntoMemoryOfTheCaller) {
   }
 }
 
-// Who asks for tensors as they come gets each one once, long before the last has been read.
+// Each tensor is returned once, long before the last is read.
 TEST_F(Load, TensorsComeOneByOne) {
   driver.set(1, 13000, std::uint64_t{1} << 30, 2000);
   const Model model = open(save_as(some_model(), scratch / "m.safetensors", "safetensors"));
@@ -232,7 +232,7 @@ TEST_F(Load, StreamsOfTheConsumerWait) {
   void* context = nullptr;
   push(&context, 7);
   driver.find<int(void*)>("cuCtxPushCurrent_v2")(context);
-  driver.find<int(void*)>("cuStreamSynchronize")(nullptr);  // what was put there by `wait`
+  driver.find<int(void*)>("cuStreamSynchronize")(nullptr);  // waits for what `wait` queued
   EXPECT_TRUE(on_device(loading, 0) == expected_bytes(model, loading.layout().tensors[0]));
   driver.find<int(void**)>("cuCtxPopCurrent_v2")(&context);
   loading.finish();
@@ -297,7 +297,7 @@ TEST_F(Load, DirectReadingGivesTheSame) {
   Loading loading = device::load(model, device::arrange(model, device::all_of(model)), {}, options);
   const Report report = loading.finish();
   expect_loaded(model, loading);
-  EXPECT_LE(report.direct_bytes, report.read_bytes);  // all of it, where the file system can
+  EXPECT_LE(report.direct_bytes, report.read_bytes);  // equal if the file system supports direct reads
 }
 
 TEST_F(Load, FilesInMemoryAreNeverReadDirectly) {
@@ -308,7 +308,7 @@ TEST_F(Load, FilesInMemoryAreNeverReadDirectly) {
   EXPECT_EQ(device::load(model, device::arrange(model, device::all_of(model)), {}, options).finish().direct_bytes, 0U);
 }
 
-// --- checked on the way ---
+// --- checks during loading ---
 
 TEST_F(Load, DigestsAreCompared) {
   for (const DigestAlgorithm algorithm : {DigestAlgorithm::sha256, DigestAlgorithm::crc32c, DigestAlgorithm::xxh3}) {
@@ -324,7 +324,7 @@ TEST_F(Load, DigestsAreCompared) {
       EXPECT_EQ(report.nan + report.inf, 0U);
       expect_loaded(model, loading);
     }
-    // A bit of the tensor in the middle.
+    // Flips a bit of the tensor in the middle.
     std::uint64_t at = 0;
     {
       const Model model = open(path);

@@ -1,10 +1,10 @@
-// A library that is loaded in front of the C library (LD_PRELOAD) and fails the n-th call of a kind: how the command
-// behaves when memory, disk, descriptors or threads run out at any one moment. See run.py for what is checked.
+// A library that is loaded before the C library (LD_PRELOAD) and makes the n-th call of a kind fail, to test the
+// command when memory, disk, descriptors or threads run out at any moment. See run.py for the checks.
 //
-// What is to happen is a text:
+// The fault is given as text:
 //     alloc:7     the 7th allocation fails
-//     alloc:7+    the 7th and every later one
-//     kill:3      SIGKILL right before the 3rd call that changes files (also term, int, hup)
+//     alloc:7+    the 7th and every later one fail
+//     kill:3      SIGKILL just before the 3rd call that changes files (also term, int, hup)
 //     count       nothing fails; calls are counted
 #pragma once
 
@@ -13,7 +13,7 @@
 
 namespace faults {
 
-// What a call is counted as. `change` is everything that changes files, whatever else it is.
+// The kinds of calls. `change` is everything that changes files, in addition to its other kind.
 enum class Kind : unsigned { alloc, write, cut, sync, name, mode, open, read, map, thread, change };
 constexpr const char* kNames[] = {"alloc", "write", "short", "sync",   "name",  "mode",
                                   "open",  "read",  "map",   "thread", "change"};
@@ -21,26 +21,26 @@ constexpr const char* kNames[] = {"alloc", "write", "short", "sync",   "name",  
 constexpr unsigned kKinds = sizeof kNames / sizeof kNames[0];
 constexpr unsigned kFrames = 24;
 
-// Shared with the process that started the run, so that it can be read whatever end the run comes to.
+// Shared with the process that started the run, which can read it however the run ends.
 struct State {
   std::atomic<std::uint64_t> counts[kKinds];
-  std::atomic<std::uint64_t> fired;  // how many calls failed
-  void* frames[kFrames];             // who made the first one that did, or who ended the process by abort()
+  std::atomic<std::uint64_t> fired;  // number of calls that failed
+  void* frames[kFrames];             // stack of the first call that failed, or of the call of abort()
   std::atomic<unsigned> frame_count;
 };
 
-// Counts a call; true when it is to fail. Sends the signal when one is to be sent.
+// Counts a call; returns true if it must fail. Sends the signal if one is due.
 bool fails(Kind kind);
-// Counts a call that changes files, and as what else.
+// Counts a call of this kind that also changes files.
 bool fails_change(Kind kind);
 
-// Notes who calls, instead of who did before.
+// Records the caller's stack, replacing an earlier one.
 void note_frames();
 
-// Nothing is counted before this.
+// Starts counting.
 void start(State* state, const char* text);
 
-// What the machine is to lack: "tmpfile", "proc", "exchange".
+// What the machine lacks: "tmpfile", "proc", "exchange".
 bool lacks(const char* what);
 
 }  // namespace faults

@@ -1,4 +1,4 @@
-// System calls on files. Standard output and error are left alone: what is said about a failure must get through.
+// System calls on files. Standard output and standard error never fail, so that messages about a failure get through.
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -18,7 +18,7 @@ namespace {
 
 using namespace faults;
 
-// -1 with errno.
+// Returns -1 and sets errno.
 int refuse(int code) {
   errno = code;
   return -1;
@@ -28,7 +28,7 @@ bool is_word(int file) { return file <= 2; }
 
 bool below_proc(const char* path) { return std::strncmp(path, "/proc/", 6) == 0 && lacks("proc"); }
 
-// Some of the bytes only, as a signal or a full disk makes it.
+// Only some of the bytes, as after a signal or on a full disk.
 std::size_t part_of(std::size_t size) { return size > 1 && fails(Kind::cut) ? size / 2 : size; }
 
 template <typename Open>
@@ -133,7 +133,7 @@ int link(const char* from, const char* to) noexcept {
 }
 int linkat(int from_at, const char* from, int to_at, const char* to, int flags) noexcept {
   if (fails_change(Kind::name)) return refuse(EIO);
-  // Without /proc a descriptor cannot be given a name, unless by a privilege that few have.
+  // Without /proc, a descriptor cannot be given a name, except with a rare privilege.
   if (below_proc(from) || ((flags & AT_EMPTY_PATH) != 0 && lacks("proc"))) return refuse(ENOENT);
   return NEXT(linkat)(from_at, from, to_at, to, flags);
 }
@@ -162,7 +162,7 @@ char* mkdtemp(char* path) noexcept {
 }
 int mkostemp(char* path, int flags) { return fails_change(Kind::name) ? refuse(EIO) : NEXT(mkostemp)(path, flags); }
 
-// Not a change and never refused, but a way to look for /proc.
+// Not a change and never refused, but it can reveal /proc.
 int stat(const char* path, struct stat* status) noexcept {
   return below_proc(path) ? refuse(ENOENT) : NEXT(stat)(path, status);
 }

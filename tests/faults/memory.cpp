@@ -1,4 +1,4 @@
-// Allocations, mappings, threads. The C library's own names are called, since looking them up would allocate.
+// Allocations, mappings, threads. Calls the C library's internal names, because looking up others would allocate.
 #include <pthread.h>
 #include <sys/mman.h>
 

@@ -1,4 +1,4 @@
-// The function of that name that would have been called without us.
+// The next function of that name, which would have been called without this library.
 #pragma once
 
 #include <dlfcn.h>

@@ -1,8 +1,8 @@
 // Runs the command many times without starting it anew: main is replaced by a loop that forks a child for each line of
-// standard input, "WHAT<TAB>DIRECTORY", which runs the real main there. The answer is one line on standard output:
-//     STATUS (as waitpid tells it) FIRED name=count...  MODULE+OFFSET...
-// What the child prints goes to DIRECTORY.out and .err. Without TARE_FAULTS_SERVE the command runs once, with the fault
-// that TARE_FAULTS names.
+// standard input, "WHAT<TAB>DIRECTORY", which runs the real main there. The reply is one line on standard output:
+//     STATUS (as from waitpid) FIRED name=count...  MODULE+OFFSET...
+// The child's output goes to DIRECTORY.out and .err. Without TARE_FAULTS_SERVE, the command runs once, with the fault
+// in TARE_FAULTS.
 #include <dlfcn.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -74,7 +74,7 @@ int serve(int argc, char** argv, char** env) {
 }
 
 int other_main(int argc, char** argv, char** env) {
-  // By its number: our own mmap would count it.
+  // By its number, because our own mmap would count it.
   void* const shared = reinterpret_cast<void*>(
       ::syscall(SYS_mmap, nullptr, sizeof(faults::State), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0));
   if (shared == MAP_FAILED) return 97;

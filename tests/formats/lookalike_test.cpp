@@ -1,4 +1,4 @@
-// Files and directories that are no model of ours are named for what they are.
+// Errors for files and directories of other kinds name what they are.
 #include "base/lookalike.hpp"
 
 #include "conformance/hf_cases.hpp"
@@ -74,7 +74,7 @@ TEST(Lookalike, ZipArchives) {
       for (const std::string& name : names) members.push_back(made(name, "x"));
       put_file(scratch / file, to_bytes(make_zip(members).bytes));
       EXPECT_TRUE(sentence_about(scratch / file).starts_with(words)) << file << ": " << sentence_about(scratch / file);
-      // Another program's is not called an archive of arrays.
+      // An archive of another program is not called an archive of arrays.
       const std::string rule = rule_of([&] { open(scratch / file); });
       if (words.starts_with("a zip archive with 2"))
         EXPECT_EQ(rule, "npz.no_array") << file;

@@ -108,7 +108,7 @@ TEST(InspectDiff, TheDifferenceIsATensor) {
   const Tensor b = dense("w", {2, 3}, DType::i16, Blob::memory(bytes_of<std::int16_t>({1, 0, 3, 8, 5, 7})));
   const Tensor d = difference(a, b);
   EXPECT_EQ(d.components[0].blob.bytes(), bytes_of<double>({0, -2, 0, 4, 0, 1}));
-  // Entered anywhere, in the middle of an element too.
+  // Read from anywhere, also from the middle of an element.
   Bytes part(11);
   d.components[0].blob.read(13, part);
   const Bytes all = d.components[0].blob.bytes();

@@ -1,4 +1,5 @@
-// The content digest. Expected values were computed with Python's hashlib from the lines DESIGN.md describes.
+// The content digest. The expected values were computed with Python's hashlib from the lines that
+// inspect/content_digest.cpp makes.
 #include <gtest/gtest.h>
 
 #include "inspect/models.hpp"

@@ -57,7 +57,7 @@ inline Tensor csr(std::string name, Shape shape, const std::vector<float>& value
   return tensor;
 }
 
-// The same bytes in frames of `frame` bytes.
+// The same bytes, compressed in frames of `frame` bytes.
 inline Blob packed(const Bytes& bytes, std::size_t frame = io::kZstdFrame) {
   io::ZstdPacker packer(3);
   Bytes stored;
@@ -69,10 +69,10 @@ inline Blob packed(const Bytes& bytes, std::size_t frame = io::kZstdFrame) {
   return Blob::zstd(memory_source(std::move(stored)), 0, length, bytes.size());
 }
 
-// Bytes that can only be pulled from the beginning, and only once at a time.
+// Bytes that can only be read from the beginning.
 class FromTheStart final : public BlobProducer {
  public:
-  void verify() const override {}  // made of nothing
+  void verify() const override {}  // has no source
   explicit FromTheStart(Bytes bytes) : bytes_(std::make_shared<const Bytes>(std::move(bytes))) {}
   std::unique_ptr<BlobReader> open(std::uint64_t offset) const override {
     class Reader final : public BlobReader {
@@ -99,7 +99,7 @@ inline Blob from_the_start(Bytes bytes) {
   return Blob::produced(size, std::make_shared<const FromTheStart>(std::move(bytes)));
 }
 
-// A directory of this test's own, gone with it.
+// A temporary directory, removed by the destructor.
 class ScratchDirectory {
  public:
   ScratchDirectory() {
@@ -143,7 +143,7 @@ inline void write_zt(const Model& model, const std::string& path, const WriteOpt
   write_as("zt", model, path, options);
 }
 
-// Many values that look like weights, the same everywhere.
+// Many values that look like weights, the same on every machine.
 inline std::vector<float> weights(std::size_t count, std::uint32_t seed = 1) {
   std::vector<float> values(count);
   std::uint32_t state = seed;

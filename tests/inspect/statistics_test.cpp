@@ -1,4 +1,4 @@
-// Statistics: values checked by hand or against a plain two-pass reference in long double.
+// Statistics, compared with values computed by hand or by a plain two-pass reference in long double.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -24,7 +24,7 @@ void expect_same(const Statistics& a, const Statistics& b) {
   EXPECT_EQ(a.zeros, b.zeros);
   EXPECT_EQ(a.min, b.min);
   EXPECT_EQ(a.max, b.max);
-  EXPECT_EQ(a.mean, b.mean);  // to the bit: the order of the sums is fixed
+  EXPECT_EQ(a.mean, b.mean);  // exactly equal, because the order of the sums is fixed
   EXPECT_EQ(a.std, b.std);
   EXPECT_EQ(a.histogram, b.histogram);
   EXPECT_EQ(a.first, b.first);
@@ -37,7 +37,7 @@ TEST(InspectStatistics, SmallByHand) {
   EXPECT_EQ(s.max, 4);
   EXPECT_DOUBLE_EQ(s.mean, 2.5);
   EXPECT_DOUBLE_EQ(s.std, std::sqrt(1.25));
-  EXPECT_EQ(s.histogram, (Counts{1, 1, 2}));  // the last bin takes its upper end
+  EXPECT_EQ(s.histogram, (Counts{1, 1, 2}));  // the last bin includes its upper end
   EXPECT_EQ(s.first, (std::vector<double>{1, 2}));
   EXPECT_EQ(s.nan + s.inf + s.zeros, 0u);
 }
@@ -187,7 +187,7 @@ TEST(InspectStatistics, MoreElementsThanAnybodyCouldWaitFor) {
   }
 }
 
-// Several blocks and pieces, in every form bytes come in.
+// Several blocks and pieces, in every form of storage.
 TEST(InspectStatistics, SameToTheBitForAllThreadsAndStorage) {
   std::vector<float> values = weights(3'300'001);
   values[7] = NAN;

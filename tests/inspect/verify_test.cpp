@@ -1,4 +1,4 @@
-// verify: on models made in memory (the data check) and on files.
+// verify, on models made in memory (the data check) and on files.
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <gtest/gtest.h>
@@ -28,7 +28,7 @@ TEST(InspectScan, EveryKnownLogicalTypeIsScanned) {
   EXPECT_FALSE(scan_kind(DType::f32, "somebody's"));
 }
 
-// One odd element anywhere, across the borders of the blocks the scan works in.
+// One odd element anywhere, across the borders of the blocks that the scan uses.
 TEST(InspectScan, OneAmongMany) {
   for (const std::size_t at : {0u, 1u, 4095u, 4096u, 9998u}) {
     std::vector<float> f32(9999, -3.4e38f);
@@ -160,7 +160,7 @@ TEST(InspectVerify, ComponentsAndAttachmentsAreNamed) {
   EXPECT_EQ(findings[0].sentence.find("component \"values\": "), 0u);
 }
 
-// The scan and the codec's rules both run into it.
+// Both the scan and the codec's rules find it.
 TEST(InspectVerify, TroubleIsToldOnce) {
   Model model = model_of(csr("s", {2, 3}, {1, 2}, {0, 2}, {0, 1, 2}));
   model.tensors[0].components[2].blob = Blob::zstd(memory_source(Bytes(8)), 0, 8, 24);
@@ -183,7 +183,7 @@ TEST(InspectVerify, SameReportForAllThreads) {
   for (const unsigned threads : {2u, 8u}) EXPECT_EQ(texts(check(model, threads)), expected);
 }
 
-// Neither of an opened file nor of its data is that a finding.
+// Being stopped is not a finding, neither while opening nor while reading data.
 TEST(InspectVerify, AStoppedOneThrows) {
   const ScratchDirectory scratch;
   write_zt(model_of(vector_of<float>("t", DType::f32, {1, 2, 3})), scratch.file("m.zt"), {});
@@ -238,7 +238,7 @@ TEST(InspectVerify, FlippedBitInData) {
   EXPECT_FALSE(result.ok(false));
 }
 
-// Rules about data carry the name of the format they were found in.
+// Rules about data have the name of the format in which they are found.
 TEST(InspectVerify, AnotherFormat) {
   const ScratchDirectory scratch;
   const std::string path = scratch.file("m.npz");
@@ -301,7 +301,7 @@ TEST(InspectVerify, CutOffFileKeepsItsFormat) {
   EXPECT_GE(result.count(Severity::error), 1u);
 }
 
-// Of a file that was not downloaded to its end, every tensor behind that place breaks the same rule.
+// In a truncated file, every tensor after the end breaks the same rule.
 TEST(Verify, ATruncatedFileIsAFewFindings) {
   const ScratchDirectory scratch;
   std::size_t containers = 0;
@@ -336,7 +336,7 @@ TEST(Verify, ATruncatedFileIsAFewFindings) {
   EXPECT_GE(containers, 5U);
 }
 
-// Up to three are said one by one; another rule in between begins anew.
+// Up to three are reported separately; another rule in between starts a new group.
 TEST(Verify, TensorsInARowThatBreakOneRuleAreOneFinding) {
   const auto error = [](std::string_view rule, int tensor) {
     return Error(ErrorKind::corrupt, rule, "is wrong").in("f").at(7).about(fmt::format("tensor t{}", tensor));

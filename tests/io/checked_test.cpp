@@ -1,4 +1,4 @@
-// Bytes that have a digest are compared with it by whatever reads them all, once.
+// Bytes with a digest are compared with it once, by whatever reads all of them.
 #include <gtest/gtest.h>
 
 #include <atomic>
@@ -86,7 +86,7 @@ TEST(CheckedBytes, APartIsReadWithoutTheRest) {
   EXPECT_EQ(rule_of([&] { bad.blob.read(0, all); }), "digest.mismatch");
 }
 
-// A damaged file in each container that stores digests, and everything that reads a tensor of it.
+// A damaged file of each container that stores digests, and everything that reads a tensor from it.
 class DamagedTensor : public ::testing::TestWithParam<std::string_view> {
  protected:
   DamagedTensor() {
@@ -100,7 +100,7 @@ class DamagedTensor : public ::testing::TestWithParam<std::string_view> {
     put_file(path_, bytes_);
   }
 
-  // By every kind of source, since each has ways of its own.
+  // For every kind of source, because each has its own code paths.
   template <typename Work>
   void expect_refused(const char* what, const Work& work) const {
     for (const Access access : {Access::mapped, Access::pread}) {

@@ -1,4 +1,4 @@
-// Digests, zstd and the transfer of blobs into a sink.
+// Digests, zstd, and the transfer of blobs into a sink.
 #include <zstd.h>
 
 #include <cstring>
@@ -51,8 +51,8 @@ TEST(IoDigest, Spellings) {
   EXPECT_EQ(text("crc32c:0X1"), "crc32c:0x00000001");
   EXPECT_EQ(text("sha256:" + std::string(64, 'A')), "sha256:" + std::string(64, 'a'));
   EXPECT_EQ(text("crc32c:DEADBEEF"), "crc32c:0xDEADBEEF");
-  EXPECT_EQ(text("crc32c:3q2+7w=="), "crc32c:3q2+7w==");  // base64: a notation we do not know
-  EXPECT_EQ(text("crc32c:1234567"), "crc32c:1234567");    // as good as decimal
+  EXPECT_EQ(text("crc32c:3q2+7w=="), "crc32c:3q2+7w==");  // base64, an unknown notation
+  EXPECT_EQ(text("crc32c:1234567"), "crc32c:1234567");    // could as well be decimal
   EXPECT_EQ(text("blake3:xyz"), "blake3:xyz");
   EXPECT_EQ(text(""), "");
   for (const std::string& bad :
@@ -75,7 +75,7 @@ TEST(IoZstd, ReadsAtAnyPlace) {
   std::string plain;
   for (int i = 0; plain.size() < 50'000; ++i) plain += std::to_string(i * i);
   plain.resize(50'000);
-  std::string frames;  // uneven ones
+  std::string frames;  // with different sizes
   for (std::size_t at = 0; at < plain.size();) {
     const std::size_t part = std::min<std::size_t>(plain.size() - at, 1 + at % 9000);
     frames += zt_text::packed(plain.substr(at, part));
@@ -104,7 +104,7 @@ TEST(IoZstd, ReadsAtAnyPlace) {
   EXPECT_EQ(zipped(frames, plain.size(), false, scratch).seek_granularity(), 0U);
 }
 
-// A frame that claims a size it does not have, among others that are honest.
+// One frame states a wrong size; the others are correct.
 TEST(IoZstd, LyingFramesAreErrors) {
   const Scratch scratch;
   const std::string a = zt_text::packed(std::string(1000, 'a'));
@@ -124,10 +124,10 @@ TEST(IoZstd, LyingFramesAreErrors) {
   }
 }
 
-// Two regions made from one input: piece i yields a byte of the first and 1 MiB of the second.
+// Two regions made from one input: piece i makes one byte of the first and 1 MiB of the second.
 class InPieces final : public BlobProducer {
  public:
-  void verify() const override {}  // made of nothing
+  void verify() const override {}  // has no source
   static constexpr std::size_t kCount = 5, kEach = std::size_t{1} << 20;
   InPieces() : whole_(kCount + kCount * kEach) {
     for (std::size_t i = 0; i < whole_.size(); ++i) whole_[i] = static_cast<std::byte>(i * 2654435761U >> 21);
@@ -163,7 +163,7 @@ TEST(IoBlob, PiecesMakeTheWholeAndItsAttributes) {
   EXPECT_EQ(rule_of([] { test::produced_blob({}, 1).make_piece(0, {}); }), "blob.pieces");
 }
 
-// As ==, which for bytes is a loop that sanitizers look at step by step.
+// Like ==, but memcmp is faster with sanitizers than a loop.
 bool same(const Bytes& a, const Bytes& b) {
   return a.size() == b.size() && (a.empty() || std::memcmp(a.data(), b.data(), a.size()) == 0);
 }
@@ -174,10 +174,10 @@ TEST(IoTransfer, EveryKindOfBlobIntoEveryKindOfSink) {
   Bytes soft(std::size_t{9} << 20);
   for (std::size_t i = 0; i < soft.size(); i += 4096) soft[i] = static_cast<std::byte>(i >> 12);
   put_file(scratch / "big", big);
-  // Noise first, then bytes that shrink: what was written as it is must be packed after all.
+  // First noise, then compressible bytes: what was already written uncompressed must be compressed after all.
   Bytes late = noise(std::size_t{8} << 20, 2);
   late.insert(late.end(), soft.begin(), soft.begin() + (1 << 20));
-  // Fourteen zeros behind the noise: their frame shrinks by less than the others grow.
+  // Fourteen zeros after the noise: their frame shrinks by less than the others grow.
   Bytes hardly = noise(std::size_t{32} << 20, 3);
   hardly.insert(hardly.end(), 14, std::byte{0});
   const std::string packed = zt_text::packed(to_text(soft)), stream = zt_text::packed_stream(to_text(soft));
@@ -192,7 +192,7 @@ TEST(IoTransfer, EveryKindOfBlobIntoEveryKindOfSink) {
                                    InPieces::blob(),
                                    Blob::zstd(memory_source(to_bytes(packed)), 0, packed.size(), soft.size()),
                                    Blob::zstd(memory_source(to_bytes(stream)), 0, stream.size(), soft.size())};
-  // A sanitizer makes this twenty times as slow, and has seen it all once there were several threads and a digest.
+  // Sanitizers make this twenty times slower, and one case with several threads and a digest is enough for them.
   const std::vector<DigestAlgorithm> digests =
       kCountsMemory ? std::vector{DigestAlgorithm::none, DigestAlgorithm::xxh3} : std::vector{DigestAlgorithm::xxh3};
   const std::vector<unsigned> counts = kCountsMemory ? std::vector{1U, 4U} : std::vector{4U};
@@ -239,7 +239,7 @@ TEST(IoTransfer, EveryKindOfBlobIntoEveryKindOfSink) {
     }
 }
 
-// Decoding is what vouches for packed bytes, whichever way it is asked for.
+// Compressed bytes are checked whichever way they are decoded.
 TEST(IoBlob, PackedBytesThatDoNotMatchTheirDigestAreNotDecoded) {
   Bytes soft(std::size_t{9} << 20);
   const std::string packed = zt_text::packed(to_text(soft));
@@ -267,10 +267,10 @@ TEST(IoBlob, PackedBytesThatDoNotMatchTheirDigestAreNotDecoded) {
   }
 }
 
-// An input that breaks off in the middle ends in its error, on any number of threads, and does not hang.
+// An input that fails in the middle ends in its error, on any number of threads, and does not hang.
 class Breaking final : public BlobProducer {
  public:
-  void verify() const override {}  // made of nothing
+  void verify() const override {}  // has no source
   explicit Breaking(std::uint64_t step) : step_(step) {}
   std::unique_ptr<BlobReader> open(std::uint64_t offset) const override {
     struct Reader final : BlobReader {
@@ -290,7 +290,7 @@ class Breaking final : public BlobProducer {
   std::uint64_t step_;
 };
 
-// Frames that do not shrink are held back until one does; then all are there, in order.
+// Frames that do not shrink are held back until one does; then all are written, in order.
 TEST(IoTransfer, LateShrinkingFramesKeepTheEarlierOnes) {
   Bytes mixed = noise(2 * io::kZstdFrame, 7);
   mixed.resize(4 * io::kZstdFrame + 1000);
@@ -317,10 +317,10 @@ TEST(IoTransfer, LateShrinkingFramesKeepTheEarlierOnes) {
   }
 }
 
-// Notes how far the work said it was whenever more bytes were asked for.
+// Records the progress each time more bytes are requested.
 class Noting final : public BlobProducer {
  public:
-  void verify() const override {}  // made of nothing
+  void verify() const override {}  // has no source
   explicit Noting(const Progress& progress) : progress_(progress) {}
   std::unique_ptr<BlobReader> open(std::uint64_t) const override {
     struct Reader final : BlobReader {
@@ -339,7 +339,7 @@ class Noting final : public BlobProducer {
   const Progress& progress_;
 };
 
-// A tensor of gigabytes is minutes of work: it counts as it is compressed, not when it is done.
+// A tensor of gigabytes takes minutes, so progress is counted during compression, not after it.
 TEST(IoTransfer, CompressedBytesCountFrameByFrame) {
   for (const bool pipe : {false, true}) {
     Progress progress;
@@ -355,7 +355,7 @@ TEST(IoTransfer, CompressedBytesCountFrameByFrame) {
     transfer.add(Blob::produced(4 * io::kZstdFrame, noting));
     transfer.finish();
     if (plain != nullptr) std::fclose(plain);
-    // A pipe takes two passes, each for half.
+    // A pipe needs two passes, each counting half.
     const std::uint64_t step = pipe ? io::kZstdFrame / 2 : io::kZstdFrame;
     ASSERT_EQ(noting->seen.size(), pipe ? 8U : 4U);
     for (std::size_t i = 0; i < noting->seen.size(); ++i) EXPECT_EQ(noting->seen[i], i * step);

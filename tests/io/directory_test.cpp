@@ -1,5 +1,4 @@
-// The primitive that everything is written with: no call follows a link, replaces what it should not, or needs memory to
-// go back.
+// The primitive for all writing: no call follows a link, replaces a wrong file, or needs memory to undo its work.
 #include "io/directory.hpp"
 
 #include <fcntl.h>
@@ -37,7 +36,7 @@ class DirectoryTest : public ::testing::Test {
     work_ = Directory::open((scratch_ / "work").c_str());
     ASSERT_TRUE(work_);
   }
-  // A user's home that must be as it was.
+  // A user's home, which must stay unchanged.
   void TearDown() override {
     EXPECT_EQ(to_text(get_file(scratch_ / "home/file")), "mine");
     EXPECT_TRUE(fs::is_directory(scratch_ / "home/inner"));
@@ -52,7 +51,7 @@ class DirectoryTest : public ::testing::Test {
   Directory work_;
 };
 
-// A process that has no descriptor left still removes what it must not leave behind.
+// A process without a free descriptor still removes its temporary files.
 TEST_F(DirectoryTest, WorkshopsGoWithoutADescriptorToBeHad) {
   if (!kCountsMemory) GTEST_SKIP() << "sanitizers need some themselves";
   struct rlimit before {};
@@ -65,7 +64,7 @@ TEST_F(DirectoryTest, WorkshopsGoWithoutADescriptorToBeHad) {
     const struct rlimit few = {static_cast<rlim_t>(next + more), before.rlim_max};
     EXPECT_EQ(::setrlimit(RLIMIT_NOFILE, &few), 0);
   };
-  // Made with enough of them, removed with none.
+  // Created with enough descriptors, removed with none.
   {
     const io::Workshop workshop(work_, "a.rule", "shown");
     for (const char* const name : {"a", "b", "c"})
@@ -74,7 +73,7 @@ TEST_F(DirectoryTest, WorkshopsGoWithoutADescriptorToBeHad) {
   }
   ASSERT_EQ(::setrlimit(RLIMIT_NOFILE, &before), 0);
   EXPECT_EQ(names(), at_first);
-  // Made with too few.
+  // Created with too few.
   bool refused = false, made = false;
   for (int more = 0; more < 8; ++more) {
     limit_to(more);
@@ -86,7 +85,7 @@ TEST_F(DirectoryTest, WorkshopsGoWithoutADescriptorToBeHad) {
   EXPECT_TRUE(refused && made);
 }
 
-// What somebody puts under the name of a file while its successor is written stays.
+// A file that another program puts under the name while its replacement is written is kept.
 TEST_F(DirectoryTest, OnlyTheFileThatWasMeantIsReplaced) {
   const std::string path = scratch_ / "work/model", other = scratch_ / "work/other";
   for (const bool unnamed : {true, false}) {
@@ -99,7 +98,7 @@ TEST_F(DirectoryTest, OnlyTheFileThatWasMeantIsReplaced) {
     ASSERT_EQ(::rename(other.c_str(), path.c_str()), 0);
     EXPECT_EQ(rule_of([&] { sink->commit(); }), "io.source.changed");
     EXPECT_EQ(to_text(get_file(path)), "other");
-    // And the one that is still there is.
+    // If the original is still in place, it is replaced.
     const SourcePtr there = open_file(path);
     const auto next = io::create_replacement(path, *there);
     next->write(to_bytes("successor"));
@@ -121,12 +120,12 @@ TEST_F(DirectoryTest, NothingGoesThroughALink) {
   if (unnamed) {
     EXPECT_EQ(error_in(work_.name(unnamed.get(), "dangling")), EEXIST);
   }
-  // A rename replaces the link, not what it leads to.
+  // A rename replaces the link, not its target.
   put_file(scratch_ / "work/new", to_bytes("new"));
   EXPECT_EQ(error_in(work_.rename_new("new", work_, "dangling")), EEXIST);
   EXPECT_TRUE(work_.rename("new", work_, "file_link"));
   EXPECT_EQ(to_text(get_file(scratch_ / "work/file_link")), "new");
-  // A directory is not put over a link to one.
+  // A directory does not replace a link to one.
   ASSERT_TRUE(work_.make("folder", 0700));
   EXPECT_EQ(error_in(work_.rename("folder", work_, "link")), ENOTDIR);
 }
@@ -168,7 +167,7 @@ TEST_F(DirectoryTest, OddNames) {
   EXPECT_FALSE(io::make_path(scratch_ / "home/file/x"));
 }
 
-// A path that somebody names: their own links are followed, those of others are not.
+// A path given by the user: the user's own links are followed, those of others are not.
 TEST_F(DirectoryTest, PlacesThatPathsLeadTo) {
   const auto place = [&](const std::string& path) { return io::find_place(scratch_ / path, "rule", "cannot"); };
   EXPECT_FALSE(place("work/none").link);
@@ -192,7 +191,7 @@ TEST_F(DirectoryTest, PlacesThatPathsLeadTo) {
   EXPECT_EQ(rule_of([&] { place("work/file_link"); }), "io.sink.link");
 }
 
-// Whoever adds names as fast as they are removed does not keep us for ever.
+// A program that adds names as fast as they are removed does not block us forever.
 TEST_F(DirectoryTest, RemovingEnds) {
   fs::create_directory(scratch_ / "work/staging");
   const Directory staging = work_.enter("staging");
@@ -227,7 +226,7 @@ TEST(Place, NamesOfBlobs) {
     EXPECT_FALSE(io::is_blob_name("/x/blobs", name)) << name;
 }
 
-// A link into a content-addressed store is itself the place; a folder of the same look is not a store's file.
+// A link into a content-addressed store is itself the place; a folder that merely looks like one is not a store's file.
 TEST(Place, LinksIntoStores) {
   const Scratch scratch{Scratch::fast_place()};
   const std::string digest(64, 'c'), blob = "blobs/sha256-" + digest;
@@ -258,7 +257,7 @@ TEST(Place, LinksIntoStores) {
 
 class WorkshopTest : public DirectoryTest {
  protected:
-  // As a kill leaves it: the marker is there and nobody holds the lock.
+  // The state after a kill: the marker exists, and no process holds the lock.
   std::string leave_behind(const std::string& part = "part") {
     std::string name;
     const int status = run_child([&] {
@@ -300,7 +299,7 @@ TEST_F(WorkshopTest, OnlyOursAreSwept) {
     fs::create_directory(scratch_ / "work/" + name);
     put_file(scratch_ / "work/" + name + "/precious", to_bytes("mine"));
   }
-  // A marker of another directory does not make one ours: here one that the user kept under a name of their own.
+  // A marker of another directory does not make this one ours. Here the user copied one under another name.
   const std::string kept = ".tare-keptkeptkept";
   fs::copy(scratch_ / "work/" + left, scratch_ / "work/" + kept, fs::copy_options::recursive);
   foreign.push_back(kept);
@@ -339,7 +338,7 @@ TEST_F(WorkshopTest, WithFilesOfTheUserItIsNotRemoved) {
   EXPECT_EQ(to_text(get_file(scratch_ / "work/" + name + "/old/weights")), "mine");
 }
 
-// Sometimes the first name is taken, by chance or by somebody who wants to be in our way.
+// The first name may be taken, by chance or on purpose.
 TEST_F(WorkshopTest, ATakenNameIsNotTheEnd) {
   int asked = 0;
   io::set_step_hook(
@@ -363,7 +362,7 @@ TEST_F(WorkshopTest, AnErrorAtAnyStepLeavesNothing) {
   }
 }
 
-// A process that a signal ends: what is unfinished goes, and nobody gets a name any more.
+// A process that a signal ends: unfinished files are removed, and none gets its name any more.
 TEST_F(WorkshopTest, DiscardedWhileAnotherThreadIsAtWork) {
   const int status = run_child([&] {
     std::thread worker([&] {

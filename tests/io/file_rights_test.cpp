@@ -1,4 +1,4 @@
-// Whom a file is open to when it takes the place of another.
+// The permissions of a file that replaces another.
 #include "io/file_rights.hpp"
 
 #include <sys/xattr.h>
@@ -61,9 +61,9 @@ TEST_F(FileRights, AFileOfAnotherUserOpensNothing) {
   EXPECT_EQ(replaced().st_mode & 0777, 0600U) << "and what was closed stays closed";
 }
 
-// The bits of the group are then the list's mask.
+// With an access list, the bits of the group are the list's mask.
 TEST_F(FileRights, AnAccessListOpensNothing) {
-  // Version 2; the owner rw, user 1000 rw, the group nothing, the mask rw, others nothing: tag, rights, id.
+  // Version 2; owner rw, user 1000 rw, group nothing, mask rw, others nothing: tag, rights, id.
   constexpr std::array<std::uint8_t, 44> kList = {2, 0,   0,   0,   1,   0,   6,  0, 255, 255, 255, 255, 2,   0,  6,
                                                   0, 232, 3,   0,   0,   4,   0,  0, 0,   255, 255, 255, 255, 16, 0,
                                                   6, 0,   255, 255, 255, 255, 32, 0, 0,   0,   255, 255, 255, 255};

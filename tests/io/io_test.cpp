@@ -1,4 +1,4 @@
-// Sources and sinks: what is refused, what shrinks, what is left behind.
+// Sources and sinks: refused files, truncated files, leftovers.
 #include <fcntl.h>
 #include <linux/magic.h>
 #include <sys/mman.h>
@@ -48,7 +48,7 @@ TEST(IoSource, UnreadableFile) {
   ASSERT_EQ(::chmod(path.c_str(), 0), 0);
   ASSERT_EQ(::chmod(scratch.path().c_str(), 0755), 0);
   const int status = run_child([&] {
-    // Root may read everything: become somebody else.
+    // Root may read everything, so become another user.
     if (::geteuid() == 0 && (::setgid(65534) != 0 || ::setuid(65534) != 0)) return 1;
     return rule_of([&] { open_file(path); }) == "io.open.refused" ? 0 : 2;
   });
@@ -116,12 +116,12 @@ TEST(IoShrink, AViewOfLostBytesIsZeroAndCheckSaysSo) {
   EXPECT_EQ(error->rule(), "io.source.shrank");
   EXPECT_EQ(error->kind(), ErrorKind::io);
   EXPECT_EQ(error->file(), path);
-  // Growing back does not bring the bytes back under our pages: it stays said.
+  // If the file grows again, the mapped pages do not come back, so the error stays.
   ASSERT_EQ(::truncate(path.c_str(), 100'000), 0);
   EXPECT_EQ(rule_of([&] { source->check(); }), "io.source.shrank");
 }
 
-// Writes into a read-only array go to pages of the process, before the file is truncated and after.
+// Writes into a read-only array go to private pages, before and after the file is truncated.
 TEST(IoShrinkDeathTest, WritesIntoAFileThatWasCutAreKept) {
   const Scratch scratch;
   const std::string path = scratch / "f";
@@ -131,10 +131,10 @@ TEST(IoShrinkDeathTest, WritesIntoAFileThatWasCutAreKept) {
     const SourcePtr source = open_file(path);
     const auto view = source->view(0, kSize);
     if (!view || !io::MappingGuard::let_write(*view)) return 1;
-    if (io::MappingGuard::let_write(view->subspan(4096))) return 2;  // not as it was given to the guard
+    if (io::MappingGuard::let_write(view->subspan(4096))) return 2;  // not exactly a view of the guard
     auto* const bytes = reinterpret_cast<volatile unsigned char*>(const_cast<std::byte*>(view->data()));
     if (::truncate(path.c_str(), 4096) != 0) return 3;
-    // From the end to the beginning: a page that was replaced is not replaced once more with those after it.
+    // From the end to the beginning, so that a replaced page is not replaced again with those after it.
     for (std::size_t at = kSize; at-- > 0;) bytes[at] = static_cast<unsigned char>(bytes[at] + 1);
     for (std::size_t at = 0; at < kSize; ++at)
       if (bytes[at] != (at < 4096 ? 8 : 1)) return 4;
@@ -174,7 +174,7 @@ TEST(IoShrinkDeathTest, ThreadsThatMeetTheSameCutKeepTheirWrites) {
   EXPECT_EQ(WEXITSTATUS(status), 0);
 }
 
-// A lock that a thread of the parent holds when it forks is not held in the child.
+// A lock that a thread of the parent holds during a fork is not held in the child.
 TEST(IoForkDeathTest, ChildrenOpenFilesWhileThreadsOfTheParentDo) {
   const Scratch scratch(Scratch::fast_place());
   const std::string path = scratch / "f";
@@ -191,7 +191,7 @@ TEST(IoForkDeathTest, ChildrenOpenFilesWhileThreadsOfTheParentDo) {
   int hung = 0;
   for (int i = 0; i < 400 && hung == 0; ++i) {
     const int status = run_child([&] {
-      ::alarm(60);  // ends a child that waits for a thread which it does not have
+      ::alarm(60);  // ends a child that waits for a thread that it does not have
       static_cast<void>(open_file(path));
       const auto sink = create_file(scratch / "h", {.overwrite = true});
       sink->write(to_bytes("x"));
@@ -204,7 +204,7 @@ TEST(IoForkDeathTest, ChildrenOpenFilesWhileThreadsOfTheParentDo) {
   EXPECT_EQ(hung, 0);
 }
 
-// What a process began before it forked is not the child's to discard.
+// A child does not discard what the parent began before the fork.
 TEST(IoForkDeathTest, ChildrenDoNotDiscardWhatTheParentWrites) {
   const Scratch scratch;
   const std::string path = scratch / "f";
@@ -237,7 +237,7 @@ TEST(IoShrink, PreadSaysWhereItEnds) {
   }
 }
 
-// A writer whose input is cut by another process ends in an error and leaves the old output alone.
+// If another process truncates the input, writing ends in an error and leaves the old output unchanged.
 TEST(IoShrink, ConvertWhileTheInputShrinks) {
   const Scratch scratch(Scratch::fast_place());
   Model model;
@@ -271,7 +271,7 @@ TEST(IoShrink, ConvertWhileTheInputShrinks) {
   EXPECT_GT(failures, 0);
 }
 
-// A bus error that is not about our mappings is none of our business: it ends the process as it always did.
+// A bus error outside our mappings ends the process as usual.
 TEST(IoShrinkDeathTest, ForeignBusErrorsArePassedOn) {
   const Scratch scratch;
   const std::string path = scratch / "f";
@@ -280,7 +280,7 @@ TEST(IoShrinkDeathTest, ForeignBusErrorsArePassedOn) {
     return run_child([&] {
       const rlimit no_core{0, 0};
       ::setrlimit(RLIMIT_CORE, &no_core);
-      ::close(STDERR_FILENO);                    // a sanitizer would print its report
+      ::close(STDERR_FILENO);                    // hides the report of a sanitizer
       const SourcePtr source = open_file(path);  // installs the guard
       if (!by_fault) {
         ::raise(SIGBUS);
@@ -294,7 +294,7 @@ TEST(IoShrinkDeathTest, ForeignBusErrorsArePassedOn) {
   };
   for (const bool by_fault : {true, false}) {
     const int status = die(by_fault);
-    // Killed by the signal, or by a sanitizer that had its own handler before us.
+    // Killed by the signal, or by a sanitizer that installed its handler first.
     EXPECT_FALSE(WIFEXITED(status) && WEXITSTATUS(status) == 0);
   }
 }
@@ -324,7 +324,7 @@ TEST(IoSink, ReplacesOnlyWhenAsked) {
   EXPECT_EQ(to_text(get_file(path)), "old");
   {
     const auto sink = create_file(path, {.overwrite = true});
-    sink->write(to_bytes("half"));  // and never committed
+    sink->write(to_bytes("half"));  // is never committed
   }
   EXPECT_EQ(to_text(get_file(path)), "old");
   const auto sink = create_file(path, {.overwrite = true});
@@ -394,7 +394,8 @@ TEST(IoSink, LinksAreFollowedAndModesKept) {
   ASSERT_EQ(::stat((scratch / "there/real").c_str(), &status), 0);
   EXPECT_EQ(status.st_mode & 07777, 0640U);
   EXPECT_EQ(to_text(get_file(scratch / "there/real")), "new");
-  // A link to a file that is not there yet: made only if that was asked for, and not in place of the link.
+  // A link to a file that does not exist yet: the file is created only if the options allow it, and never in place of
+  // the link.
   ASSERT_EQ(::symlink("there/later", (scratch / "dangling").c_str()), 0);
   EXPECT_EQ(rule_of([&] { create_file(scratch / "dangling"); }), "io.sink.link");
   EXPECT_NE(::access((scratch / "there/later").c_str(), F_OK), 0);
@@ -406,7 +407,7 @@ TEST(IoSink, LinksAreFollowedAndModesKept) {
   EXPECT_NE(rule_of([&] { create_file(scratch / "loop", {.overwrite = true}); }), "");
 }
 
-// Links that somebody plants: before we look, and after.
+// Links that other users create, before and after we check.
 TEST(IoSink, LinksOfOthersAreNotFollowed) {
   const Scratch scratch;
   put_file(scratch / "precious", to_bytes("mine"));
@@ -446,7 +447,7 @@ TEST(IoSink, OwnLinksAreNotFollowedWhereAnybodyCanMoveThem) {
   EXPECT_EQ(to_text(get_file(scratch / "precious")), "mine");
 }
 
-// File systems without O_TMPFILE: the file is in a hidden directory until it has its name.
+// File systems without O_TMPFILE: until the file has its name, it is in a hidden directory.
 TEST(IoSink, WithoutUnnamedFiles) {
   io::forbid_unnamed_files(true);
   const Scratch scratch;
@@ -464,7 +465,7 @@ TEST(IoSink, WithoutUnnamedFiles) {
   EXPECT_EQ(scratch.entries(), std::vector<std::string>{"f"});
   ASSERT_EQ(::chmod(path.c_str(), 0640), 0);
   write(true, "second");
-  write(true, "");  // never committed
+  write(true, "");  // is never committed
   EXPECT_EQ(to_text(get_file(path)), "second");
   struct stat status {};
   ASSERT_EQ(::stat(path.c_str(), &status), 0);
@@ -473,7 +474,7 @@ TEST(IoSink, WithoutUnnamedFiles) {
   put_file(scratch / "g", to_bytes("theirs"));
   EXPECT_EQ(rule_of([&] { late->commit(); }), "io.sink.exists");
   EXPECT_EQ(to_text(get_file(scratch / "g")), "theirs");
-  // What a kill leaves goes with the next file there.
+  // The next file in this directory removes what a kill left.
   run_child([&] {
     create_file(scratch / "h").release();
     return 0;
@@ -484,7 +485,7 @@ TEST(IoSink, WithoutUnnamedFiles) {
   io::forbid_unnamed_files(false);
 }
 
-// An unnamed file gets its name through /proc. Where that is not mounted, there is another way.
+// An unnamed file gets its name through /proc. If that is not mounted, another way is used.
 TEST(IoSink, WithoutProc) {
   if (::geteuid() != 0) GTEST_SKIP() << "only root may chroot";
   const Scratch scratch;
@@ -512,7 +513,7 @@ TEST(IoSink, WhatWasWrittenCanBeReadWhenTheSinkIsGone) {
     sink->write(to_bytes("text"));
     written = sink->written();
   }
-  // The sink's descriptor is somebody else's by now.
+  // By now the sink's descriptor number belongs to another file.
   put_file(scratch / "other", to_bytes("else"));
   const int other = ::open((scratch / "other").c_str(), O_RDONLY);
   Bytes found(4);
@@ -521,7 +522,7 @@ TEST(IoSink, WhatWasWrittenCanBeReadWhenTheSinkIsGone) {
   ::close(other);
 }
 
-// Where the size is known beforehand, so is the lack of room: before anything is written.
+// If the size is known in advance, a lack of space is reported before anything is written.
 TEST(IoSink, NoRoomIsSaidBeforeTheWork) {
   const Scratch scratch(Scratch::fast_place());
   struct statfs system {};
@@ -551,7 +552,7 @@ TEST(IoSink, ModesFollowTheUmaskAndDropSpecialBits) {
       if (mode_of(name) != (0666U & ~mask)) return 1;
       if (::umask(mask) != mask) return 2;
     }
-    // New content does not inherit the right to run as the old file's owner.
+    // New content does not inherit the set-user-ID bit of the old file.
     put_file(scratch / "suid", to_bytes("x"));
     ::chmod((scratch / "suid").c_str(), 04755);
     create_file(scratch / "suid", {.overwrite = true})->commit();
@@ -616,7 +617,7 @@ TEST(IoSink, SkippedBytesAreZeroAndWrittenInAnyOrder) {
   }
 }
 
-// A full disk: an error, the old output untouched, nothing left behind.
+// A full disk is an error; the old output is unchanged and nothing is left over.
 void expect_full(const Scratch& scratch, const std::string& in, const std::string& out) {
   for (int variant = 0; variant < 3; ++variant) {
     ConvertOptions options{.overwrite = true};
@@ -639,7 +640,7 @@ TEST(IoSink, FullDisk) {
   const bool mounted = ::geteuid() == 0 && ::mount("none", scratch.path().c_str(), "tmpfs", 0, "size=1m") == 0;
   put_file(scratch / "out.zt", to_bytes("old"));
   const int status = run_child([&] {
-    // Without a small disk of our own, a limit on the size of files looks the same.
+    // If no small file system can be mounted, a limit on the size of files has the same effect.
     if (!mounted) {
       ::signal(SIGXFSZ, SIG_IGN);
       const rlimit small{1 << 20, 1 << 20};

@@ -1,4 +1,4 @@
-// Whose files are taken.
+// Which owners of files are trusted.
 #include "io/owner.hpp"
 
 #include <gtest/gtest.h>
@@ -18,7 +18,7 @@ TEST(Owner, OursAndThoseOfRoot) {
   EXPECT_TRUE(is_known(kSomebody));
 }
 
-// There, we are nobody, and so is everybody else.
+// Inside a user namespace without a mapping, we and all others have the overflow user id.
 TEST(Owner, EverybodyOutsideOfAUserNamespaceHasTheSameNumber) {
   constexpr int kCannot = 77, kRight = 0, kWrong = 1;
   const pid_t child = ::fork();

@@ -1,5 +1,5 @@
-// A directory written as a whole: errors that come late, neighbours that plant links, two that write at once, and what a
-// kill left behind.
+// Directories written as a whole: late errors, links created by other users, two concurrent writers, and leftovers of a
+// kill.
 #include "io/tree_sink.hpp"
 
 #include <fcntl.h>
@@ -34,7 +34,7 @@ mode_t mode_of(const std::string& path) {
   return ::lstat(path.c_str(), &status) == 0 ? status.st_mode & 07777 : 0;
 }
 
-// Calls `act` before one change, the nth of its kind, and lets it fail with what `act` returns.
+// Calls `act` before the nth change of one kind, and makes it fail with what `act` returns.
 class AtStep {
  public:
   AtStep(std::string call, std::string name, std::function<int()> act, int nth = 0) {
@@ -71,7 +71,7 @@ class TreeSinkTest : public ::testing::Test {
     if (before_commit) before_commit(staging());
     tree.commit();
   }
-  // Writes these files over what is there, and says which rule that broke.
+  // Writes these files over the existing ones, and returns the rule of the error.
   std::string rule_of_writing(const io::TreeSinkOptions& options, const std::vector<std::string>& names,
                               const std::string& lost = {}) const {
     return rule_of([&] {
@@ -80,7 +80,7 @@ class TreeSinkTest : public ::testing::Test {
       });
     });
   }
-  // Where the new files are while they are written: a workshop in the directory, or beside it.
+  // The directory of the new files while they are written: a workshop inside the target or next to it.
   std::string staging() const {
     for (const std::string& place : {out_, scratch_.path()}) {
       if (!fs::is_directory(place)) continue;
@@ -113,7 +113,7 @@ TEST_F(TreeSinkTest, OldFilesGoNewOnesComeOthersStay) {
   EXPECT_TRUE(hidden().empty());
 }
 
-// Renames fail for many reasons: files nobody may change, a disk that ends. Here: files that are gone.
+// Renames fail for many reasons, such as missing permissions or a full disk. Here the files no longer exist.
 TEST_F(TreeSinkTest, ALateErrorLeavesEverythingAsItWas) {
   EXPECT_EQ(rule_of_writing(replacing({"weights", "ghost"}), {"config", "weights"}), "io.tree.rename");
   EXPECT_EQ(texts_in(out_), before_);
@@ -128,7 +128,7 @@ TEST_F(TreeSinkTest, ALateErrorLeavesEverythingAsItWas) {
   }
 }
 
-// Every change that is made, failing once: the old content or the new one, and nothing beside it.
+// Each change fails once: the result is the old content or the new one, and nothing else.
 TEST_F(TreeSinkTest, AnErrorAtAnyStepLeavesOldOrNew) {
   for (const bool fresh : {false, true})
     for (int failing = 0;; ++failing) {
@@ -148,7 +148,7 @@ TEST_F(TreeSinkTest, AnErrorAtAnyStepLeavesOldOrNew) {
       }
       if (number <= failing) break;
       ASSERT_LT(failing, 200);
-      // What could not be removed is still ours, and the next one removes it.
+      // What could not be removed is still ours, and the next writer removes it.
       if (!rule.empty()) {
         EXPECT_EQ(rule_of([&] { write(replacing({"weights"}, {"sub/a"}), {"config", "more/b", "weights"}); }), "");
       }
@@ -159,14 +159,14 @@ TEST_F(TreeSinkTest, AnErrorAtAnyStepLeavesOldOrNew) {
     }
 }
 
-// The lack of memory is an error like others, in the middle of the renames too.
+// Lack of memory is an error like others, even during the renames.
 TEST_F(TreeSinkTest, WithoutMemoryEverythingIsAsItWas) {
   if (!kCountsMemory) GTEST_SKIP() << "a sanitizer has its own operator new";
   for (int failing = 0;; ++failing) {
     fs::remove_all(out_);
     make_old();
     bool out_of_memory = false;
-    // Made before, or they would be what fails.
+    // Allocated in advance, so that it is not what fails.
     const io::TreeSinkOptions options = replacing({"weights"}, {"sub/a"});
     const std::vector<std::string> names = {"config", "more/b", "weights"};
     try {
@@ -177,7 +177,7 @@ TEST_F(TreeSinkTest, WithoutMemoryEverythingIsAsItWas) {
     }
     const bool came_to_it = allocation_failed();
     fail_allocation(-1);
-    // Where only tidying up needed it, the work is done without.
+    // If only cleaning up needed memory, the work is completed without it.
     EXPECT_EQ(texts_in(out_), out_of_memory ? before_ : after_) << failing;
     EXPECT_TRUE(hidden().empty()) << failing;
     if (!came_to_it) {
@@ -189,12 +189,13 @@ TEST_F(TreeSinkTest, WithoutMemoryEverythingIsAsItWas) {
   }
 }
 
-// What was moved and cannot be moved back is never deleted, and the error says where it is.
+// A moved file that cannot be moved back is never deleted, and the error names its location.
 TEST_F(TreeSinkTest, WhatCannotBeUndoneIsKept) {
   int renames = 0;
   io::set_step_hook([&](const char* call, const char* name) {
     if (call != std::string("rename")) return 0;
-    return name == std::string("weights") && ++renames > 1 ? EIO : 0;  // taken, then neither put nor put back
+    // It was moved away, then it can neither be replaced nor restored.
+    return name == std::string("weights") && ++renames > 1 ? EIO : 0;
   });
   const auto error = error_of([&] { write(replacing({"weights"}), {"config", "weights"}); });
   io::set_step_hook(nullptr);
@@ -228,14 +229,14 @@ TEST_F(TreeSinkTest, LinksAreReplacedNotFollowed) {
   EXPECT_EQ(texts_in(out_).at("link"), "new link");
 }
 
-// Whoever may write into the target waits for the right moment and makes a folder a link to somebody's home.
+// Another user with write access to the target replaces a folder by a link to a home directory at the right moment.
 TEST_F(TreeSinkTest, AFolderThatBecomesALinkIsNotEntered) {
   fs::create_directory(scratch_ / "home");
   put_file(scratch_ / "home/profile", to_bytes("precious"));
   for (const char* const moment : {"weights", "x"}) {
     SCOPED_TRACE(moment);
     fs::create_directory(out_ + "/x");
-    const bool made = moment == std::string("x");  // by us; the first of this name is the workshop's
+    const bool made = moment == std::string("x");  // made by us; the first of this name belongs to the workshop
     if (made) fs::remove_all(out_ + "/x");
     const auto plant = [&] {
       fs::remove_all(out_ + "/x");
@@ -251,10 +252,10 @@ TEST_F(TreeSinkTest, AFolderThatBecomesALinkIsNotEntered) {
   }
 }
 
-// A file that somebody puts where ours is to go, at the last moment, is theirs.
+// A file that another program creates at our target at the last moment is kept.
 TEST_F(TreeSinkTest, WhatAppearsMeanwhileIsNotReplaced) {
   {
-    // The first rename to this name takes the old one away.
+    // The first rename to this name moves the old file away.
     const AtStep attack("rename", "weights", [&] {
       put_file(out_ + "/extra", to_bytes("theirs"));
       return 0;
@@ -266,7 +267,7 @@ TEST_F(TreeSinkTest, WhatAppearsMeanwhileIsNotReplaced) {
   EXPECT_EQ(texts_in(out_), expected);
 }
 
-// Nobody else gets into the directory before it is complete, whatever the target's mode and the umask.
+// No other user can enter the directory before it is complete, whatever the target's mode and the umask.
 TEST_F(TreeSinkTest, StagingIsPrivate) {
   const int status = run_child([&] {
     ::umask(0);
@@ -319,7 +320,7 @@ TEST_F(TreeSinkTest, WhatWasClosedStaysClosed) {
   EXPECT_EQ(mode_of(out_ + "/more/b"), 0600U) << "open to nobody to whom the old model was closed";
 }
 
-// "." is a place where somebody is: its directory is filled, not replaced by another.
+// "." may be the current directory of a process, so it is filled and not replaced by another directory.
 TEST_F(TreeSinkTest, TheDirectoryOneIsIn) {
   fs::remove_all(out_);
   fs::create_directory(out_);
@@ -356,7 +357,7 @@ TEST_F(TreeSinkTest, NamesThatFilesMustNotHave) {
     EXPECT_EQ(rule_of([&] { tree.file(name); }), "io.tree.name") << name;
 }
 
-// Two that replace one directory at the same time: one after the other, never a mixture.
+// Two writers that replace one directory at the same time: one after the other, never a mixture.
 TEST_F(TreeSinkTest, TwoAtOnceNeverMix) {
   const auto write_all = [&](const std::string& who) {
     const io::TreeSinkOptions options = {.overwrite = true, .durable = false, .old_files = [](const io::Directory& d) {
@@ -416,7 +417,7 @@ TEST_F(TreeSinkTest, MovedAwayMeanwhile) {
   EXPECT_TRUE(texts_in(out_).empty());
 }
 
-// An empty directory that somebody fills while we write: only with overwriting asked for.
+// An empty directory that is filled while we write is replaced only if `overwrite` is set.
 TEST_F(TreeSinkTest, FilledMeanwhile) {
   for (const bool overwrite : {false, true})
     for (const bool inside : {false, true}) {
@@ -449,7 +450,7 @@ TEST_F(TreeSinkTest, WhatAKillLeftIsFoundAndRemoved) {
   for (const std::vector<const char*>& parts :
        {std::vector{"new"}, {"new", "old"}, {"part"}, {"taken"}, {"new", "taken"}, {"new", "gone"}}) {
     std::string name;
-    run_child([&] {  // ends without tidying up
+    run_child([&] {  // ends without cleaning up
       const io::Directory out = io::Directory::open(out_.c_str());
       const auto* const left = new io::Workshop(out, "rule", "");
       for (const char* const part : parts) left->directory().make(part, 0700);
@@ -467,7 +468,7 @@ TEST_F(TreeSinkTest, WhatAKillLeftIsFoundAndRemoved) {
   EXPECT_EQ(io::find_leftovers(out_), expected);
   EXPECT_TRUE(io::is_being_replaced(out_));
   {
-    // One that somebody is working in stays.
+    // A workshop in use is kept.
     const io::TreeSink running(out_, {.overwrite = true});
     const std::string in_use = staging();
     EXPECT_EQ(rule_of_writing({.overwrite = true}, {"weights"}), "");
@@ -478,7 +479,7 @@ TEST_F(TreeSinkTest, WhatAKillLeftIsFoundAndRemoved) {
   EXPECT_EQ(hidden(), (std::vector<std::string>{out_ + "/.tare-foreig", out_ + "/.tare-foreignfolder"}));
 }
 
-// What a kill left beside a directory that was to be new: the next one into the same place removes it.
+// What a kill left next to a new directory: the next writer of the same target removes it.
 TEST_F(TreeSinkTest, LeftoversBesideTheTargetGoToo) {
   fs::remove_all(out_);
   run_child([&] {
@@ -491,7 +492,7 @@ TEST_F(TreeSinkTest, LeftoversBesideTheTargetGoToo) {
   EXPECT_EQ(scratch_.entries(), std::vector<std::string>{"out"});
 }
 
-// A signal before any step: the thread that handles it discards, and the process ends.
+// A signal before any step: the thread that handles it discards unfinished files, and the process ends.
 TEST_F(TreeSinkTest, ASignalAtAnyStepLeavesOldOrNew) {
   for (const bool fresh : {false, true})
     for (int at = 0;; ++at) {

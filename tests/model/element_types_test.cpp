@@ -1,5 +1,5 @@
-// Every row of the table of element types, code by code: what is read, cast, counted and compared follows from it, and must
-// be what the document of the type says.
+// Every row of the table of element types, code by code: reading, casting, counting and comparing follow from it, and
+// must agree with the type's specification.
 #include "model/element_types.hpp"
 
 #include <gtest/gtest.h>
@@ -20,13 +20,13 @@ namespace {
 
 constexpr double kInf = std::numeric_limits<double>::infinity();
 
-// What the documents say, in other terms than the table.
+// What the specifications state, in other terms than the table.
 struct Fact {
   std::string_view name;
   int exponent, mantissa, bias;
-  double largest, smallest;  // above zero
+  double largest, smallest;  // positive numbers
   std::vector<unsigned> first_nan, last_nan;
-  unsigned infinity = 0;  // 0: none; the negative one has the sign bit too
+  unsigned infinity = 0;  // 0: none; the negative one also has the sign bit
   bool subnormals = true;
 };
 const std::vector<Fact> kFacts = {
@@ -48,7 +48,7 @@ const Fact* fact_of(std::string_view name) {
   return nullptr;
 }
 
-// The value of a code by the textbook.
+// The value of a code by the textbook formula.
 double expected(const Fact& fact, unsigned code) {
   for (std::size_t i = 0; i < fact.first_nan.size(); ++i)
     if (code >= fact.first_nan[i] && code <= fact.last_nan[i]) return std::numeric_limits<double>::quiet_NaN();
@@ -61,14 +61,14 @@ double expected(const Fact& fact, unsigned code) {
                                                   : std::ldexp(1 + fraction, exponent - fact.bias));
 }
 
-// The same number, the sign of a zero included, or both none.
+// The same number, including the sign of a zero, or both NaN.
 bool same(double a, double b) { return std::isnan(a) ? std::isnan(b) : a == b && std::signbit(a) == std::signbit(b); }
 
 std::string_view logical_name(const ElementType& type) {
   return &type == &element_type(type.storage) ? std::string_view() : type.name;
 }
 
-// Types of which every code can be looked at.
+// Types that are small enough to test every code.
 std::vector<const ElementType*> short_types() {
   std::vector<const ElementType*> types;
   for (const ElementType& type : kElementTypes)
@@ -108,7 +108,7 @@ Bytes stored_bytes(const Tensor& tensor) {
   return bytes;
 }
 
-// Codes that are numbers.
+// The codes of finite numbers.
 std::vector<unsigned> finite_codes(const ElementType& type) {
   std::vector<unsigned> codes = all_codes(type);
   const std::vector<double> values = values_of(tensor_of(type, codes));
@@ -139,7 +139,7 @@ TEST(ElementTypes, EveryCodeOfTheTable) {
       if (std::isfinite(value)) largest = std::max(largest, value);
       if (value > 0) smallest = std::min(smallest, value);
     }
-    // No two codes are the same number, so that it has one way back.
+    // No two codes have the same value, so that each number has one code.
     EXPECT_EQ(numbers.size() + not_numbers, std::size_t{1} << coding.bits) << fact.name;
     EXPECT_EQ(largest, fact.largest) << fact.name;
     EXPECT_EQ(coding.value(static_cast<std::uint32_t>(coding.largest())), fact.largest) << fact.name;
@@ -215,7 +215,7 @@ TEST(ElementTypes, NotNumbersAreCountedAlike) {
     EXPECT_EQ(inspect::scan_kind(dtype, "").has_value(), is_float(dtype) || dtype == DType::boolean) << name_of(dtype);
 }
 
-// What the table says about a cast, and what becomes of every number in it.
+// What the table predicts for a cast, compared with the result for every number.
 TEST(ElementTypes, EveryCastAsItsRangesSay) {
   for (const ElementType* const type : short_types())
     for (const DType to : kAllDTypes) {

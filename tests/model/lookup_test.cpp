@@ -1,4 +1,4 @@
-// Finding tensors by name: in few steps, and never the wrong one.
+// Lookup of tensors by name: in few steps, and always correct.
 #include <random>
 #include <thread>
 
@@ -24,7 +24,7 @@ Model model_of(std::size_t count) {
   return model;
 }
 
-// The answer that looking at every name gives.
+// The result of a plain search through all names.
 const Tensor* plainly(const Model& model, std::string_view name) {
   for (const Tensor& tensor : model.tensors)
     if (tensor.name == name) return &tensor;
@@ -47,7 +47,7 @@ TEST(Lookup, LooksAtFewNames) {
   looks = 0;
   for (std::size_t i = 0; i < kCount; ++i) ASSERT_EQ(NameLookup::find(hints, names[i], kCount, name_at), i);
   EXPECT_LE(looks, kCount + 100);
-  // All in reverse: the table is soon found to be useless, and made anew.
+  // All names reversed: the table is soon found to be useless, and rebuilt.
   std::reverse(names.begin(), names.end());
   looks = 0;
   for (std::size_t i = 0; i < kCount; ++i) ASSERT_EQ(NameLookup::find(hints, names[i], kCount, name_at), i);
@@ -86,7 +86,7 @@ TEST(Lookup, OneLookupMakesNoTable) {
   EXPECT_EQ(looks, 501U);
 }
 
-// Every answer after every edit, against a plain search.
+// Every result after every edit, compared with a plain search.
 TEST(Lookup, EditsNeverGiveAWrongAnswer) {
   std::mt19937 random(20);
   for (const std::size_t count : {1, 5, 40, 300}) {

@@ -1,4 +1,4 @@
-// Slices against a plain walk over every element of the result, and the bytes they touch.
+// Slices compared with a plain walk over every element of the result, and the bytes that they read.
 #include "tare/slice.hpp"
 
 #include <gtest/gtest.h>
@@ -63,9 +63,9 @@ TEST(SliceSyntax, RefusesAndSaysWhere) {
   }
 }
 
-// --- NumPy's rules, once more and slowly ---
+// --- NumPy's rules, implemented simply and slowly ---
 
-// The index list of one range: walk from start by step while it is inside, as the Python tutorial explains slices.
+// The indices of one range: from start by step while inside, as the Python tutorial explains slices.
 std::vector<std::int64_t> walk(const SliceItem& item, std::int64_t n) {
   const std::int64_t step = item.step.value_or(1);
   std::vector<std::int64_t> picked;
@@ -85,7 +85,7 @@ std::vector<std::int64_t> walk(const SliceItem& item, std::int64_t n) {
 
 struct Brute {
   std::vector<std::uint64_t> shape;
-  std::vector<std::uint64_t> elements;  // numbers of the picked elements, in order
+  std::vector<std::uint64_t> elements;  // indices of the selected elements, in order
 };
 
 Brute brute_force(const Shape& shape, const SliceSpec& spec) {
@@ -127,7 +127,7 @@ Brute brute_force(const Shape& shape, const SliceSpec& spec) {
 
 // --- sources ---
 
-// Has no view to offer and remembers which bytes were asked for.
+// Offers no view, and records which bytes are read.
 class RecordingSource final : public Source {
  public:
   explicit RecordingSource(Bytes bytes) : Source("recording", bytes.size()), bytes_(std::move(bytes)) {
@@ -157,7 +157,7 @@ class RecordingSource final : public Source {
   mutable std::uint64_t bytes_read_ = 0;
 };
 
-// Byte i of element e is a hash of both, so that a wrong element or a wrong half of it shows.
+// Byte i of element e is a hash of both, so that a wrong element, or a wrong part of one, is detected.
 Bytes pattern(std::uint64_t elements, std::uint64_t width) {
   Bytes bytes(elements * width);
   for (std::size_t i = 0; i < bytes.size(); ++i) bytes[i] = static_cast<std::byte>((i * 2654435761u) >> 16);
@@ -174,7 +174,7 @@ Bytes picked_bytes(const Bytes& all, const std::vector<std::uint64_t>& elements,
   return bytes;
 }
 
-// By memcmp, which == of std::byte is not.
+// With memcmp, which is faster than == of std::byte.
 bool same(std::span<const std::byte> a, std::span<const std::byte> b) {
   return a.size() == b.size() && (a.empty() || std::memcmp(a.data(), b.data(), a.size()) == 0);
 }
@@ -260,7 +260,7 @@ TEST(SliceProperty, EqualsBruteForceOverEveryKindOfBlob) {
   }));
 }
 
-// What may be touched: the needed bytes, and gaps of at most 512 bytes between two of them.
+// Only the needed bytes may be read, and gaps of at most 512 bytes between two of them.
 void expect_only_needed(const RecordingSource& source, const std::vector<std::uint64_t>& elements,
                         std::uint64_t width) {
   std::vector<bool> allowed(source.size());
@@ -334,7 +334,7 @@ TEST(Slice, ScalarsAndEmpties) {
   EXPECT_EQ(numbers(slice(scalar, parse_slice("..."))), Numbers({0}));
   EXPECT_EQ(slice(scalar, parse_slice("None, None")).shape.text(), "1x1");
   EXPECT_EQ(slice(counting({0, 3}), parse_slice(":, 1")).shape.text(), "0");
-  // Dimensions beside a zero may be so large that strides would overflow.
+  // Dimensions next to a zero may be so large that strides would overflow.
   const Tensor wide = dense("w", {0, std::uint64_t{1} << 40, std::uint64_t{1} << 40}, DType::f32, Blob::memory({}));
   EXPECT_EQ(slice(wide, parse_slice("..., 5:7")).shape.text(), "0x1099511627776x2");
 }
@@ -414,9 +414,9 @@ TEST(Slice, LargerThanABlock) {
   }
 }
 
-// --- axes in another order ---
+// --- permuted axes ---
 
-// The axes of a dense array, turned: those of the result, slowest first. The innermost one is the lane.
+// The axes of a dense array, permuted: those of the result, slowest first. The innermost one is the lane.
 SlicePlan turned_plan(const std::vector<SliceAxis>& axes) {
   SlicePlan plan;
   plan.elements = 1;

@@ -56,7 +56,7 @@ TEST(ConfigJson, OtherNamesAndNestedForms) {
   EXPECT_EQ(parse_config(R"({"thinker_config": {"text_config": {"hidden_size": 5}}})").hidden_size, 5);
   EXPECT_EQ(parse_config(R"({"rope_parameters": {"rope_theta": 500000, "rope_type": "llama3"}})").rope_theta, 500000.0);
   EXPECT_EQ(parse_config(R"({"rope_parameters": {"full_attention": {"rope_theta": 1e6}}})").rope_theta, 1e6);
-  EXPECT_EQ(parse_config(R"({"rope_theta": 1.5, "rope_parameters": {"rope_theta": 2.5}})").rope_theta, 1.5);
+  EXPECT_EQ(parse_config(R"({"rope_theta": 1.5, "rope_parameters": {"rope_theta": 2.5}})").rope_theta, 2.5);
   const Config seeing = parse_config(R"({"model_type": "seer", "text_config": {"model_type": "t", "hidden_size": 5}})");
   EXPECT_EQ(seeing.model_type, "seer");
   EXPECT_EQ(seeing.hidden_size, 5);

@@ -1,4 +1,4 @@
-// Saves a model, opens it again and looks at its numbers.
+// Saves a model, opens it again and checks its numbers.
 #include <tare/tare.hpp>
 
 #include <cstdio>

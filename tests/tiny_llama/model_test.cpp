@@ -1,4 +1,4 @@
-// The API of the Tiny Llama document: weights that are saved and loaded to the byte, and every way in which that fails.
+// The API of the Tiny Llama document: weights are saved and loaded exactly, and every way in which that fails.
 #include "tiny_llama/model.hpp"
 
 #include <sys/stat.h>
@@ -24,7 +24,7 @@ std::vector<float> all_values(const TinyLlamaModel& model) {
   return values;
 }
 
-// Nothing but FileIOException may leave load and save.
+// load and save throw nothing but FileIOException.
 template <typename Action>
 std::optional<FileIOException> file_error(const Action& action) {
   try {
@@ -57,7 +57,7 @@ TEST(TinyLlamaModel, TheSameSeedGivesTheSameWeightsEverywhere) {
   const TinyLlamaModel model(kSmall, 42);
   EXPECT_EQ(all_values(model), all_values(TinyLlamaModel(kSmall, 42)));
   EXPECT_NE(all_values(model), all_values(TinyLlamaModel(kSmall, 43)));
-  // On every machine: these bits were written down once.
+  // On every machine: these bits are recorded.
   Bytes bytes;
   for (const float value : all_values(model))
     for (int i = 0; i < 4; ++i)
@@ -93,7 +93,7 @@ TEST(TinyLlamaModel, SaveLoadSaveGivesEqualBytes) {
   EXPECT_TRUE(get_file(scratch / "a.bin") == get_file(scratch / "b.bin"));
   TinyLlamaModel::map(scratch / "a.bin").save_model_weights(scratch / "c.bin");
   EXPECT_TRUE(get_file(scratch / "a.bin") == get_file(scratch / "c.bin"));
-  // Also onto the file it is mapped from.
+  // Also onto the file that is mapped.
   TinyLlamaModel::map(scratch / "a.bin").save_model_weights(scratch / "a.bin");
   EXPECT_TRUE(get_file(scratch / "a.bin") == get_file(scratch / "b.bin"));
   EXPECT_EQ(scratch.entries(), (std::vector<std::string>{"a.bin", "b.bin", "c.bin"}));

@@ -1,4 +1,4 @@
-// What a Tiny Llama computes, in plain loops and double precision: made from docs/tiny-llama.md alone, shares no code with the
+// A Tiny Llama in plain loops and double precision, written from docs/tiny-llama.md alone; it shares no code with the
 // library.
 #pragma once
 
@@ -18,7 +18,7 @@ class Reference {
  public:
   explicit Reference(const TinyLlamaModel& model) : model_(model), config_(model.config()) {}
 
-  // The logits behind every token.
+  // The logits after every token.
   Rows logits(const std::vector<std::int32_t>& tokens) const {
     const std::size_t dim = static_cast<std::size_t>(config_.model_dim);
     Rows x;

@@ -1,4 +1,4 @@
-// The model runs: against plain loops in double precision, with and without a cache, on one thread and many.
+// Running the model: compared with plain loops in double precision, with and without a cache, on one thread and many.
 #include <algorithm>
 #include <limits>
 
@@ -18,7 +18,7 @@ using tare::testing::Scratch;
 using testing::Reference;
 using Tokens = std::vector<std::int32_t>;
 
-// Larger than a new model's: so that attention and GELU leave their linear parts.
+// Larger weights than a new model has, so that attention and GELU leave their linear parts.
 TinyLlamaModel lively_model(const ModelConfig& config, std::uint64_t seed = 7) {
   TinyLlamaModel model(config, seed);
   std::uint64_t state = seed;
@@ -89,7 +89,7 @@ TEST(TinyLlamaRun, LongPromptsAreCutIntoBatches) {
   for (std::size_t t = 0; t < tokens.size(); ++t) expect_near(std::span(all).subspan(t * 60, 60), expected[t]);
 }
 
-// Not only near: threads, batches and the cache change nothing at all.
+// Threads, batches and the cache do not change a single bit.
 TEST(TinyLlamaRun, ThreadsAndTheCacheDoNotChangeABit) {
   const TinyLlamaModel model = lively_model({72, 2, 3, 200, 140, 333});
   const Tokens tokens = some_tokens(140, 333);
@@ -152,9 +152,9 @@ TEST(TinyLlamaRun, TokensAreChecked) {
   EXPECT_EQ(session.room(), 0);
 }
 
-// Keys and values take room for the tokens that came, not for those that could.
+// Keys and values take memory for the tokens so far, not for all possible ones.
 TEST(TinyLlamaRun, ManyPositionsCostNothingUntilTheyAreUsed) {
-  const TinyLlamaModel model({1, 2000, 1, 1, 1 << 20, 2});  // 16 GB, if it were all reserved
+  const TinyLlamaModel model({1, 2000, 1, 1, 1 << 20, 2});  // 16 GB if everything were reserved
   Sampler greedy;
   EXPECT_EQ(model.generate(Tokens{1}, 3, greedy).size(), 3U);
 }

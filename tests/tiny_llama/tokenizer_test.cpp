@@ -16,7 +16,7 @@ std::string problem(const std::string& vocab, const std::string& merges) {
 }
 
 TEST(BytePairTokenizer, MergesByRankNotByPlace) {
-  // "abc": b c is better than a b, though it comes later in the text.
+  // "abc": b c has a better rank than a b, although it comes later in the text.
   const auto tokenizer = tokenizer_of("a\nb\nc\nab\nbc\nabc\n", "b c\na b\na bc\n");
   EXPECT_EQ(tokenizer.encode("abc"), (Tokens{5}));
   EXPECT_EQ(tokenizer.encode("ab"), (Tokens{3}));
@@ -107,7 +107,8 @@ TEST(BytePairTokenizer, BadFilesNameTheLine) {
 TEST(BytePairTokenizer, AbsurdFilesAreNotRead) {
   const Scratch scratch;
   put_file(scratch / "vocab.txt", {});
-  std::filesystem::resize_file(scratch / "vocab.txt", (std::uint64_t{1} << 30) + 1);  // no bytes on the disk
+  // A sparse file without bytes on the disk.
+  std::filesystem::resize_file(scratch / "vocab.txt", (std::uint64_t{1} << 30) + 1);
   EXPECT_EQ(rule_of([&] { BytePairTokenizer::from_files(scratch / "vocab.txt", scratch / "vocab.txt"); }),
             "bpe.file.size");
 }

@@ -1,5 +1,5 @@
-// The ids that Tiny Llama's own program gives: its rules one by one, and checked against them written down once more, by
-// strings and without a thought for speed.
+// The ids that Tiny Llama's own program produces: its rules one by one, and compared with a simple, slow implementation
+// with strings.
 #include <map>
 #include <random>
 #include <sstream>
@@ -28,7 +28,7 @@ TEST(TinyLlamaUpstream, DuplicatesTakeNoId) {
   EXPECT_EQ(tokenizer.encode("abthec"), (Tokens{4, 5, 6, 7}));
   EXPECT_EQ(tokenizer.rules(), Rules::upstream);
   EXPECT_EQ(tokenizer.unknown(), 0);
-  // The four are there whether the file has them or not.
+  // The four special tokens exist whether the file has them or not.
   EXPECT_EQ(upstream_of("a\nb\n", "").encode("b<"), (Tokens{5, 0}));
 }
 
@@ -62,7 +62,8 @@ TEST(TinyLlamaUpstream, IdsInTheFile) {
 }
 
 TEST(TinyLlamaUpstream, AllOfAPairAreMergedBeforeABetterOneIsSeen) {
-  // Merged one at a time from the left, the first ab would take the x and its neighbour before the second ab is made.
+  // Merging one at a time from the left, the first ab would merge with the x and its neighbour before the second ab is
+  // made.
   const std::string vocab = kFirst + "ab\nabx\nabxa\nb\n", merges = "ab x\nabx a\na b\n";
   EXPECT_EQ(upstream_of(vocab, merges).encode("abxab"), (Tokens{5, 4}));
 }
@@ -84,7 +85,7 @@ TEST(TinyLlamaUpstream, LongWordsTakeNoSquareOfTime) {
   EXPECT_EQ(tokenizer.encode(std::string(4 * kTokens, 'a')), Tokens(kTokens, 4));
 }
 
-// ---- the rules once more
+// ---- the rules, implemented simply
 
 class Plain {
  public:
@@ -125,7 +126,7 @@ class Plain {
       tokens.push_back(id(" "));
       word.clear();
     }
-    tokens.pop_back();  // of the space that was added
+    tokens.pop_back();  // removes the space that was added
     return tokens;
   }
 

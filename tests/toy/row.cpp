@@ -1,4 +1,4 @@
-// The row of the toy in the table of formats, in a program that links this file.
+// Adds the toy's row to the table of formats, in a program that links this file.
 #include "formats/rows.hpp"
 #include "toy/toy.hpp"
 

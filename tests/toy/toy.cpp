@@ -1,12 +1,12 @@
-// Toy Box (.toy): what one more container takes. Only tests have this row in their table; CONTRIBUTING.md shows it as the
+// Toy Box (.toy): an example of a small container. Only the tests' table has this row; CONTRIBUTING.md uses it as the
 // example to begin with.
 //
 //   0    "TOYBOX1\n"
 //   8    u32 length of what follows up to the data        (numbers are little-endian)
 //   12   u32 number of tensors, then for each of them
 //          u16 length of its name, the name, u8 type (0 f32, 1 i8), u8 rank, u64 for each dimension
-//        the private tree (formats/private_tree.hpp), up to the data; empty when there is nothing to say
-//   16k  the tensors in that order, each on a multiple of 16; the file ends with the last one
+//        the private tree (formats/private_tree.hpp), up to the data; empty if there is nothing to store
+//   16k  the tensors in that order, each at a multiple of 16; the file ends with the last one
 #include "toy/toy.hpp"
 
 #include <fmt/format.h>
@@ -68,7 +68,7 @@ class Reader {
     return Error(ErrorKind::corrupt, rule, sentence).in(source_->name()).at(at);
   }
 
-  // The next bytes of the header.
+  // Returns the next bytes of the header.
   std::span<const std::byte> take(std::uint64_t count) {
     if (count > header_.bytes().size() - at_)
       throw error("toy.header",

@@ -1,5 +1,5 @@
-// The toy container on its own: golden bytes and the rules of its reader. That every row of the table keeps what
-// containers promise is tested with the others: `toy.conformance` runs those tests with this row in the table.
+// The toy container on its own: golden bytes and the rules of its reader. The promises of every container are tested
+// together with the others: `toy.conformance` runs those tests with this row in the table.
 #include "toy/toy.hpp"
 
 #include <cstdlib>
@@ -13,7 +13,7 @@ namespace {
 
 using namespace tare::testing;
 
-// Not in the tests whose results are recorded.
+// Only on request, because the results of other tests are recorded without it.
 const bool kAdded = std::getenv("TARE_TOY") != nullptr && (add_format(toy::kFormat), true);
 
 std::string box(std::string_view header, std::string_view data = {}) {

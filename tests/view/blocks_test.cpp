@@ -1,4 +1,4 @@
-// The first block of every quantized layout of the table, taken apart: what is said of it is all of it, and it is true.
+// Tests the explanation of the first block of every quantized layout in the table: it is complete and correct.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -40,7 +40,7 @@ std::vector<double> decoded(const Tensor& tensor) {
   return values;
 }
 
-// The weights that the block says it is about.
+// The weights that the explanation covers.
 std::vector<double> weights_of(const Tensor& tensor, const FirstBlock& block) {
   const std::vector<double> all = decoded(tensor);
   std::vector<double> own;
@@ -48,7 +48,7 @@ std::vector<double> weights_of(const Tensor& tensor, const FirstBlock& block) {
   return own;
 }
 
-// --- what a formula comes to: products (also by standing side by side), quotients, sums, names, numbers, brackets ---
+// --- evaluates a formula: products (also by juxtaposition), quotients, sums, names, numbers, parentheses ---
 
 class Formula {
  public:
@@ -118,7 +118,7 @@ void expect_formula(const FirstBlock& block, const std::vector<double>& weights)
       ASSERT_TRUE(term.values.size() == 1 || term.values.size() == block.weights) << term.name;
       names.emplace(term.name, term.values[term.values.size() == 1 ? 0 : i]);
     }
-    // A difference of two products is as exact as they are.
+    // A difference of two products is as exact as the products.
     if (names.contains("minimum")) scale = std::max(scale, std::abs(names["dmin"] * names["minimum"]));
     ASSERT_NEAR(Formula(block.formula, names).value(), weights[i], 2e-6 * scale + 1e-30)
         << block.formula << ", weight " << i;
@@ -145,8 +145,8 @@ bool same(const std::vector<double>& a, const std::vector<double>& b) {
   return a.size() == b.size() && std::memcmp(a.data(), b.data(), a.size() * sizeof(double)) == 0;
 }
 
-// Changing a byte outside of the fields changes no weight of the block; each field has a byte that does, unless it is there
-// for other reasons.
+// Changing a byte outside the fields changes no weight of the block. Each field has a byte that does, except fields for
+// other purposes.
 void expect_fields(const Tensor& tensor, const FirstBlock& block) {
   const auto inside = covered(tensor, block);
   const std::vector<double> before = weights_of(tensor, block);
@@ -165,7 +165,7 @@ void expect_fields(const Tensor& tensor, const FirstBlock& block) {
         try {
           if (same(weights_of(changed, block), before)) continue;
         } catch (const Error&) {
-          continue;  // an index that leads nowhere
+          continue;  // an invalid index
         }
         EXPECT_TRUE(inside[c][at]) << "byte " << at << " of " << tensor.components[c].role << " is in no field";
         for (const BlockField& field : block.fields) {
@@ -184,7 +184,7 @@ void expect_fields(const Tensor& tensor, const FirstBlock& block) {
 
 using Samples = std::vector<Tensor>;
 
-// Blocks of a few bytes, one behind the other, of any bits that are numbers.
+// Blocks of a few bytes, one after the other, of any bits that are numbers.
 void add_blocks(const Codec& codec, Samples& samples) {
   for (const std::uint64_t weights : {32, 64, 128, 256})
     for (std::size_t bytes = 1; bytes < 300; ++bytes) {
@@ -290,7 +290,7 @@ void add_profiles(Samples& samples) {
   samples.push_back(odd);
 }
 
-// Made by the libraries that pack weights so.
+// Made by the libraries that define these packed weights.
 void add_packs(Samples& samples) {
   for (const auto& entry : std::filesystem::directory_iterator(std::string(TARE_TEST_DIR) + "/codecs/packs/data"))
     if (entry.is_directory())
@@ -319,14 +319,15 @@ TEST(FirstBlocks, OfEveryQuantizedLayout) {
   std::size_t layouts = 0;
   for (const Codec& codec : codecs()) {
     SCOPED_TRACE(codec.layout);
-    if (codec.name.empty()) continue;  // numbers as they are, also sparse, have no blocks
+    if (codec.name.empty()) continue;  // plain and sparse numbers have no blocks
     ++layouts;
     const auto found = samples.find(codec.layout);
     ASSERT_NE(found, samples.end()) << "no tensor of this layout";
-    std::size_t left = testing::kCountsMemory ? found->second.size() : 1;  // to spoil, which sanitizers make slow
+    // Number of tensors to corrupt; few with sanitizers, which are slow.
+    std::size_t left = testing::kCountsMemory ? found->second.size() : 1;
     for (const Tensor& coded : found->second) {
       SCOPED_TRACE(coded.name);
-      // Encoders make bytes when they are asked for; here they are looked at again and again.
+      // Encoders make bytes on demand; here they are read many times, so they are copied.
       Tensor tensor = coded;
       for (Component& component : tensor.components) component.blob = Blob::memory(component.blob.bytes());
       const auto block = first_block(tensor);
@@ -341,7 +342,7 @@ TEST(FirstBlocks, OfEveryQuantizedLayout) {
   EXPECT_GE(layouts, 60U);
 }
 
-// Bytes that can only be read from their beginning say the same.
+// Bytes that can only be read from the beginning give the same result.
 TEST(FirstBlocks, OfBytesInOneStream) {
   for (const auto& [layout, tensors] : all_samples()) {
     const auto plain = first_block(tensors.front());

@@ -1,4 +1,4 @@
-// Two models beside each other: figures by hand, the worst first, work that is stopped and begun again.
+// Comparison of two models: figures computed by hand, the worst tensor first, work that is stopped and restarted.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
@@ -69,7 +69,7 @@ Value compared(const Service& service, const std::string& target) {
   return wire::read_json(service.call_and_wait(target), bounds);
 }
 
-// Known errors: figures of every value are those that one computes by hand, and a sample says that it is one.
+// With known errors, figures over every value are those computed by hand, and a sample is marked as one.
 TEST(ViewCompare, EveryValueIsExact) {
   constexpr std::size_t kMany = 300'000;
   std::vector<float> left(kMany, 2), right(kMany, 2);
@@ -101,7 +101,7 @@ TEST(ViewCompare, EveryValueIsExact) {
   EXPECT_EQ(list(in(all, "plot")).size(), 2U);
 }
 
-// Of very many tensors all are compared; an answer has a page of them, and the plot is of all.
+// With very many tensors, all are compared; an answer has a page of them, and the plot covers all.
 TEST(ViewCompare, VeryManyTensors) {
   Model a, b;
   for (int i = 0; i < 5000; ++i) {
@@ -136,7 +136,7 @@ TEST(ViewCompare, VeryManyTensors) {
   EXPECT_LE(report(service).size(), kMostReport);
 }
 
-// What became NaN or infinite, or was, has lost everything: no figure may say that it is nearly the same.
+// A value that became NaN or infinite, or was, has lost everything, so no figure may suggest near equality.
 TEST(ViewCompare, WhatIsNoNumberAnyMoreIsWorst) {
   Model a, b;
   const auto add = [&](const char* name, std::vector<float> left, std::vector<float> right) {
@@ -179,7 +179,7 @@ TEST(ViewCompare, WhatIsNoNumberAnyMoreIsWorst) {
   const std::string svg = picture(service, "errors");
   EXPECT_NE(svg.find(">inf</text>"), std::string::npos);
   EXPECT_NE(svg.find("half: 32 bits, error inf"), std::string::npos) << svg;
-  // Of very many, those that lie on each other are one point, these too.
+  // With very many tensors, coinciding points are merged, including infinite ones.
   Model many_a, many_b;
   for (int i = 0; i < 3500; ++i) {
     many_a.tensors.push_back(dense(fmt::format("w{}", i), {1}, std::vector<float>{1}));
@@ -191,7 +191,7 @@ TEST(ViewCompare, WhatIsNoNumberAnyMoreIsWorst) {
   EXPECT_EQ(number(in(list(in(points, "plot"))[0], "tensors")), 3500);
 }
 
-// Integers are compared as such: doubles take 2^53 and the next one for the same.
+// Integers are compared exactly; as doubles, 2^53 and 2^53 + 1 are equal.
 TEST(ViewCompare, IntegersAreExact) {
   constexpr std::int64_t kLarge = std::int64_t{1} << 60, kEdge = std::int64_t{1} << 53;
   Model a, b;
@@ -231,7 +231,8 @@ TEST(ViewCompare, OfEqualModelsNoneIsWorst) {
   EXPECT_TRUE(in(in(all, "summary"), "worst").is_null());
 }
 
-// Types and sizes are those of the files, also where what is compared has been brought back to what the model was.
+// Types and sizes are those of the files, even if the compared tensors were converted back to the original model's
+// form.
 TEST(ViewCompare, TypesAreThoseOfTheFiles) {
   Model a;
   a.config.model_type = "llama";
@@ -274,7 +275,7 @@ TEST(ViewCompare, TypesAreThoseOfTheFiles) {
   ASSERT_EQ(rows.size(), a.tensors.size());
   for (const Value& row : rows) check(row);
   EXPECT_EQ(number(in(rows[0], "bits_b")), 32) << "and the order goes by them";
-  // The other way round.
+  // The same with the models exchanged.
   const Service back({shown(stored), shown(a)});
   const Value other = compared(back, "compare/all?sort=bytes");
   for (const Value& row : list(in(other, "tensors"))) {
@@ -284,7 +285,7 @@ TEST(ViewCompare, TypesAreThoseOfTheFiles) {
   }
 }
 
-// The two sides and their difference are of one place, also where one of them has its rows in another order.
+// Both sides and their difference show the same elements, even if one model stores its matrix rows in another order.
 TEST(ViewCompare, SidesAreThoseThatAreCompared) {
   Model other = small_model();
   other.tensors[0] = numbers_of(other.tensors[0].name, {8, 16}, 1.5);
@@ -305,7 +306,7 @@ TEST(ViewCompare, SidesAreThoseThatAreCompared) {
     EXPECT_EQ(alone.answer(fmt::format("heat?tensor=0&of={}", of)).status, 400) << of;
 }
 
-// Whatever is asked about two models is refused where there is one, and the service lives.
+// With one model, every request about two is refused, and the service continues.
 TEST(ViewCompare, WantsTwoModels) {
   const Service alone(std::vector<ExhibitPtr>{shown(small_model())});
   for (const std::string_view name : {"compare", "compare/start", "compare/all", "compare/stop"}) {
@@ -320,7 +321,7 @@ TEST(ViewCompare, WantsTwoModels) {
   EXPECT_EQ(alone.answer("tensor?tensor=0").status, 200);
 }
 
-// Where nothing was begun there is nothing to stop; what was stopped before there were figures has not been begun.
+// If nothing was started there is nothing to stop; work that is stopped before it has results counts as not started.
 TEST(ViewCompare, StopsWhatWasNotBegun) {
   constexpr std::string_view kNotBegun = R"({"started":false,"done":false})";
   const Service fresh({shown(small_model()), shown(small_model())});
@@ -339,7 +340,7 @@ TEST(ViewCompare, StopsWhatWasNotBegun) {
   EXPECT_EQ(number(in(in(compared(service, "compare?count=0"), "summary"), "equal")), 1) << "begins again";
 }
 
-// Work that is stopped says so, and can be begun again; opening the models again stops it.
+// Stopped work reports that, and can be restarted; reopening the models stops it.
 TEST(ViewCompare, StopsAndBeginsAgain) {
   const auto model = [](float value) {
     Model made;

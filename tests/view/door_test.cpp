@@ -1,4 +1,4 @@
-// Who may come in, and what a request may say.
+// Access control, and the contents of requests.
 #include "view/door.hpp"
 
 #include <gtest/gtest.h>
@@ -94,7 +94,7 @@ TEST(ViewDoor, RefusesEverybodyElse) {
   EXPECT_EQ(refusal->kind, ErrorKind::not_found) << "as its status says";
 }
 
-// Who tunnels a port or uses a name of the machine is told how to be let in.
+// The error for an unknown host explains how to allow tunnels and other names of the machine.
 TEST(ViewDoor, ARefusedHostIsToldWhatToDo) {
   const std::string api = at("api/overview");
   Head head = good_head(api);

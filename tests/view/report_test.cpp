@@ -1,4 +1,4 @@
-// The page that is sent to others: what is in it, what is not, and how large it may be.
+// The page that users send to others: what it contains, what it omits, and its size.
 #include "view/report.hpp"
 
 #include <fmt/format.h>
@@ -15,7 +15,7 @@
 namespace tare::view {
 namespace {
 
-// A report goes to others, who need not know where a file was.
+// A report may be sent to others, so it must not reveal directories.
 TEST(ViewReport, HasNoPaths) {
   const auto directory = std::filesystem::temp_directory_path() / fmt::format("tare-secret-{}", ::getpid());
   std::filesystem::create_directories(directory);
@@ -34,14 +34,15 @@ TEST(ViewReport, HasNoPaths) {
   std::filesystem::remove_all(directory);
 }
 
-// The answers that a report's page has in it.
+// The answers inside a report's page.
 Value answers_in(const std::string& page) {
   const std::size_t begin = page.find("id=\"answers\">") + 13, end = page.find("</script>", begin);
   wire::TreeBounds bounds;
   return wire::read_json(std::string_view(page).substr(begin, end - begin), bounds);
 }
 
-// Small tensors are in a report with all of their values; of large ones a picture, a finer one where there is room, and corners.
+// A report contains all values of small tensors; for large ones a picture, a finer one if there is space, and the
+// corners.
 TEST(ViewReport, HoldsValuesAndPictures) {
   Model model;
   model.tensors.push_back(numbers_of("small", {3, 5}));
@@ -71,7 +72,7 @@ TEST(ViewReport, HoldsValuesAndPictures) {
   EXPECT_EQ(number(in(blocks[3], "left")), 496);
 }
 
-// The digits that a picture in a report has are those of the number, as the page reads them.
+// Pictures in a report have three correct digits, as the page reads them.
 TEST(ViewReport, PicturesHoldThreeDigits) {
   constexpr std::string_view kLetters = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
   std::vector<double> values{1234.567, 9.994, 9.996, 1e300, -1e300, 5e-324, 0.9999, 1.005, -65504, 3e38, 1e-45};
@@ -88,7 +89,7 @@ TEST(ViewReport, PicturesHoldThreeDigits) {
   }
 }
 
-// Whatever the model is, a report has at most as many bytes as are promised.
+// For any model, a report is no larger than promised.
 TEST(ViewReport, IsBounded) {
   Model many;
   for (int i = 0; i < (testing::kCountsMemory ? 100'000 : 10'000); ++i)
@@ -103,7 +104,7 @@ TEST(ViewReport, IsBounded) {
   const std::string two = report(Service({shown(std::move(large)), shown(std::move(other))}));
   EXPECT_LE(two.size(), kMostReport);
   EXPECT_NE(two.find("fine=1"), std::string::npos) << "room is kept for finer pictures";
-  // What the page has to spell in six letters counts as six.
+  // A character that the page escapes with six letters counts as six.
   Model markup;
   for (int i = 0; i < 4000; ++i)
     markup.tensors.push_back(dense(std::string(280, '<') + std::to_string(i), {1}, std::vector<float>{1}));

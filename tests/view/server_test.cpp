@@ -1,5 +1,6 @@
-// The server under load: what is answered from memory does not wait for what reads data, however long that takes, and data
-// is not read for those who have gone. Nothing here measures time: a model's data comes when the test lets it come.
+// The server under load: requests answered from memory do not wait for requests that read data, however long those
+// take, and no data is read for clients that have disconnected. Nothing here measures time: the test controls when a
+// model's data becomes available.
 #include "view/server.hpp"
 
 #include <arpa/inet.h>
@@ -23,7 +24,7 @@
 namespace tare::view {
 namespace {
 
-// Bytes that nobody gets until the gate is open.
+// Bytes that can be read only when the gate is open.
 class Gate final : public Source {
  public:
   explicit Gate(std::uint64_t size) : Source("gated", size) {}
@@ -71,7 +72,7 @@ struct Setting {
   }
 };
 
-// Opens the gate whatever happens: what waits at it would wait for ever.
+// Always opens the gate, because readers would otherwise wait forever.
 struct Opened {
   Gate& gate;
   ~Opened() { gate.open(); }
@@ -105,15 +106,15 @@ class Caller {
         fmt::format("{} {}api/{} HTTP/1.1\r\nHost: {}\r\n\r\n", method, path_, target, host.empty() ? host_ : host);
     EXPECT_EQ(::send(descriptor_, text.data(), text.size(), MSG_NOSIGNAL), static_cast<ssize_t>(text.size()));
   }
-  // A part of a request.
+  // Sends a part of a request.
   void say(std::string_view text) const {
     EXPECT_EQ(::send(descriptor_, text.data(), text.size(), MSG_NOSIGNAL), static_cast<ssize_t>(text.size()));
   }
-  // The same to a server that may hang up before it has heard all.
+  // The same, to a server that may close the connection early.
   void try_to_say(std::string_view text) const {
     static_cast<void>(::send(descriptor_, text.data(), text.size(), MSG_NOSIGNAL));
   }
-  // Waits for an answer; its status, and its body in `body`.
+  // Waits for an answer. Returns its status, and sets `body`.
   int hear() {
     std::string text;
     std::size_t head = 0, length = 0;
@@ -147,7 +148,7 @@ class Caller {
   std::string host_, path_;
 };
 
-// Null where libmicrohttpd is not installed.
+// Null if libmicrohttpd is not installed.
 std::unique_ptr<Server> served(const Service& service, const Page& page, const ServerOptions& options = {}) {
   try {
     return std::make_unique<Server>(service, page, options);
@@ -174,12 +175,12 @@ TEST(ViewServer, WhatIsInMemoryDoesNotWaitForData) {
   const auto server = served(service, page);
   if (server == nullptr) GTEST_SKIP() << "libmicrohttpd is not installed";
   const Opened opened{*setting.gate};
-  // Many clients want data: two are read for, the others wait.
+  // Many clients request data: it is read for two, the others wait.
   std::list<Caller> waiting;
   for (int i = 0; i < 20; ++i) waiting.emplace_back(server->urls()[0]).ask(kDear);
   until(*server, [](const Load& load) { return load.dear_running == 2 && load.dear_waiting == 18; });
   setting.gate->wait_for_readers(2);
-  // One of them again, another, and several at once.
+  // Requests from the same client, from another one, and from several at once.
   Caller own(server->urls()[0]);
   for (const std::string_view target : kCheap) EXPECT_EQ(own.call(target), 200) << target << own.body;
   std::list<Caller> others;
@@ -191,8 +192,8 @@ TEST(ViewServer, WhatIsInMemoryDoesNotWaitForData) {
   EXPECT_EQ(server->load().dear_running + server->load().dear_waiting, 0U);
 }
 
-// However many strangers hold connections, whoever has the secret is answered: a stranger's place is given away at once, not
-// when its time is up, which here is never.
+// A client with the token is answered however many others hold connections: one without the token is disconnected at
+// once, not at its time limit, which is unlimited here.
 TEST(ViewServer, StrangersDoNotKeepTheOwnerOut) {
   const Setting setting;
   const Service service(std::vector<ExhibitPtr>{setting.model()});
@@ -210,7 +211,7 @@ TEST(ViewServer, StrangersDoNotKeepTheOwnerOut) {
   EXPECT_EQ(known.call("overview"), 200) << "whoever has shown the secret keeps the connection";
 }
 
-// Nor do clients with the secret: the one that has been idle for the longest time gives way.
+// The same for clients with the token: the one that has been idle longest is disconnected.
 TEST(ViewServer, IdleOwnersDoNotKeepTheNextOneOut) {
   const Setting setting;
   const Service service(std::vector<ExhibitPtr>{setting.model()});
@@ -221,7 +222,7 @@ TEST(ViewServer, IdleOwnersDoNotKeepTheNextOneOut) {
   std::list<Caller> owners;
   for (int i = 0; i < 300; ++i) {
     Caller& owner = owners.emplace_back(server->urls()[0]);
-    // Which may come too soon after the others: then it waits for its turn.
+    // The request may exceed the rate limit; then it is repeated.
     int status = 0;
     while ((status = owner.call("overview")) == 429) std::this_thread::sleep_for(std::chrono::milliseconds(20));
     ASSERT_EQ(status, 200) << i;
@@ -229,7 +230,7 @@ TEST(ViewServer, IdleOwnersDoNotKeepTheNextOneOut) {
   EXPECT_EQ(owners.front().hear(), 0) << "the first was sent away";
 }
 
-// What a stranger asks for is forgotten with the connection, however the library ends the request.
+// Nothing of a refused request is kept after its connection ends, however the library ends the request.
 TEST(ViewServer, NothingIsKeptOfRequestsThatAreRefused) {
   const Setting setting;
   const Service service(std::vector<ExhibitPtr>{setting.model()});
@@ -258,7 +259,7 @@ TEST(ViewServer, NothingIsKeptOfRequestsThatAreRefused) {
   Caller owner(server->urls()[0]);
   EXPECT_EQ(owner.call("overview"), 200);
   owner.leave();
-  // The library does not notice of every connection that its client has gone; such a one is sent away when its time is up.
+  // The library does not notice every disconnected client; such a connection ends at its time limit.
   for (int i = 0; i < 12000 && server->load().requests > 0; ++i)
     std::this_thread::sleep_for(std::chrono::milliseconds(5));
   EXPECT_EQ(server->load().requests, 0U);
@@ -280,7 +281,7 @@ TEST(ViewServer, LongWorkHoldsUpNeither) {
   for (const std::string_view target : kCheap) EXPECT_EQ(caller.call(target), 200) << target;
   for (const std::string_view target : {"heat?tensor=free.w", "numbers?tensor=free.w", "values?tensor=free.w"})
     EXPECT_EQ(caller.call(target), 200) << target << ": other data is not held up, either";
-  // How far it is, is known without reading.
+  // Progress is reported without reading.
   EXPECT_EQ(caller.call("numbers?tensor=gated.w&all=1"), 200);
   EXPECT_NE(caller.body.find("\"done\":false"), std::string::npos);
   EXPECT_EQ(caller.call("compare"), 200);
@@ -326,7 +327,7 @@ TEST(ViewServer, NothingIsReadForThoseWhoHaveGone) {
   EXPECT_EQ(before, 2U);
   setting.gate->open();
   EXPECT_EQ(there.hear(), 200);
-  // A picture of 1024 rows takes 1024 reads; those that were stopped took one each.
+  // A picture of 1024 matrix rows takes 1024 reads; the stopped ones took one each.
   EXPECT_EQ(setting.gate->reads(), before + 1024);
 }
 
@@ -342,11 +343,11 @@ TEST(ViewServer, EndsWhileDataIsRead) {
   std::jthread opener([&] { setting.gate->open(); });
   server.reset();
   EXPECT_LE(setting.gate->reads(), 6 * 1024U);
-  // Some have their answer; nobody is told that nothing is all there is.
+  // Some have their answer; no client gets an empty one.
   for (Caller& caller : waiting) EXPECT_TRUE(caller.hear() != 200 || !caller.body.empty());
 }
 
-// While it lives, there is no address space for another stack.
+// While it exists, there is no address space for another stack.
 class NoThreads {
  public:
   NoThreads() {
@@ -379,7 +380,7 @@ TEST(ViewJobs, WithoutThreadsTheCallerWorks) {
   EXPECT_TRUE(second->done);
   ASSERT_NE(second->error, nullptr);
   EXPECT_EQ(second->error->rule(), "a.rule");
-  // Later there are threads again.
+  // Later threads can be started again.
   const JobPtr third = jobs.start("third", [](Job&) { return "3"; });
   for (;;) {
     const std::scoped_lock lock(third->mutex);
@@ -444,7 +445,7 @@ TEST(ViewJobs, WaitInTurnAndNotWithoutEnd) {
 
 TEST(ViewJobs, WhatNobodyAsksAboutGivesWay) {
   Held held;
-  // Whatever was not asked about in this very moment is forgotten.
+  // A job that is not asked about right now gives way.
   Jobs jobs({.running = 1, .waiting = 1, .patience = {}});
   std::atomic<bool> reached{false};
   const JobPtr first = jobs.start("first", [&](Job& job) {

@@ -1,4 +1,4 @@
-// What the tests of `tare view` share: models to be shown, and questions to a service.
+// Shared by the tests of `tare view`: models, and requests to a service.
 #pragma once
 
 #include <fmt/format.h>
@@ -27,7 +27,7 @@ inline Model small_model() {
   for (int layer = 0; layer < 12; ++layer) {
     const std::string prefix = fmt::format("model.layers.{}.", layer);
     model.tensors.push_back(numbers_of(prefix + "self_attn.q_proj.weight", {8, 16}));
-    // One layer is unlike the others.
+    // One layer differs from the others.
     model.tensors.push_back(layer == 5 ? cast(numbers_of(prefix + "mlp.up_proj.weight", {16, 8}), DType::f16)
                                        : numbers_of(prefix + "mlp.up_proj.weight", {16, 8}));
   }
@@ -49,7 +49,7 @@ inline Model small_model() {
 
 inline ExhibitPtr shown(Model model) { return std::make_shared<const Exhibit>("a model", std::move(model)); }
 
-// The answer of work that was started, once it is done.
+// The result of work that was started, once it is done.
 inline std::string finished(const Service& service, std::string_view start, std::string_view target) {
   std::string text = service.call(start);
   while (text.find("\"done\":true") == std::string::npos) {

@@ -1,4 +1,4 @@
-// What the endpoints answer: right numbers, bounded whatever the model is, an error for whatever cannot be answered.
+// The endpoints' answers: correct numbers, bounded size for any model, and an error for anything else.
 #include "view/service.hpp"
 
 #include <fmt/format.h>
@@ -52,7 +52,7 @@ TEST(ViewService, SaysWhatItCannotAnswer) {
   EXPECT_EQ(service.answer("values?tensor=1&slice=x").status, 400);
   EXPECT_EQ(service.answer("metadata?at=0.5.7").status, 404);
   EXPECT_EQ(service.answer("attachment?attachment=7").status, 400);
-  // A question that was cut would be another one.
+  // A truncated query would mean something else.
   const std::string letters(201, '1');
   for (const std::string_view target : {"tensors?search=", "tokens?search=", "values?tensor=0&slice="}) {
     const Answer answer = service.answer(std::string(target) + letters);
@@ -60,7 +60,7 @@ TEST(ViewService, SaysWhatItCannotAnswer) {
     EXPECT_NE(answer.body.find("at most 200 bytes, found 201"), std::string::npos) << answer.body;
   }
   EXPECT_EQ(service.answer("metadata?at=" + std::string(401, '0')).status, 400);
-  // What there is instead.
+  // The errors name the alternatives.
   const auto says = [&](std::string_view target, std::string_view words) {
     const Answer answer = service.answer(target);
     EXPECT_NE(answer.body.find(words), std::string::npos) << answer.body;
@@ -71,7 +71,7 @@ TEST(ViewService, SaysWhatItCannotAnswer) {
   says("tensor?tensor=q_proj", "tensors?search=");
 }
 
-// A picture is asked for on a command line, where other advice helps.
+// A picture is requested on the command line, where other advice helps.
 TEST(ViewService, PicturesOfTensorsThatAreNot) {
   const Service service(std::vector<ExhibitPtr>{shown(small_model())});
   for (const std::string name : {"heat:q_proj", "histogram:q_proj"}) {
@@ -181,7 +181,7 @@ TEST(ViewService, ASampleOfALargeTensorIsSpreadAndBounded) {
   EXPECT_GT(known, 100U);
   EXPECT_LT(number(in(answer, "min")), 100);
   EXPECT_GT(number(in(answer, "max")), 2000);
-  // All of it, on a thread of its own.
+  // The complete tensor, as a job.
   const std::string text = finished(service, "numbers/all?tensor=0", "numbers?tensor=0&all=1");
   wire::TreeBounds bounds;
   const Value all = wire::read_json(text, bounds);
@@ -215,7 +215,7 @@ TEST(ViewHeat, OddShapes) {
   }
 }
 
-// Rows that are not square to the block, a codec whose blocks must be entered in the middle.
+// Matrix rows that do not align with blocks, and a codec whose blocks must be entered in the middle.
 TEST(ViewReading, DecodesFromAnywhere) {
   const Codec* const codec = find_codec_by_method("q8_0");
   ASSERT_NE(codec, nullptr);
@@ -233,7 +233,7 @@ TEST(ViewReading, DecodesFromAnywhere) {
   EXPECT_FALSE(Reading(coded, 100).read(0, part)) << "beyond the budget";
 }
 
-// Numbers are shown as they are: no digit is lost, and what is not a number is called so.
+// Numbers are shown exactly: no digit is lost, and NaN and infinities are named.
 TEST(ViewService, ValuesAreExact) {
   Model model;
   model.tensors.push_back(dense("f", {4}, std::vector<float>{1.0000001F, 0.1F, 100000.5F, 16777215}));
@@ -274,10 +274,10 @@ TEST(ViewService, ValuesAreExact) {
   EXPECT_EQ(service.answer("tensors?cuont=5").status, 400);
 }
 
-// Numbers whose squares, sums or differences a double does not hold: the figures are those that one computes by hand.
+// Numbers whose squares, sums or differences do not fit a double: the figures are those computed by hand.
 TEST(ViewService, NumbersNearTheEndsOfADouble) {
   Model model;
-  constexpr double kTiny = 5e-324;  // the least there is
+  constexpr double kTiny = 5e-324;  // the smallest double
   const auto add = [&](const char* name, std::vector<double> values) {
     const std::uint64_t columns = values.size() / 2;
     model.tensors.push_back(dense(name, {2, columns}, values));
@@ -306,7 +306,8 @@ TEST(ViewService, NumbersNearTheEndsOfADouble) {
   expect("large", 0, std::sqrt(5.0) * 1e300, std::sqrt(5.0) * 1e300, {1e300, 3e300});
   expect("largest", 1.65e308, 0.05e308, std::sqrt((1.7 * 1.7 + 1.6 * 1.6) / 2) * 1e308, {1.7e308, 1.6e308});
   expect("small", 0, std::sqrt(5.0) * 1e-300, std::sqrt(5.0) * 1e-300, {1e-300, 3e-300});
-  // Of whole multiples of the least number only such can come: 4 (mean), 2.24 (std), 4.58 (rms), 2.24 and 6.08 (rows).
+  // Results are multiples of the smallest double, so they are rounded: 4 (mean), 2.24 (std), 4.58 (rms), 2.24 and 6.08
+  // (rows).
   expect("least", 4 * kTiny, 2 * kTiny, 5 * kTiny, {2 * kTiny, 6 * kTiny});
   expect("both", 0.5e300, 0.5e300, std::sqrt(0.5) * 1e300, {1e-300, 1e300});
   expect("offset", 1e15, 1, 1e15, {1e15, 1e15});
@@ -346,7 +347,7 @@ TEST(ViewService, Words) {
   EXPECT_EQ(service.answer("tokens?type=x").status, 400);
 }
 
-// Names, keys and counts that a file may have, at their worst.
+// The worst names, keys and counts that a file may have.
 TEST(ViewService, HostileModelsGetBoundedAnswers) {
   Model model;
   const std::string dots(2000, '.'), letters(20000, 'x');
@@ -372,7 +373,7 @@ TEST(ViewService, HostileModelsGetBoundedAnswers) {
   EXPECT_LE(report(service).size(), kMostReport);
 }
 
-// Words that a file may make as long as it likes, and shapes of as many dimensions as a tensor may have.
+// Texts of any length, and shapes with the most dimensions that a tensor may have.
 TEST(ViewService, LongWordsAreShortened) {
   Model model;
   const std::string letters(3 << 20, 'x');
@@ -394,7 +395,7 @@ TEST(ViewService, LongWordsAreShortened) {
   EXPECT_LE(service.answer("overview").body.size(), 16384U);
 }
 
-// Text is cut between two characters: half of one is not JSON, and a report reads what it was answered.
+// Text is cut between two characters: half a character is not valid JSON, and a report parses the answers.
 TEST(ViewService, LongTextIsCutBetweenCharacters) {
   for (std::size_t before = 0; before < 4; ++before) {
     Model model;

@@ -1,4 +1,4 @@
-// CBOR: known encodings, what is tolerated, what is refused, and trees that come back as they went.
+// CBOR: known encodings, what is tolerated, what is refused, and round trips of trees.
 #include "wire/cbor.hpp"
 
 #include <gtest/gtest.h>
@@ -42,7 +42,7 @@ std::string rule_for(const std::string& item, unsigned depth = 64) {
   return error->rule();
 }
 
-// RFC 8949, appendix A, as far as the tree can say it.
+// RFC 8949, appendix A, as far as the tree can represent it.
 TEST(Cbor, WritesTheExamplesOfTheStandard) {
   EXPECT_EQ(written(0), "00");
   EXPECT_EQ(written(23), "17");
@@ -94,7 +94,7 @@ TEST(Cbor, ReadsTheExamplesOfTheStandard) {
   EXPECT_EQ(parse(cbor::indefinite_map({{"Fun", "\xF5"}})), Value(map));
 }
 
-// What a tree of values cannot say is kept whole, and written back as it was.
+// What a tree of values cannot represent is kept whole and written back unchanged.
 TEST(Cbor, NanKeepsItsBits) {
   for (const char* const hex : {"f97e00", "f97e01", "f97d00", "f97c01", "f9fe00", "fa7fc00001", "fa7f800001",
                                 "faffbfffff", "fb7ff8000000000001", "fb7ff0000000000001"}) {
@@ -120,7 +120,7 @@ TEST(Cbor, KeepsWhatItCannotSay) {
   }
 }
 
-// A value of another syntax, or bytes that claim to be CBOR and are not one item, must not become structure.
+// A value of another syntax, or bytes that claim to be CBOR but are not exactly one item, must not become structure.
 TEST(Cbor, BytesThatAreNotOneItemAreWrittenAsBytes) {
   for (const std::string& bytes : {std::string(), std::string("\x00\x00", 2), std::string("\x82\x01"),
                                    std::string("\xFF"), std::string("\x61\xFF"), std::string(1001, '\x81') + "\x01"}) {
@@ -194,7 +194,7 @@ TEST(Cbor, TypesAreExpected) {
   EXPECT_EQ(reading("\x80", [](CborReader& r) { r.enter(CborMajor::map); }), "cbor.type");
   EXPECT_EQ(reading("\xA0", [](CborReader& r) { r.enter(CborMajor::array); }), "cbor.type");
   EXPECT_EQ(reading("\xA1\x01\x02", [](CborReader& r) { r.read_map(); }), "cbor.type");
-  // A big number that does not fit; and one that does.
+  // A big number that does not fit, and one that does.
   EXPECT_EQ(
       reading(cbor::tag(2, cbor::bytes(std::string("\x01\0\0\0\0\0\0\0\0", 9))), [](CborReader& r) { r.read_uint(); }),
       "cbor.type");
@@ -228,7 +228,7 @@ TEST(Cbor, TooManyValuesAreRefusedBeforeTheyFillTheMemory) {
   EXPECT_EQ(rule_for(cbor::head(4, count) + std::string(count, '\xF6')), "open.values");
 }
 
-// Skipping keeps nothing, however many little strings there are.
+// Skipping allocates nothing, however many short strings there are.
 TEST(Cbor, SkippingAllocatesNothing) {
   if (!kCountsMemory) GTEST_SKIP() << "memory is not counted under a sanitizer";
   std::string item = cbor::head(4, 50000);

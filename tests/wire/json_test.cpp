@@ -1,4 +1,4 @@
-// JSON texts into values: the one reader, and the spellings that lose nothing.
+// Reading of JSON texts, and spellings that lose nothing.
 #include "wire/json.hpp"
 
 #include <fmt/format.h>
@@ -22,7 +22,7 @@ Value read(std::string_view text, const wire::JsonOptions& options = {}) {
   return wire::read_json(text, bounds, options);
 }
 
-// "rule offset: sentence", or the value.
+// Returns "rule offset: sentence", or the value.
 std::string outcome(std::string_view text, const wire::JsonOptions& options = {}) {
   try {
     return to_json(read(text, options));
@@ -67,7 +67,7 @@ TEST(Json, Numbers) {
   EXPECT_EQ(number("1E+2"), Value(100.0));
   EXPECT_EQ(number("5e-324"), Value(std::numeric_limits<double>::denorm_min()));
   EXPECT_EQ(number("1.7976931348623157e308"), Value(std::numeric_limits<double>::max()));
-  // Too small to be kept, with and without an exponent; one that only looks so.
+  // Too small to be represented, with and without an exponent; and one that only looks like it.
   const std::string zeros(400, '0');
   EXPECT_EQ(number("1e-400"), Value(0.0));
   EXPECT_TRUE(std::signbit(*number("-1e-99999999999999999999").get<double>()));
@@ -96,7 +96,7 @@ TEST(Json, KeysThatAppearTwice) {
   const std::string text = R"({"k":1,"a":0,"k":[2],"\u006b":3})";
   EXPECT_EQ(outcome(text), "json.duplicate 13: the key \"k\" appears twice");
   EXPECT_EQ(outcome(text, {.last_key_counts = true}), R"({"k":3,"a":0})");
-  // More than are looked through one by one.
+  // More keys than are compared one by one.
   std::string many = "{";
   for (int i = 0; i < 1000; ++i) many += fmt::format("\"key{}\":{},", i % 500, i);
   EXPECT_EQ(read(many + "\"z\":1}", {.last_key_counts = true}).get<Map>()->size(), 501U);
@@ -164,7 +164,7 @@ TEST(Json, BoundsHaveTheirPlace) {
   EXPECT_EQ(bounds.values, 0U);
 }
 
-// Whatever byte of a text becomes another: it is JSON to both or to neither, and the same.
+// If any byte of a text is changed, both parsers accept it, with the same value, or both refuse it.
 TEST(Json, AgreesWithAnotherParser) {
   simdjson::dom::parser parser, second;
   int taken = 0;
@@ -257,7 +257,7 @@ TEST(ValueJson, Refuses) {
   EXPECT_EQ(rule("{\"$bytes\":7}"), "json.form");
   EXPECT_EQ(rule("{\"$f64\":\"00\"}"), "json.form");
   EXPECT_EQ(rule("{\"$map\":[1]}"), "json.form");
-  // The word is chosen by the file and shown to people: only those that mean something.
+  // The file chooses this word and people see it, so only known words are accepted.
   EXPECT_EQ(rule("{\"$opaque\":[\"cbor\",\"c000\"]}"), "");
   for (const char* word : {"", "CBOR", "cbor ", "x\\\":1,\\\"forged", "\\u001b[31m"})
     EXPECT_EQ(rule(fmt::format("{{\"$opaque\":[\"{}\",\"00\"]}}", word)), "json.form") << word;

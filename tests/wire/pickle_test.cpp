@@ -1,4 +1,4 @@
-// The pickle machine: what opcodes build, and that it neither runs nor expands anything.
+// The pickle machine: what opcodes build, and a check that it neither executes nor expands anything.
 #include "wire/pickle.hpp"
 
 #include "conformance/models.hpp"
@@ -96,17 +96,17 @@ TEST(Pickle, ValuesAreCounted) {
       Held(text).pickle.run();
     });
   };
-  const std::string lists(1000, ']');  // and a tuple: two of them take what a value of metadata takes
+  const std::string lists(1000, ']');  // two lists cost as much as one value of metadata; the tuple counts, too
   EXPECT_EQ(rule_with({.values = 500}, "(" + lists + "t."), "open.values");
   EXPECT_EQ(rule_with({.values = 501}, "(" + lists + "t."), "");
-  // Constants and small numbers are no new values.
+  // Constants and small numbers are not new values.
   EXPECT_EQ(rule_with({.values = 1}, "(" + std::string(1000, 'N') + "t."), "");
   // Every opcode is a step.
   EXPECT_EQ(rule_with({.steps = 1001}, "(" + lists + "t."), "open.steps");
   EXPECT_EQ(rule_with({.steps = 1002}, "(" + lists + "t."), "");
 }
 
-// A dict with a thousand states that are no dict costs a thousand steps at every look, whatever is looked for.
+// A dict with a thousand states that are not dicts costs a thousand steps per lookup, whatever the key.
 TEST(Pickle, SegmentsOfOtherKindsAreSteps) {
   std::string states = pk::global("collections", "OrderedDict") + ")R";
   for (int i = 0; i < 1000; ++i) states += "Nb";

@@ -38,7 +38,7 @@ std::vector<wire::ZipMember> read(const std::string& bytes) {
   return wire::read_zip(*source_of(bytes), kLimit, strict);
 }
 
-// The rule that was broken; "" when none was.
+// The rule that was broken; "" if none was.
 std::string rule_of(const std::function<void()>& work) {
   try {
     work();
@@ -52,7 +52,7 @@ std::string rule_of(const std::string& bytes) {
   return rule_of([&] { (void)read(bytes); });
 }
 
-// The rule broken by decoding every member.
+// The rule that decoding every member breaks.
 std::string data_rule_of(const std::string& bytes) {
   return rule_of([&] {
     const SourcePtr source = source_of(bytes);
@@ -95,7 +95,7 @@ TEST(ZipRead, StoredAndDeflated) {
 
 TEST(ZipRead, OrderIsThatOfLocalHeaders) {
   MadeZip zip = make_zip({made("b", "1"), made("a", "2")});
-  // Swap the two directory entries: they are equally long.
+  // Swap the two directory entries, which have the same length.
   const std::size_t length = (zip.end - zip.directory) / 2;
   std::swap_ranges(zip.bytes.begin() + static_cast<long>(zip.directory),
                    zip.bytes.begin() + static_cast<long>(zip.directory + length),
@@ -181,7 +181,7 @@ TEST(ZipRead, EachLieHasItsRule) {
 
 TEST(ZipRead, DuplicatesAndOverlaps) {
   EXPECT_EQ(rule_of(make_zip({made("a", "1"), made("a", "2")}).bytes), "zip.member.duplicate");
-  // The same bytes under two names: a bomb's trick, and impossible with a name in each header, so one lies inside the
+  // The same bytes under two names, as in a zip bomb. Each header has its own name, so one member must be inside the
   // other.
   const MadeZip inner = make_zip({made("in", "12345")});
   MadeZip zip = make_zip({made("out", inner.bytes.substr(0, inner.directory)), made("in", "12345")});
@@ -202,7 +202,7 @@ TEST(ZipRead, ExtraFields) {
   EXPECT_EQ(rule_of(make_zip({member}).bytes), "zip.extra.duplicate");
 }
 
-// A data descriptor says what the directory says, in whichever of its four forms.
+// A data descriptor repeats the directory's numbers, in any of its four forms.
 TEST(ZipRead, DataDescriptors) {
   const auto described = [](bool is_signed, bool wide, std::uint32_t crc_off, std::uint64_t stored_off,
                             std::uint64_t size_off) {
@@ -224,13 +224,13 @@ TEST(ZipRead, DataDescriptors) {
       EXPECT_EQ(rule_of(described(is_signed, wide, 0, 1, 0)), "zip.descriptor");
       EXPECT_EQ(rule_of(described(is_signed, wide, 0, 0, 1)), "zip.descriptor");
     }
-  // None at all, at the end of the members.
+  // No descriptor, at the end of the members.
   MadeMember last = made("a", "hello");
   last.flags = 1 << 3;
   EXPECT_EQ(rule_of(make_zip({last}).bytes), "zip.descriptor");
 }
 
-// NumPy's own habit: all ones and a zip64 record in the local header, plain numbers in the directory.
+// As NumPy writes it: all ones and a zip64 record in the local header, plain numbers in the directory.
 TEST(ZipRead, Zip64LocalSizes) {
   MadeMember member = made("a", "hello");
   member.local_extra = std::string("\1\0\x10\0", 4);
@@ -244,7 +244,7 @@ TEST(ZipRead, Zip64LocalSizes) {
   EXPECT_EQ(rule_of(zip.bytes), "zip.local.size");
 }
 
-// An archive with a zip64 end record that says what the short one cannot.
+// An archive with a zip64 end record for numbers that the short one cannot hold.
 MadeZip with_zip64_end() {
   MadeZip zip = make_zip({made("a", "hello")});
   std::string large = "PK\6\6";
@@ -334,7 +334,7 @@ TEST(ZipInflate, EmptyStream) {
   EXPECT_EQ(data_rule_of(make_zip({member}).bytes), "zip.deflate.short");
 }
 
-// A bomb of the highest density there is decodes in bounded memory to exactly what it promised.
+// A bomb of the highest possible density decodes, in bounded memory, to exactly the stated size.
 TEST(ZipInflate, DensestStream) {
   const std::string zeros(std::size_t{8} << 20, '\0');
   const SourcePtr source = source_of(make_zip({made("a", zeros, true)}).bytes);
@@ -370,7 +370,7 @@ std::string write_to_memory(std::vector<wire::ZipEntry> entries, unsigned thread
   return text_of(sink.bytes());
 }
 
-// A pipe: forward only.
+// A pipe, which can only be written forward.
 class ForwardSink final : public Sink {
  public:
   const std::string& name() const override { return name_; }
@@ -395,7 +395,7 @@ std::vector<wire::ZipEntry> some_entries() {
           {std::string(300, 'n'), {}, Blob::memory({})}};
 }
 
-// Notes whether another thread than its maker reads.
+// Records whether another thread than its creator reads.
 class OneThreadSource final : public Source {
  public:
   explicit OneThreadSource(std::string bytes) : Source("watched", bytes.size()), bytes_(std::move(bytes)) {}
@@ -469,10 +469,10 @@ TEST(ZipWrite, AnyNameLength) {
   }
 }
 
-// A reader that gives other bytes the second time.
+// A reader that returns other bytes the second time.
 class Fickle final : public BlobProducer {
  public:
-  void verify() const override {}  // made of nothing
+  void verify() const override {}  // has no source
   struct Reader final : BlobReader {
     explicit Reader(int v) : value(v) {}
     void read(std::span<std::byte> out) override { std::fill(out.begin(), out.end(), static_cast<std::byte>(value)); }
@@ -492,11 +492,11 @@ TEST(ZipWrite, ChangedBetweenPassesIsNoticed) {
             "zip.write.changed");
 }
 
-// ---- larger than 4 GiB, without storing it: zeros are not kept
+// ---- larger than 4 GiB, but the zeros are not stored
 
 class Zeros final : public BlobProducer {
  public:
-  void verify() const override {}  // made of nothing
+  void verify() const override {}  // has no source
   struct Reader final : BlobReader {
     void read(std::span<std::byte> out) override { std::memset(out.data(), 0, out.size()); }
   };
@@ -561,7 +561,7 @@ TEST(ZipWrite, BeyondFourGibibytes) {
   EXPECT_GT(members[1].header, u64{4} << 30);
   EXPECT_EQ(members[1].data % 64, 0u);
   EXPECT_EQ(text_of(wire::zip_blob(source, members[1]).bytes()), "after");
-  // "front" and 2^32 + 12345 zeros: CRC-32 by zlib's own arithmetic on lengths.
+  // "front" and 2^32 + 12345 zeros: the CRC-32 is combined from lengths by zlib.
   uLong expected = ::crc32(0, reinterpret_cast<const Bytef*>("front"), 5);
   const std::string block(1 << 20, '\0');
   const uLong block_crc = ::crc32(0, reinterpret_cast<const Bytef*>(block.data()), 1 << 20);

@@ -198,7 +198,7 @@ int run(const Arguments& arguments, Session& session) {
     throw Error(ErrorKind::io, "cli.demo",
                 fmt::format("cannot make the directory: {}", std::generic_category().message(errno)))
         .in(directory);
-  // Made or found: what somebody else planted under that name leads anywhere.
+  // The directory may have existed: this throws if its name is a link of another user.
   std::string plain = directory;
   while (plain.size() > 1 && plain.ends_with('/')) plain.pop_back();
   static_cast<void>(io::find_place(plain, "cli.demo", "cannot open the directory"));

@@ -391,9 +391,9 @@ HWY_BEFORE_NAMESPACE();
 namespace tare::codec::ggml::HWY_NAMESPACE {
 namespace {
 
-// Everything that the kernels need to know of a type.
+// What the kernels need to know about a type.
 struct Shapes {
-  std::size_t weights, bytes;  // of a block
+  std::size_t weights, bytes;  // per block
   std::size_t part;
   bool minimum;
   // Expands `count` blocks, up to 256 weights.

@@ -91,7 +91,7 @@ class Chunks {
   EncodeOptions options_;
   std::uint64_t row_blocks_;  // q*, k*: blocks per row, as numbered
   std::uint64_t blocks_;
-  std::vector<float> importance_;  // of a row, padded like the values
+  std::vector<float> importance_;  // for one row, padded like the values
 
   mutable Once ranged_;
   mutable Range range_;

@@ -65,7 +65,7 @@ struct Scales {
   alignas(64) float absmax[kBatch];
   alignas(64) float block[kBatch];         // S, or S * (u / 32)
   alignas(64) float super[kBatch] = {};    // S of each super-block
-  alignas(64) std::uint16_t bits[kBatch];  // of S of each block or super-block
+  alignas(64) std::uint16_t bits[kBatch];  // the bits of S of each block or super-block
   alignas(64) std::uint8_t sub[kBatch];    // u
 };
 

@@ -196,7 +196,7 @@ HWY_INLINE std::size_t best_super_scale(const Fits& fits, std::size_t b, const f
 // A super-scale for each of the tile's super-blocks, the best sub-scales for it, and their losses.
 struct Choices {
   std::uint16_t bits[kTile / kBlocksInSuper] = {};
-  alignas(64) float super[kTile] = {};  // of each block
+  alignas(64) float super[kTile] = {};  // per block
   alignas(64) float sub[kTile];
   alignas(64) float loss[kTile];
   alignas(64) float fast_loss[kTile];

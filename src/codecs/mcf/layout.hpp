@@ -60,7 +60,7 @@ struct Geometry {
   Region zero;                           // f32, activations only
   Region sub_scales;                     // u8 per block (k*)
   Region codes;
-  std::uint64_t bytes = 0;  // of the whole payload
+  std::uint64_t bytes = 0;  // size of the whole payload
 
   std::uint64_t elements() const { return rows * columns; }
   // Code bytes per row (q* and k*).

@@ -164,7 +164,7 @@ class Joiner {
   struct Row {
     const PackedSet* set;
     const Scheme* scheme;  // null: not decoded
-    bool has_beside;       // the model has an array with the ending of the companion array (PackedSet::beside)
+    bool has_beside;       // the model has the companion array that the PackedSet names
   };
 
   // Whether codes are recognised without their companion array, which is then reported as missing.
@@ -254,8 +254,8 @@ class Orphans {
         if (tells(*row, member)) telling_.push_back({row, member.ending});
   }
 
-  // What is missing for an array that is in no set; nothing if no codes are expected. `told` marks the tensors with a
-  // problem that was already reported.
+  // What is missing for an array that is in no set; nothing if no codes are expected. The last argument marks the
+  // tensors whose problem was already reported.
   std::optional<Problem> problem(const Tensor& tensor, const std::vector<bool>& told) {
     if (!is_plain_array(tensor)) return std::nullopt;
     const auto first = std::ranges::find_if(telling_, [&](const Telling& row) { return ends(tensor, row.ending); });

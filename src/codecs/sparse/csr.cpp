@@ -75,7 +75,7 @@ bool verify_pointers(const Blob& indptr, std::uint64_t rows, std::uint64_t entri
 struct Tally {
   std::uint64_t count = 0;
   std::string first;
-  std::uint64_t entry = 0;  // of the first violation
+  std::uint64_t entry = 0;  // the entry of the first violation
   void add(std::uint64_t at, const std::string& sentence) {
     if (count++ > 0) return;
     first = sentence;

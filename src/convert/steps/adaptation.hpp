@@ -54,6 +54,9 @@ void guard_codes(Adaptation& it);
 void set_metadata(Adaptation& it);
 // After: no packed weights are left that a cast or other names would apply to; their numbers are there instead.
 void decode_packed(Adaptation& it);
+// After: a model whose tensors and config.json are those of a directory has every tensor that config.json implies, if the
+// target is one that programs run. They would refuse it, or compute something else.
+void check_complete(Adaptation& it);
 // After: names, order of rows, keys and files follow the conventions of the target's readers.
 void follow_conventions(Adaptation& it);
 // After: there are as many tensors as the target holds.
@@ -68,7 +71,7 @@ void decide_types(Adaptation& it);
 void fit_tensors(Adaptation& it);
 // After: what metadata and files state about the tensors is true of the tensors as they are now.
 void restate_claims(Adaptation& it);
-// After: a directory has every tensor that its config.json implies.
+// After: a directory has every tensor that its config.json implies, as it is written.
 void check_configured(Adaptation& it);
 // After: every tensor is what a container stores; packed weights are separate arrays again.
 void separate_packed(Adaptation& it);

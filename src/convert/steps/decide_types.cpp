@@ -58,7 +58,13 @@ void note_nothing_quantized(Adaptation& it) {
 
 }  // namespace
 
-void steps::check_type(Adaptation& it) { require_type(it.options, it.target); }
+void steps::check_type(Adaptation& it) {
+  // An option without effect misleads. A method of quantization may be a float type.
+  if (it.options.overflow != Overflow::refuse && !it.options.dtype && it.options.quant.empty())
+    throw Error(ErrorKind::usage, "convert.option",
+                "it is said what becomes of values that exceed a type, but no type to cast to");
+  require_type(it.options, it.target);
+}
 
 void steps::cast_types(Adaptation& it) {
   AdaptOptions as_f32 = it.options;

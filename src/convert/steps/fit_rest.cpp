@@ -13,6 +13,7 @@
 #include "convert/fill_card.hpp"
 #include "convert/steps/fit_files.hpp"
 #include "convert/wording.hpp"
+#include "resources/config_file.hpp"
 #include "resources/piece_merges.hpp"
 #include "resources/resources.hpp"
 
@@ -87,6 +88,19 @@ void fit_metadata(Model& model, const Format& target, const AdaptOptions& option
 Change fill_defaults(Model& model, const Capabilities& holds) {
   Change filled{.kind = ChangeKind::defaulted, .impact = Impact::changed, .part = "config"};
   Config& config = model.config;
+  // What the model_type assumes takes precedence over what is usual. A container of any fields keeps config.json as it is.
+  if (!holds.own_fields.empty()) {
+    Config all = config;
+    const Map assumed = resources::assume_fields(all, resources::ConfigFile(model));
+    Map fields = config.to_map();
+    for (const auto& [field, value] : assumed) {
+      if (!holds.has_field(field)) continue;
+      fields.set(field, value);
+      filled.items.push_back(field);
+      filled.values.push_back(to_json(value));
+    }
+    config = Config::from_map(fields);
+  }
   if (config.num_attention_heads.value_or(0) <= 0) return filled;
   for (const arch::ConfigRow& row : arch::kConfigTable) {
     if (row.fallback.value == nullptr || !holds.expects_field(row.field)) continue;

@@ -27,6 +27,32 @@ void note_kept_names(Adaptation& it) {
                              count, count == 1 ? "tensor keeps its name" : "tensors keep their names", from->title)});
 }
 
+// The keys that the caller set. They count for more than those that a convention derives or forgets.
+class SetKeys {
+ public:
+  explicit SetKeys(const Adaptation& it) : lines_(it.lines.size()) {
+    for (const auto& [key, text] : it.options.set)
+      if (const Value* const value = it.model.metadata.find(key)) keys_.set(key, *value);
+    for (const auto& [key, value] : it.options.values) keys_.set(key, value);
+  }
+  // What was forgotten under such a name was not lost.
+  void restore(Adaptation& it) const {
+    for (const auto& [key, value] : keys_) it.model.metadata.set(key, value);
+    for (std::size_t i = lines_; i < it.lines.size(); ++i) {
+      Change& line = it.lines[i];
+      if (line.kind != ChangeKind::left_out || line.part != "metadata") continue;
+      std::erase_if(line.items, [&](const std::string& key) { return keys_.find(key) != nullptr; });
+    }
+    std::erase_if(it.lines, [](const Change& line) {
+      return line.kind == ChangeKind::left_out && line.part == "metadata" && line.items.empty();
+    });
+  }
+
+ private:
+  std::size_t lines_;
+  Map keys_;
+};
+
 std::vector<Renamed> rename(Adaptation& it) {
   Model& model = it.model;
   std::vector<Renamed> renamed;
@@ -36,9 +62,11 @@ std::vector<Renamed> rename(Adaptation& it) {
     Vocabulary unwanted;
     const bool drop = asked_to_drop(it.options, ModelPart::vocabulary);
     if (drop) std::swap(unwanted, model.vocabulary);
+    const SetKeys asked(it);
     std::vector<resources::UnsaidRule> unsaid;
     if (!model.vocabulary.tokens.empty()) unsaid = resources::unsaid_tokenizer_rules(model);
     it.target.adopt(model, it.lines, renamed);
+    asked.restore(it);
     if (drop) std::swap(unwanted, model.vocabulary);
     // A model that had the target's conventions already has its keys from elsewhere.
     if (!renamed.empty())

@@ -11,6 +11,7 @@
 #include "base/printable.hpp"
 #include "base/text.hpp"
 #include "convert/directory_form.hpp"
+#include "resources/config_file.hpp"
 #include "resources/config_parts.hpp"
 #include "resources/resources.hpp"
 
@@ -23,7 +24,7 @@ using arch::Role;
 // config.json as its readers see it: of a model that also sees, the part about the language.
 class ConfigView {
  public:
-  explicit ConfigView(Map root) : root_(std::move(root)) {
+  explicit ConfigView(Map root) : root_(std::move(root)), file_(root_) {
     for (const std::string_view path : resources::kLanguageParts)
       if (const Value* const part = resources::find_path(root_, path); part != nullptr && part->get<Map>() != nullptr)
         part_ = part->get<Map>();
@@ -35,7 +36,8 @@ class ConfigView {
   const Value* find(std::string_view key) const {
     const Value* const found = part_ == nullptr ? nullptr : part_->find(key);
     const Value* const any = found != nullptr ? found : root_.find(key);
-    return any == nullptr || any->is_null() ? nullptr : any;
+    if (any == nullptr) return file_.assumed().find(key);
+    return any->is_null() ? nullptr : any;
   }
   std::string text(std::string_view key) const {
     const Value* const found = find(key);
@@ -52,9 +54,11 @@ class ConfigView {
   }
   const Map& own() const { return part_ == nullptr ? root_ : *part_; }
   const Map& root() const { return root_; }
+  const resources::ConfigFile& file() const { return file_; }
 
  private:
   Map root_;
+  resources::ConfigFile file_;
   const Map* part_ = nullptr;
 };
 
@@ -69,8 +73,11 @@ bool has_language_head(const ConfigView& config) {
 }
 
 arch::Sizes sizes_in(const arch::Family& family, const ConfigView& config) {
-  const std::string text = write_json(config.own(), {});
-  arch::Sizes sizes = arch::sizes_of(family, resources::parse_config(text));
+  Config fields = resources::parse_config(write_json(config.own(), {}));
+  resources::assume_fields(fields, config.file());
+  // Every class of these families takes it for as many.
+  if (!fields.num_key_value_heads) fields.num_key_value_heads = fields.num_attention_heads;
+  arch::Sizes sizes = arch::sizes_of(family, fields);
   const std::string type = config.text("model_type");
   const auto either = [&](std::string_view a, std::string_view b) {
     const auto first = config.count(a);

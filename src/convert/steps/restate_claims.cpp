@@ -13,7 +13,17 @@ void steps::restate_claims(Adaptation& it) {
 }
 
 void steps::check_configured(Adaptation& it) {
-  if (it.completeness == Completeness::required) require_configured(it.model, it.lines);
+  if (it.completeness == Completeness::required && is_directory(it.target)) require_configured(it.model, it.lines);
+}
+
+void steps::check_complete(Adaptation& it) {
+  // A directory is checked as it is written; a container that takes any tensors takes some of a model's, too.
+  if (it.completeness != Completeness::required || is_directory(it.target) || it.target.holds.own_fields.empty())
+    return;
+  if (find_format(it.model.format) == &it.target || it.model.attachment("config.json") == nullptr) return;
+  // Names of another form are not looked at: the check would not know them.
+  std::vector<Change> remarks;
+  require_configured(it.model, remarks);
 }
 
 }  // namespace tare

@@ -239,7 +239,12 @@ class AdapterReleaser {
 
 bool is_adapter(const Model& model) {
   const Value *const type = model.metadata.find(kTypeKey), *const kind = model.metadata.find(kAdapterTypeKey);
-  return type != nullptr && *type == Value("adapter") && kind != nullptr && *kind == Value("lora");
+  // Its names count, too: these two keys in the metadata of a whole model make no adapter of it.
+  const auto is_part = [](const Tensor& tensor) {
+    return tensor.name.ends_with(".lora_a") || tensor.name.ends_with(".lora_b");
+  };
+  return type != nullptr && *type == Value("adapter") && kind != nullptr && *kind == Value("lora") &&
+         std::ranges::all_of(model.tensors, is_part);
 }
 
 bool adopt_adapter(Model& model, std::vector<Change>& changes, std::vector<Renamed>& renamed) {

@@ -44,6 +44,26 @@ bool has_whole_rows(const Tensor& tensor) { return tensor.is_dense() || tensor.l
 
 Tensor with_whole_rows(Tensor tensor) { return has_whole_rows(tensor) ? std::move(tensor) : to_dense(tensor); }
 
+bool has_same_bytes(const Tensor& a, const Tensor& b) {
+  if (a.shape != b.shape || a.layout != b.layout || a.components.size() != b.components.size()) return false;
+  constexpr std::uint64_t kPiece = 1 << 20;
+  Bytes some(kPiece), others(kPiece);
+  for (std::size_t i = 0; i < a.components.size(); ++i) {
+    const Component &one = a.components[i], &other = b.components[i];
+    if (one.role != other.role || one.dtype != other.dtype || one.type != other.type ||
+        one.blob.size() != other.blob.size())
+      return false;
+    const auto left = one.blob.open(), right = other.blob.open();
+    for (std::uint64_t at = 0; at < one.blob.size(); at += kPiece) {
+      const auto count = static_cast<std::size_t>(std::min(kPiece, one.blob.size() - at));
+      left->read(std::span(some).first(count));
+      right->read(std::span(others).first(count));
+      if (!std::equal(some.begin(), some.begin() + static_cast<std::ptrdiff_t>(count), others.begin())) return false;
+    }
+  }
+  return true;
+}
+
 class TensorAdopter {
  public:
   TensorAdopter(Model& model, const arch::Family& family, const ConfigFile& config, std::vector<Change>& changes,
@@ -54,6 +74,7 @@ class TensorAdopter {
     parse_names();
     for (std::size_t i = 0; i < model_.tensors.size(); ++i) add(std::move(model_.tensors[i]), names_[i]);
     stack_experts();
+    leave_out_heads();
     add_head();
     add_rope_factors();
     keep_root();
@@ -86,8 +107,10 @@ class TensorAdopter {
 
   void add(Tensor tensor, const TensorName& name) {
     if (name.role == Role::rope_inverse) return left_out_.push_back(tensor.name);
-    if (name.role == Role::output_head && family_.head == arch::Presence::never)
-      return left_out_.push_back(tensor.name);
+    if (name.role == Role::output_head && family_.head == arch::Presence::never) {
+      heads_.push_back(std::move(tensor));
+      return;
+    }
     if (name.role == Role::token_embedding) embedding_ = tensor;
     if (const auto all = arch::stacked(name.role); all && name.expert) {
       experts_[{name.layer.value_or(0), *all}][*name.expert] = std::move(tensor);
@@ -208,6 +231,21 @@ class TensorAdopter {
     }
   }
 
+  // llama.cpp takes the token table for the head of such a family. Another head is part of the model, even if config.json ties
+  // the two: readers of the directory use the tensor.
+  void leave_out_heads() {
+    for (Tensor& head : heads_) {
+      if (!embedding_ || !has_same_bytes(head, *embedding_))
+        throw Error(ErrorKind::unsupported, "convert.head",
+                    fmt::format("{} differs from the token table, and llama.cpp takes the token table for the head of "
+                                "a {} model",
+                                quote(head.name), family_.name))
+            .about("tensor " + quote(head.name))
+            .remedy(Remedy::skip, quote(head.name));
+      left_out_.push_back(std::move(head.name));
+    }
+  }
+
   // Where a tied head must be there all the same.
   void add_head() {
     if (family_.head != arch::Presence::required || !embedding_) return;
@@ -245,14 +283,11 @@ class TensorAdopter {
       add(Role::rope_factors, llama3_divisors(*scaling, model_.config.rope_theta.value_or(10000), head_size()));
     for (const auto& [role, key] :
          {std::pair(Role::rope_factors_long, "long_factor"), std::pair(Role::rope_factors_short, "short_factor")})
-      for (const char* const object : {"rope_scaling", "rope_parameters"}) {
-        const Value* const found = config_.find(fmt::format("{}.{}", object, key));
-        const List* const list = found == nullptr ? nullptr : found->get<List>();
-        if (list == nullptr) continue;
+      if (const Value* const found = RopeFile(config_).find(key); found != nullptr && found->get<List>() != nullptr) {
         std::vector<float> values;
-        for (const Value& value : *list) values.push_back(static_cast<float>(resources::number_of(value).value_or(1)));
+        for (const Value& value : *found->get<List>())
+          values.push_back(static_cast<float>(resources::number_of(value).value_or(1)));
         add(role, values);
-        break;
       }
   }
 
@@ -281,41 +316,13 @@ class TensorAdopter {
   std::vector<TensorName> names_;
   std::vector<Tensor> out_;
   std::optional<Tensor> embedding_;
+  std::vector<Tensor> heads_;  // that llama.cpp has no place for
   std::map<std::pair<std::uint32_t, Role>, std::map<std::uint32_t, Tensor>> experts_;
   std::vector<std::string> left_out_, widened_;
   std::size_t reordered_ = 0, shifted_ = 0, stacked_ = 0;
 };
 
 }  // namespace
-
-ConfigFile::ConfigFile(const Model& model) {
-  const Attachment* const file = model.attachment("config.json");
-  if (file == nullptr) return;
-  try {
-    const Bytes bytes = file->blob.bytes(resources::kMaxFileBytes);
-    const Map root = resources::parse_small_json({reinterpret_cast<const char*>(bytes.data()), bytes.size()});
-    resources::for_each_part(root, [&](const Map& part) { parts_.push_back(part); });
-  } catch (const Error& error) {
-    if (error.kind() == ErrorKind::io) throw;  // a bad file is told by those who read it
-  }
-}
-
-const Value* ConfigFile::find(std::string_view path) const {
-  for (const Map& part : parts_)
-    if (const Value* const found = resources::find_path(part, path); found != nullptr && !found->is_null())
-      return found;
-  return nullptr;
-}
-
-bool ConfigFile::is_null(std::string_view path) const {
-  const auto has = [&](const Map& part) { return resources::find_path(part, path) != nullptr; };
-  return find(path) == nullptr && std::ranges::any_of(parts_, has);
-}
-
-std::optional<double> ConfigFile::number(std::string_view path) const {
-  const Value* const found = find(path);
-  return found == nullptr ? std::nullopt : resources::number_of(*found);
-}
 
 void adopt_tensors(Model& model, const arch::Family& family, const ConfigFile& config, std::vector<Change>& changes,
                    std::vector<Renamed>& renamed) {
@@ -337,6 +344,55 @@ bool follows_llama_cpp(const Model& model, const arch::Family& family) {
   return follows;
 }
 
+// Names that only llama.cpp's converter gives, whatever the family: for models of families that are not known here.
+bool has_name_of_llama_cpp(const Tensor& tensor) {
+  constexpr std::string_view kBeginnings[] = {"blk.",   "enc.blk.", "dec.blk.",     "token_embd", "output_norm",
+                                              "v.blk.", "a.blk.",   "v.patch_embd", "mm."};
+  return std::ranges::any_of(kBeginnings, [&](std::string_view word) { return tensor.name.starts_with(word); });
+}
+
+// Whether a model is in llama.cpp's form. Only the names of its tensors decide: any program can put a key of GGUF into the
+// metadata of any file.
+bool is_in_form(const Model& model) {
+  const arch::Family* const family = model.config.model_type ? arch::find_family(*model.config.model_type) : nullptr;
+  if (family != nullptr && follows_llama_cpp(model, *family)) return true;
+  const bool elsewhere = family != nullptr && std::ranges::any_of(model.tensors, [&](const Tensor& tensor) {
+                           return arch::parse(*family, Dialect::hugging_face, tensor.name) ||
+                                  arch::parse(*family, Dialect::meta, tensor.name);
+                         });
+  return !elsewhere && std::ranges::any_of(model.tensors, has_name_of_llama_cpp);
+}
+
+// Keys that a GGUF file has from its model or its writer, except the name of the pre-tokenizer: a directory keeps it in
+// its metadata, because its files have no key for it.
+bool is_key_of_form(std::string_view key) {
+  constexpr std::string_view kKeys[] = {kArchitectureKey, kAlignmentKey, "general.type", "general.file_type",
+                                        "general.quantization_version"};
+  constexpr std::string_view kGroups[] = {"gguf.", "tokenizer.", "split.", "adapter."};
+  const auto begins = [&](std::string_view word) { return key.starts_with(word); };
+  const auto of_family = [&](const arch::Family& family) {
+    return !family.gguf.empty() && key.starts_with(family.gguf) && key.substr(family.gguf.size()).starts_with('.');
+  };
+  return key != kPreTokenizerKey &&
+         (std::ranges::find(kKeys, key) != std::end(kKeys) || std::ranges::any_of(kGroups, begins) ||
+          std::ranges::any_of(arch::families(), of_family));
+}
+
+// Sizes that no model_type assumes, because the tensors have them. llama.cpp does not look at the tensors for them.
+void require_keys(const Model& model, const ConfigFile& config) {
+  if (config.empty()) return;
+  const Map fields = model.config.to_map();
+  std::vector<std::string_view> missing;
+  for (const std::string_view key : {"hidden_size", "num_hidden_layers", "intermediate_size", "num_attention_heads"})
+    if (fields.find(key) == nullptr) missing.push_back(key);
+  if (!missing.empty())
+    throw Error(ErrorKind::unsupported, "convert.config",
+                fmt::format("expected {}, which llama.cpp needs, found none", fmt::join(missing, ", ")))
+        .about("config.json")
+        .blame(Subject::input)
+        .remedy(Remedy::keep_names);
+}
+
 // Its tokens see those after them. llama.cpp has an architecture of its own for that; as a gemma3 it would compute
 // something else.
 bool is_embedding_gemma(const arch::Family& family, const ConfigFile& config) {
@@ -346,15 +402,33 @@ bool is_embedding_gemma(const arch::Family& family, const ConfigFile& config) {
 
 }  // namespace
 
+namespace {
+
+// Drops keys of GGUF from a model that is not in llama.cpp's form: they do not come from a GGUF file.
+void disown_keys(Model& model, std::vector<Change>& changes) {
+  std::vector<std::string> keys;
+  model.metadata.erase_if([&](const Map::Entry& entry) {
+    if (!is_key_of_form(entry.first)) return false;
+    keys.push_back(entry.first);
+    return true;
+  });
+  if (!keys.empty())
+    changes.push_back({.kind = ChangeKind::left_out,
+                       .impact = Impact::lost,
+                       .part = "metadata",
+                       .items = std::move(keys),
+                       .detail = "keys of a GGUF file, in a model whose tensors do not have the names of one"});
+}
+
+}  // namespace
+
 void adopt(Model& model, std::vector<Change>& changes, std::vector<Renamed>& renamed) {
+  if (!model.tensors.empty() && !is_adapter(model) && !is_in_form(model)) disown_keys(model, changes);
   if (adopt_adapter(model, changes, renamed)) return;
   if (!model.config.model_type || model.tensors.empty()) return;
   const std::string type = *model.config.model_type;
   const arch::Family* family = arch::find_family(type);
-  if (follows_llama_cpp(model, family != nullptr ? *family : arch::families().front())) return;
-  // Another program's GGUF file of a family that is not known here, perhaps by way of another container.
-  const auto has = [&](std::string_view key) { return model.metadata.find(key) != nullptr; };
-  if (has(kKeysKey) || has("general.file_type") || has("general.quantization_version") || has(kAlignmentKey)) return;
+  if (is_in_form(model)) return;
   if (family == nullptr || family->gguf.empty())
     throw unmapped(fmt::format("llama.cpp's tensor names for a {} model are not known (found {})", quote(type), [&] {
       std::vector<std::string> names;
@@ -366,6 +440,8 @@ void adopt(Model& model, std::vector<Change>& changes, std::vector<Renamed>& ren
     family = arch::find_gguf_family("gemma-embedding");
     model.config.model_type = family->model_types.front();
   }
+  resources::assume_fields(model.config, config);
+  require_keys(model, config);
   adopt_tensors(model, *family, config, changes, renamed);
   adopt_general(model, config);
   adopt_keys(model, *family, config, changes);

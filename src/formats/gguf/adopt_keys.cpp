@@ -43,7 +43,6 @@ class KeyAdopter {
       : model_(model), family_(family), file_(file), changes_(changes), config_(model.config) {}
 
   void run() {
-    apply_defaults();
     if (!config_.num_key_value_heads) config_.num_key_value_heads = config_.num_attention_heads;
     for (const ExtraKey& extra : kExtraKeys) {
       if (!takes(family_, extra)) continue;
@@ -70,17 +69,6 @@ class KeyAdopter {
     if (model_.metadata.find(key) == nullptr) model_.metadata.append(key, std::move(value));
   }
 
-  // What the family assumes where config.json is silent.
-  void apply_defaults() {
-    Map fields = config_.to_map();
-    for (const arch::Default& assumed : family_.defaults) {
-      if (fields.find(assumed.key) != nullptr) continue;
-      const bool whole = std::trunc(assumed.value) == assumed.value && assumed.key != "rope_theta";
-      fields.set(assumed.key, whole ? Value(static_cast<std::int64_t>(assumed.value)) : Value(assumed.value));
-    }
-    config_ = Config::from_map(fields);
-  }
-
   std::int64_t head_size() const {
     if (config_.head_dim.value_or(0) > 0) return *config_.head_dim;
     const std::int64_t heads = config_.num_attention_heads.value_or(0);
@@ -91,8 +79,8 @@ class KeyAdopter {
     // Where config.json says nothing of it, it is the usual one; the field stays what the file said.
     if (config_.head_dim) set("attention.value_length", *config_.head_dim);
     const bool all = family_.permutes_qk;  // llama.cpp refuses another number there
-    const double part = file_.number("partial_rotary_factor")
-                            .value_or(file_.number("rope_parameters.partial_rotary_factor").value_or(1));
+    const double part =
+        RopeFile(file_).number("partial_rotary_factor").value_or(file_.number("partial_rotary_factor").value_or(1));
     if ((all || family_.name == "phi3") && head_size() > 0)
       set("rope.dimension_count", static_cast<std::int64_t>(part * static_cast<double>(head_size())));
   }
@@ -102,8 +90,9 @@ class KeyAdopter {
     if (is_gemma3(family_) && file_.number("sliding_window_pattern") == 1.0) config_.sliding_window.reset();
     if (window_period(family_) == 0 || config_.sliding_window.value_or(0) <= 0) return;
     add_layers();
-    for (const char* const name : {"rope_parameters.sliding_attention.rope_theta", "rope_local_base_freq"})
-      if (const auto base = file_.number(name)) return set("rope.freq_base_swa", as_f32(*base));
+    const Value* const theta = file_.ropes().sliding.find("rope_theta");
+    const auto base = theta == nullptr || file_.empty() ? std::nullopt : resources::number_of(*theta);
+    if (base) set("rope.freq_base_swa", as_f32(*base));
   }
 
   static constexpr std::size_t kMostPeriod = 256;
@@ -148,7 +137,9 @@ class KeyAdopter {
       add_yarn(rope, factor, original);
     } else if (kind == "longrope" || kind == "su") {
       set("rope.scaling.type", "longrope");
-      add_long_rope(original ? original : file_.number("original_max_position_embeddings"),
+      // Phi 3: the key outside of the object takes precedence.
+      const auto beside = file_.number("original_max_position_embeddings");
+      add_long_rope(original && (family_.name != "phi3" || !beside) ? original : beside,
                     rope.number("attention_factor"));
     }
     if (family_.name == "phi3" &&
@@ -277,17 +268,15 @@ std::int64_t window_period(const arch::Family& family) {
 }
 
 const Value* RopeFile::find(std::string_view name) const {
-  for (const char* const object : {"rope_parameters.full_attention", "rope_parameters", "rope_scaling"})
-    if (const Value* const found = file_.find(fmt::format("{}.{}", object, name))) return found;
-  return nullptr;
+  const Value* const found = rope_.find(name);
+  return found == nullptr || found->is_null() ? nullptr : found;
 }
 std::optional<double> RopeFile::number(std::string_view name) const {
   const Value* const found = find(name);
   return found == nullptr ? std::nullopt : resources::number_of(*found);
 }
 std::string RopeFile::kind() const {
-  const Value* named = find("rope_type");
-  if (named == nullptr) named = find("type");
+  const Value* const named = find("rope_type");
   return named != nullptr && named->text() != nullptr ? *named->text() : "";
 }
 
@@ -308,21 +297,13 @@ double yarn_stretch(double factor, double scale) { return factor <= 1 ? 1 : 0.1 
 std::span<const ExtraKey> extra_keys() { return kExtraKeys; }
 
 std::optional<Llama3Scaling> llama3_scaling(const ConfigFile& config) {
-  for (const char* const object : {"rope_parameters", "rope_scaling"}) {
-    const auto text = [&](std::string_view key) {
-      const Value* const found = config.find(fmt::format("{}.{}", object, key));
-      return found != nullptr && found->text() != nullptr ? *found->text() : std::string();
-    };
-    if (text("rope_type") != "llama3" && text("type") != "llama3") continue;
-    const auto number = [&](std::string_view key, double otherwise) {
-      return config.number(fmt::format("{}.{}", object, key)).value_or(otherwise);
-    };
-    const Llama3Scaling usual;
-    return Llama3Scaling{number("factor", usual.factor), number("low_freq_factor", usual.low),
-                         number("high_freq_factor", usual.high),
-                         number("original_max_position_embeddings", usual.context)};
-  }
-  return std::nullopt;
+  const RopeFile rope(config);
+  if (rope.kind() != "llama3") return std::nullopt;
+  const auto number = [&](std::string_view key, double otherwise) { return rope.number(key).value_or(otherwise); };
+  const Llama3Scaling usual;
+  return Llama3Scaling{number("factor", usual.factor), number("low_freq_factor", usual.low),
+                       number("high_freq_factor", usual.high),
+                       number("original_max_position_embeddings", usual.context)};
 }
 
 // A pair whose wave is short keeps its frequency, a long one is slowed down by the factor, and between them it is a mixture.

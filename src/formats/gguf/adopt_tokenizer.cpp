@@ -228,6 +228,9 @@ class TokenizerAdopter {
   // llama.cpp puts one token there, or none.
   void tell_frame(const std::vector<std::string>& texts, bool puts, std::string_view where) {
     if (texts.size() == (puts ? 1 : 0)) return;
+    if (texts.empty())
+      return tell(fmt::format(
+          "it puts nothing {} a text, and llama.cpp puts a token there, as tokenizer_config.json says", where));
     tell(fmt::format("it puts {} {} a text, and llama.cpp {}", quote(fmt::format("{}", fmt::join(texts, " "))), where,
                      puts ? "one token only" : "none of them"));
   }

@@ -50,11 +50,22 @@ class Unsaid {
 
   void tell_activation() {
     const bool gemma = family_.name.starts_with("gemma");
-    // Later Gemmas look at one key only; the first one's "gelu" has always meant the approximation.
-    const Value* const own = family_.name == "gemma" || !gemma ? nullptr : file_.find("hidden_activation");
+    const auto text = [&](std::string_view key) {
+      const Value* const found = file_.find(key);
+      return found != nullptr && found->text() != nullptr ? *found->text() : std::string();
+    };
     std::string name = config_.hidden_act.value_or("");
-    if (gemma && family_.name != "gemma") name = own != nullptr && own->text() != nullptr ? *own->text() : "";
-    if (family_.name == "gemma" && name == "gelu") return;
+    // Later Gemmas look at one key only; the first one's "gelu" has always meant the approximation.
+    if (gemma && family_.name != "gemma") name = text("hidden_activation");
+    if (family_.name == "gemma") {
+      if (std::string said = text("hidden_act"); !said.empty()) name = std::move(said);
+      if (name == "gelu") name = kTanhs[0];
+      // Which one counts depends on the version of the program that reads it.
+      const std::string other = text("hidden_activation");
+      if (!other.empty() && name != other)
+        return tell("hidden_activation", fmt::format("it is \"{}\" and hidden_act is \"{}\"; llama.cpp computes \"{}\"",
+                                                     quote(other), quote(name), kTanhs[0]));
+    }
     const std::span<const std::string_view> same = gemma ? std::span<const std::string_view>(kTanhs) : kSigmoids;
     if (name.empty() || std::ranges::find(same, name) != same.end()) return;
     tell("hidden_act", fmt::format("it is \"{}\", and llama.cpp computes \"{}\"", quote(name), same.front()));
@@ -66,9 +77,10 @@ class Unsaid {
     if (window <= 0 || (config_.max_position_embeddings && window >= *config_.max_position_embeddings)) return false;
     if (const Value* const types = file_.find("layer_types"); types != nullptr && types->get<List>() != nullptr)
       return std::ranges::find(*types->get<List>(), Value("sliding_attention")) != types->get<List>()->end();
-    // Qwen's layers have one from a certain number on.
+    // In these two families, only layers from max_window_layers on have a window.
     const auto first = file_.number("max_window_layers");
-    return !family_.name.starts_with("qwen") || !first || *first < static_cast<double>(layers);
+    const bool counts = family_.name == "qwen2" || family_.name == "qwen3";
+    return !counts || !first || *first < static_cast<double>(layers);
   }
 
   void tell_window() {
@@ -108,11 +120,43 @@ class Unsaid {
     return arch::spell(family_, arch::Dialect::gguf, {.role = role}).has_value();
   }
 
+  // The object that counts, as config.json calls it.
+  std::string_view rope_object() const {
+    const Value* const scaling = file_.find("rope_scaling");
+    const Map* const object = scaling == nullptr ? nullptr : scaling->get<Map>();
+    return object != nullptr && !object->empty() ? "rope_scaling" : "rope_parameters";
+  }
+
+  // Warns about keys of these objects that are neither read here nor known to be without effect.
+  void tell_rope_keys() {
+    constexpr std::string_view kRead[] = {"rope_type",        "rope_theta",       "partial_rotary_factor",
+                                          "factor",           "truncate",         "original_max_position_embeddings",
+                                          "attention_factor", "attn_factor",      "extrapolation_factor",
+                                          "beta_fast",        "beta_slow",        "mscale",
+                                          "mscale_all_dim",   "long_factor",      "short_factor",
+                                          "low_freq_factor",  "high_freq_factor", "max_position_embeddings",
+                                          "finetuned",        "long_mscale",      "short_mscale"};
+    const Map &full = file_.ropes().full, &sliding = file_.ropes().sliding;
+    const bool yarn = RopeFile(file_).kind() == "yarn";
+    for (const auto& [key, value] : full) {
+      if (std::ranges::find(kRead, key) != std::end(kRead) || value.is_null()) continue;
+      const bool beta = key == "llama_4_scaling_beta" && family_.name == "mistral3";
+      if (beta && (yarn || resources::number_of(value) == 0.0)) continue;
+      tell(fmt::format("{}.{}", rope_object(), quote(key)),
+           beta ? "llama.cpp looks at it only where positions are scaled by \"yarn\"" : "llama.cpp does not know it");
+    }
+    const Value* const kind = sliding.find("rope_type");
+    if (kind != nullptr && *kind != Value("default"))
+      tell("rope_parameters.sliding_attention", "llama.cpp scales positions only in the layers that see everything");
+  }
+
   void tell_rope() {
+    if (file_.empty()) return;
+    tell_rope_keys();
     const RopeFile rope(file_);
     const std::string kind = rope.kind();
     constexpr std::string_view kKnown[] = {"", "default", "linear", "yarn", "longrope", "su", "llama3"};
-    const std::string_view object = file_.find("rope_parameters") != nullptr ? "rope_parameters" : "rope_scaling";
+    const std::string_view object = rope_object();
     if (std::ranges::find(kKnown, kind) == std::end(kKnown))
       return tell(object, fmt::format("llama.cpp does not scale positions by \"{}\"", quote(kind)));
     const bool lacks = (kind == "llama3" && !has_table(arch::Role::rope_factors)) ||

@@ -5,6 +5,7 @@
 #include "arch/families.hpp"
 #include "arch/names.hpp"
 #include "formats/gguf/gguf.hpp"
+#include "resources/config_file.hpp"
 #include "resources/tokenizer_rules.hpp"
 
 namespace tare::gguf {
@@ -19,28 +20,18 @@ void retyped(Model& model, bool own, std::string_view mix);
 
 // ---- parts ----
 
-// config.json, language part and all: what comes first counts. Empty where there is none.
-class ConfigFile {
- public:
-  explicit ConfigFile(const Model& model);
-  const Value* find(std::string_view path) const;
-  std::optional<double> number(std::string_view path) const;
-  bool is_null(std::string_view path) const;  // it stands there, and says that there is none
-
- private:
-  std::vector<Map> parts_;
-};
+using resources::ConfigFile;
 
 // What config.json says of rotary positions; of one kind of layers, if they differ: those that see everything.
 class RopeFile {
  public:
-  explicit RopeFile(const ConfigFile& file) : file_(file) {}
+  explicit RopeFile(const ConfigFile& file) : rope_(file.ropes().full) {}
   const Value* find(std::string_view name) const;
   std::optional<double> number(std::string_view name) const;
   std::string kind() const;  // "yarn" and so on; empty where it says none
 
  private:
-  const ConfigFile& file_;
+  const Map& rope_;
 };
 
 inline constexpr std::string_view kPreTokenizerKey = "tokenizer.ggml.pre";

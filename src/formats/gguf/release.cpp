@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "arch/defaults.hpp"
 #include "arch/qk_rows.hpp"
 #include "base/budget.hpp"
 #include "base/json_writer.hpp"
@@ -70,6 +71,7 @@ class TensorReleaser {
       name.root = way_.root;
       if (!is_omitted(tensor, name.role, way_.has_config)) add(std::move(tensor), name);
     }
+    if (way_.has_config) add_head();
     if (!way_.has_config) add_output_biases();
     model_.tensors = std::move(out_);
     changes_.push_back(
@@ -106,6 +108,22 @@ class TensorReleaser {
       renamed_.push_back({tensor.name, one.name});
       out_.push_back(std::move(one));
     }
+  }
+
+  // Restores a head that adopt.cpp omitted because it equals the token table, if config.json does not tie the two.
+  void add_head() {
+    if (family_.head != arch::Presence::never) return;
+    const ConfigFile config(model_);
+    const Value* const tied = config.find("tie_word_embeddings");
+    if (tied == nullptr || *tied != false) return;
+    const auto name = [&](Role role) {
+      return arch::spell(family_, Dialect::hugging_face, {.role = role, .root = way_.root}).value_or("");
+    };
+    const auto table = std::ranges::find(out_, name(Role::token_embedding), &Tensor::name);
+    if (table == out_.end() || name(Role::output_head).empty()) return;
+    Tensor head = *table;
+    head.name = name(Role::output_head);
+    out_.push_back(std::move(head));
   }
 
   // Where q, k and v have biases, a config.json that says so means the attention's output as well. llama.cpp's files may
@@ -289,14 +307,37 @@ class FileReleaser {
       keys.set("vocab_size", static_cast<std::int64_t>(embedding->shape[0]));
     for (const auto& [name, value] : taken_for_granted(family_, model_.config)) keys.set(name, value);
     if (model_.config.sliding_window == 0) keys.erase("sliding_window");
+    speak_for_silence(keys, kin.type);
     add_layers(keys);
     const auto head = static_cast<double>(head_size());
     if (const auto rotated = number("rope.dimension_count"); rotated && *rotated > 0 && *rotated < head)
       keys.set("partial_rotary_factor", *rotated / head);
     if (has_bias(Role::q)) keys.set("attention_bias", true);
+    if (family_.name == "qwen2_moe" && !has_bias(Role::q)) keys.set("qkv_bias", false);
     if (has_bias(Role::up)) keys.set("mlp_bias", true);
     add_rope(keys);
     return write_json(keys, {.keys = JsonKeys::sorted, .indent = 2}) + '\n';
+  }
+
+  // Keys that the file does not have, where llama.cpp's default is not the one that transformers has for the type.
+  void speak_for_silence(Map& keys, std::string_view type) const {
+    const auto fill = [&](std::string_view key, Value value) {
+      if (keys.find(key) == nullptr) keys.set(key, std::move(value));
+    };
+    const auto assumed = [&](std::string_view key) {
+      return std::ranges::find(arch::assumed_keys(type), key, &arch::Assumed::key) != arch::assumed_keys(type).end();
+    };
+    const std::int64_t head = head_size();
+    if (model_.config.num_attention_heads) fill("num_key_value_heads", *model_.config.num_attention_heads);
+    if (assumed("head_dim") && head > 0) fill("head_dim", head);
+    fill("rope_theta", 10000.0);
+    if (type == "mistral") fill("sliding_window", Value());
+    if (type == "granite" && head > 0) fill("attention_multiplier", 1 / std::sqrt(static_cast<double>(head)));
+    // llama.cpp's silence means no window in any layer.
+    const std::int64_t layers = model_.config.num_hidden_layers.value_or(0);
+    if (!is_gemma3(family_) || model_.config.sliding_window.value_or(0) > 0 || layers <= 0) return;
+    require_count(static_cast<std::uint64_t>(layers), "layers");
+    keys.set("layer_types", List(static_cast<std::size_t>(layers), Value("full_attention")));
   }
 
   bool has_bias(Role role) const {
@@ -539,11 +580,8 @@ class FileReleaser {
   std::vector<Change>& changes_;
 };
 
-// Whether the files alone would bring the name of tokenizer.ggml.pre back: several names cut and behave alike, and of some it
-// is not known how they cut. Such a name stays in the metadata.
-bool is_derived_name(const Model& model) {
-  const Value* const pre = model.metadata.find(kPreTokenizerKey);
-  if (pre == nullptr || pre->text() == nullptr || model.vocabulary.kind != "bpe") return true;
+// The name of tokenizer.ggml.pre that the files alone would give; empty: they give none.
+std::string name_by_files(const Model& model) {
   const auto text_of = [&](std::string_view name) {
     const Attachment* const file = model.attachment(name);
     const Bytes bytes = file == nullptr ? Bytes() : file->blob.bytes(resources::kMaxFileBytes);
@@ -551,14 +589,32 @@ bool is_derived_name(const Model& model) {
   };
   try {
     const std::string tokenizer = text_of("tokenizer.json"), settings = text_of("tokenizer_config.json");
-    if (tokenizer.empty()) return false;
+    if (tokenizer.empty()) return {};
     const resources::TokenizerRules rules = resources::parse_tokenizer_rules(tokenizer);
     const Map said = settings.empty() ? Map() : resources::parse_small_json(settings);
-    return rules.byte_level && pre_tokenizer_of(traits_of(&rules, &said, model.config)) == *pre->text();
+    return rules.byte_level ? std::string(pre_tokenizer_of(traits_of(&rules, &said, model.config))) : std::string();
   } catch (const Error& error) {
     if (error.kind() == ErrorKind::io) throw;
-    return false;
+    return {};
   }
+}
+
+// The name of a vocabulary that is cut by one; null for others.
+const std::string* pre_tokenizer_in(const Model& model) {
+  const Value* const pre = model.metadata.find(kPreTokenizerKey);
+  return pre == nullptr || model.vocabulary.kind != "bpe" ? nullptr : pre->text();
+}
+
+// Warns if another program changed the name, so that it contradicts the attached tokenizer.json.
+void tell_other_cuts(const Model& model, std::vector<Change>& changes) {
+  const std::string* const pre = pre_tokenizer_in(model);
+  const std::string derived = pre == nullptr ? std::string() : name_by_files(model);
+  if (derived.empty() || cuts_of(*pre) == cuts_of(derived)) return;
+  changes.push_back({.kind = ChangeKind::remark,
+                     .impact = Impact::results,
+                     .part = "tokenizer.json",
+                     .detail = fmt::format("it splits text as \"{}\", but {} is \"{}\"; it is kept as it came along",
+                                           derived, kPreTokenizerKey, quote(*pre))});
 }
 
 // What the files say now, and what is about the GGUF file.
@@ -577,7 +633,9 @@ void forget_keys(Model& model, const arch::Family& family) {
   if (const Value* const name = model.metadata.find("general.name");
       name != nullptr && *name == Value(general_name(ConfigFile(model))))
     model.metadata.erase("general.name");
-  const bool keeps_name = !is_derived_name(model);
+  // Several names cut and behave alike, and of some it is not known how they cut. Such a name stays in the metadata.
+  const std::string* const pre = pre_tokenizer_in(model);
+  const bool keeps_name = pre != nullptr && name_by_files(model) != *pre;
   model.metadata.erase_if([&](const Map::Entry& entry) {
     if (entry.first == kPreTokenizerKey && keeps_name) return false;
     return entry.first.starts_with(prefix) || entry.first.starts_with("tokenizer.") ||
@@ -649,6 +707,7 @@ void release(Model& model, std::vector<Change>& changes, std::vector<Renamed>& r
   if (family == nullptr) return;
   if (is_adapter(model)) return release_adapter(model, *family, changes, renamed);
   const Way way = way_back(model, *family);
+  tell_other_cuts(model, changes);
   release_files(model, *family, way, changes);
   release_tensors(model, *family, way, changes, renamed);
   forget_keys(model, *family);

@@ -242,7 +242,7 @@ Model read(const Input& input, const ReadOptions& options) {
                   fmt::format("expected one model of this format in the directory, found {}", found.size()))
           .in(path);
     const Links links(path);
-    path = (fs::path(path) / found.front()).string();
+    path = io::path_in(path, found.front());
     if (const auto outside = links.outside(path)) throw Error(ErrorKind::corrupt, kOutsideRule, *outside).in(path);
     source = open_file(path, options.access);
     if (!links.allow(*source)) throw Error(ErrorKind::corrupt, kOutsideRule, kExchanged).in(path);
@@ -269,7 +269,7 @@ bool recognize_tree(const std::string& path) {
   std::error_code none;
   for (const std::string& file : io::names_in(path, none))
     if (const Format* const other = format_of_suffix(file);
-        other != nullptr && other->name != kFormatName && !fs::is_directory(fs::path(path) / file, none))
+        other != nullptr && other->name != kFormatName && !fs::is_directory(io::path_in(path, file), none))
       return false;
   return true;
 }

@@ -41,7 +41,7 @@ std::vector<std::string> list(const std::string& directory, const Wanted& wanted
   std::error_code failed;
   for (const std::string& name : io::names_in(directory, failed)) {
     std::error_code gone;
-    if (wanted(fs::directory_entry(fs::path(directory) / name, gone))) names.push_back(name);
+    if (wanted(fs::directory_entry(io::path_in(directory, name), gone))) names.push_back(name);
   }
   if (failed)
     throw Error(ErrorKind::io, "hf.directory", fmt::format("cannot look into the directory: {}", failed.message()))

@@ -12,6 +12,7 @@
 #include "formats/safetensors/safetensors.hpp"
 #include "io/tree_sink.hpp"
 #include "model/copy_blob.hpp"
+#include "resources/config_file.hpp"
 #include "resources/model_files.hpp"
 #include "resources/resources.hpp"
 
@@ -151,7 +152,16 @@ class Plan {
     found.attachments = whole.attachments;
     Diagnostics quiet;
     resources::describe(found, quiet);
-    if (found.config != model.config) private_.put("config", differences(found.config, model.config));
+    // A field whose value config.json implies by lacking it is not lost.
+    Config meant = found.config;
+    const Map silent = resources::assume_fields(meant, resources::ConfigFile(whole));
+    Map wanted = model.config.to_map();
+    wanted.erase_if([&](const Map::Entry& entry) {
+      const Value* const assumed = silent.find(entry.first);
+      return assumed != nullptr && *assumed == entry.second;
+    });
+    if (const Map lost = differences(found.config, Config::from_map(wanted)); !lost.empty())
+      private_.put("config", Value(lost));
     if (found.vocabulary.tokens.empty() && found.vocabulary != model.vocabulary)
       private_.put("vocabulary", model.vocabulary.to_map());
     else

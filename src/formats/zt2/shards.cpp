@@ -76,10 +76,10 @@ class ShardFinder {
  public:
   ShardFinder(const std::string& root, const ReadOptions& options)
       : root_(root),
-        folder_(root.empty() ? fs::path() : fs::path(root).parent_path()),
+        folder_(fs::path(root).parent_path().string()),
         options_(options),
         thorough_(options.diagnostics != nullptr && options.diagnostics->thorough()),
-        links_(folder_.empty() ? "." : folder_.string()) {}
+        links_(folder_.empty() ? "." : folder_) {}
 
   void find(Shard& shard) {
     shard.trouble.reset();
@@ -89,7 +89,7 @@ class ShardFinder {
       return;
     }
     for (const std::string& name : {positional_name(stem_of(root_), shard.name), store_name(shard.digest)})
-      if (take_named(shard, (folder_ / name).string())) return;
+      if (take_named(shard, io::path_in(folder_, name))) return;
     if (const std::string* const path = file_with(shard.size, shard.digest)) {
       shard.source = opened_.at(*path);
       shard.trouble.reset();
@@ -108,11 +108,11 @@ class ShardFinder {
     if (listed_) return files_;
     listed_ = true;
     std::error_code none;
-    for (const std::string& name : io::names_in(folder_.empty() ? "." : folder_.string(), none)) {
+    for (const std::string& name : io::names_in(folder_.empty() ? "." : folder_, none)) {
       if (!has_suffix(name)) continue;
       std::error_code failed;
-      const std::uint64_t size = fs::file_size(folder_ / name, failed);
-      if (!failed) files_.emplace(size, (folder_ / name).string());
+      const std::uint64_t size = fs::file_size(io::path_in(folder_, name), failed);
+      if (!failed) files_.emplace(size, io::path_in(folder_, name));
     }
     return files_;
   }
@@ -204,7 +204,7 @@ class ShardFinder {
   }
 
   std::string root_;
-  fs::path folder_;
+  std::string folder_;
   const ReadOptions& options_;
   bool thorough_, listed_ = false;
   Links links_;
@@ -382,7 +382,7 @@ std::string root_in(const std::string& directory) {
   std::vector<std::string> found;
   std::error_code none;
   for (std::string& file : io::names_in(directory, none))
-    if (has_suffix(file) && !fs::is_directory(fs::path(directory) / file, none)) found.push_back(std::move(file));
+    if (has_suffix(file) && !fs::is_directory(io::path_in(directory, file), none)) found.push_back(std::move(file));
   // The shortest name must be a prefix of all others.
   std::ranges::sort(found, {}, [](const std::string& file) { return file.size(); });
   // A shard without its root is not a model.
@@ -390,7 +390,7 @@ std::string root_in(const std::string& directory) {
   const std::string stem = stem_of(found.front()) + "-";
   if (!std::all_of(found.begin() + 1, found.end(), [&](const std::string& file) { return file.starts_with(stem); }))
     return {};
-  std::string path = (fs::path(directory) / found.front()).string();
+  std::string path = io::path_in(directory, found.front());
   try {
     return recognize(*open_file(path, Access::pread)) ? path : std::string();
   } catch (const Error&) {
@@ -403,7 +403,7 @@ bool recognize_tree(const std::string& path) {
   if (root_in(path).empty()) return false;
   std::error_code none;
   for (const std::string& file : io::names_in(path, none))
-    if (!has_suffix(file) && format_of_suffix(file) != nullptr && !fs::is_directory(fs::path(path) / file, none))
+    if (!has_suffix(file) && format_of_suffix(file) != nullptr && !fs::is_directory(io::path_in(path, file), none))
       return false;
   return true;
 }

@@ -1,4 +1,4 @@
-// Asks the server, or, in a report, the answers that are in the page.
+// Sends requests to the server or, in a report, looks them up in the page.
 import {h, put, say} from './dom.js';
 import {parseAnswer} from './format.js';
 import {pictureOf, sliceOf, wholeOf, gridOf, cornersOf, differenceOf, heldWords} from './held.js';
@@ -38,7 +38,7 @@ function letters(word, text) {
   return i === word.length;
 }
 
-// The same as the server does with the names of a model.
+// Does the same as the server with the names of a model.
 function reportTree(rows, under) {
   const found = new Map();
   for (const row of rows) {
@@ -63,7 +63,7 @@ function comparedRows(answer, {search, only, sort, way, from = 0, count = 1000})
   return {...answer, found: rows.length, from, tensors: rows.slice(from, from + count)};
 }
 
-// What is held under a request's name, read once.
+// What the report holds for a request; decoded once.
 const readHeld = new Map();
 function heldAs(make, name, tensor, of, fine) {
   const target = targetOf(name, {tensor, of, fine}), found = answers[target];
@@ -72,7 +72,7 @@ function heldAs(make, name, tensor, of, fine) {
   return readHeld.get(target);
 }
 
-// A, B and their difference are shown together, so a picture is as fine as that of the coarsest.
+// A, B and their difference are shown together, so all have the resolution of the coarsest.
 const SIDES = ['left', 'right', 'error'];
 function levelOf(tensor, of) {
   const paired = SIDES.includes(of), sides = paired ? SIDES : [of], stored = paired ? SIDES.slice(0, 2) : [of];
@@ -85,7 +85,7 @@ function levelOf(tensor, of) {
   return null;
 }
 
-// The values that a slice may ask for.
+// The values that a slice can select.
 export function heldValues(tensor, of) {
   const values = (side) => heldAs(wholeOf, 'whole', tensor, side) || heldAs(cornersOf, 'corners', tensor, side);
   if (of !== 'error') return values(of);
@@ -145,7 +145,7 @@ function fromReport(name, values) {
 
 const trouble = document.getElementById('trouble');
 
-// What is wrong with the model's files as a whole: the page stays, and offers to open them again.
+// Errors about the model's files as a whole: the page stays, and offers to reopen them.
 function showTrouble(facts) {
   if (!trouble.hidden) return;
   trouble.hidden = false;
@@ -160,8 +160,8 @@ function showTrouble(facts) {
   say(facts.sentence);
 }
 
-// What reads the model's data takes as long as that takes, and a browser opens six connections to a server: some are left for
-// what is answered at once.
+// Requests that read the model's data may take long, and a browser opens only six connections to a server. Some are
+// reserved for requests that are answered at once.
 const DEAR = new Set(['heat', 'numbers', 'values', 'block', 'bytes', 'template', 'attachment']), MOST_DEAR = 3;
 const queue = [];
 let dear = 0;
@@ -178,7 +178,7 @@ function takeTurn(signal) {
 
 function endTurn() { const next = queue.shift(); if (next) next(); else --dear; }
 
-// `signal`: of an AbortController, whoever asked has gone; the server then reads no more for it.
+// `signal`: from an AbortController. If it is aborted, the server stops reading for the request.
 export async function ask(name, values = {}, method = 'GET', signal = undefined) {
   if (isReport) return fromReport(name, values);
   if (signal && signal.aborted) throw abandoned();
@@ -209,7 +209,7 @@ async function request(name, values, method, signal) {
   return answer;
 }
 
-// Starts work and waits for what comes of it; null when nobody waits any more.
+// Starts work and waits for its result; null if the wait was aborted.
 export async function work(start, name, values, progress, alive = () => true) {
   let answer = await ask(start, values, 'POST');
   while (!answer.done && alive()) {
@@ -221,5 +221,5 @@ export async function work(start, name, values, progress, alive = () => true) {
   return answer.done ? answer : null;
 }
 
-// What an element shows in place of an answer that did not come.
+// Shows an error in an element in place of the answer.
 export function sorry(error) { return error.facts && error.facts.kind === 'left' ? h('span', {}) : h('p', {class: 'quiet small', role: 'note'}, error.message); }

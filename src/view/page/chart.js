@@ -33,7 +33,7 @@ export function bars(values, {low, high, log, height = 190, label, names, colour
 export function line(values, {height = 110, label, wide = 420}) {
   const known = values.filter((v) => v !== null), most = Math.max(0, ...known) || 1;
   const point = ([v, i]) => `${(values.length > 1 ? i / (values.length - 1) : 0.5) * wide} ${height - v / most * (height - 6)}`;
-  const drawn = values.map((v, i) => [v, i]).filter(([v]) => v !== null);  // of a sample, some are not known
+  const drawn = values.map((v, i) => [v, i]).filter(([v]) => v !== null);  // in a sample, some are unknown
   const plot = s('svg', {class: 'plot', viewBox: `0 0 ${wide} ${height + 18}`, role: 'img', 'aria-label': label});
   plot.append(s('line', {class: 'axis', x1: 0, x2: wide, y1: height + 0.5, y2: height + 0.5}));
   if (values.length === 1) plot.append(s('circle', {cx: wide / 2, cy: 8, r: 3, fill: 'var(--bar)'}));
@@ -42,7 +42,7 @@ export function line(values, {height = 110, label, wide = 420}) {
   return plot;
 }
 
-// Dots at (x, y), y on a logarithmic scale; what is infinite has a line of its own above all others.
+// Dots at (x, y), y on a logarithmic scale; infinite values are on a line above all others.
 export function dots(points, {height = 300, wide = 1100, label, xLabel, yLabel, open}) {
   const left = 52, bottom = 38, drawn = points.filter((p) => p.y > 0), known = drawn.filter((p) => p.y < Infinity);
   const right = Math.max(1, ...points.map((p) => p.x)) * 1.04;

@@ -1,4 +1,4 @@
-// Runs verify, and shows what it found at its bytes.
+// Runs verify, and shows each finding with its bytes.
 import {h, put, say, sheet, facts, meterBar} from './dom.js';
 import {bytes, count, many} from './format.js';
 import {ask, work, isReport, sorry} from './api.js';
@@ -39,7 +39,7 @@ export function checkView(state, place) {
   }
   const button = h('button', {class: 'plain strong', type: 'button', onclick: run}, 'Check everything');
   put(area, h('p', {class: 'quiet'}, 'Structure, bounds, padding, digests, and the data of every tensor: everything that can be checked. It reads the whole model.'));
-  // What was found before, or is being looked for.
+  // Shows findings of an earlier run, or the progress of the current one.
   ask('check', {of: side}).then((answer) => { if (answer.done) draw(answer); else if (answer.started) run(); }, () => {});
   return sheet('Check', [!isReport && button], meter, area);
 }

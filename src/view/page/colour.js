@@ -1,4 +1,4 @@
-// Colours of types (Paul Tol's, which any colour vision tells apart; src/view/palette.cpp has the same), of bits, of values.
+// Colours of types (Paul Tol's palette, safe for all colour vision; src/view/palette.cpp has the same), bits and values.
 import {h} from './dom.js';
 
 const HUES = [['f64', '#332288'], ['bf16', '#44aa99'], ['f16', '#88ccee'], ['f32', '#4477aa'], ['f8', '#999933'], ['fp8', '#999933'],
@@ -11,7 +11,7 @@ export function typeColour(type) {
   return found ? found[1] : '#bbbbbb';
 }
 
-// Bits per weight from 1 to 32 on a scale of light: viridis, which is even to every eye.
+// Bits per weight from 1 to 32 by lightness: viridis, which is perceptually uniform.
 const STEPS = [[253, 231, 37], [122, 209, 81], [34, 168, 132], [42, 120, 142], [65, 68, 135], [68, 1, 84]];
 export function bitsColour(bits) {
   const place = Math.min(1, Math.max(0, Math.log2(Math.max(1, bits)) / 5)) * (STEPS.length - 1);
@@ -21,7 +21,7 @@ export function bitsColour(bits) {
 
 export function isDark() { return document.documentElement.dataset.theme === 'dark'; }
 
-// From blue by the ground to red, for -1 to 1. Small values are most of a tensor: the square root gives them room.
+// From blue (-1) through the background to red (1). Most values are small; the square root spreads them over more colours.
 export function valueColour(share) {
   if (share === null || Number.isNaN(share)) return isDark() ? [52, 56, 64] : [222, 224, 228];
   const depth = Math.sqrt(Math.min(1, Math.abs(share))), ground = isDark() ? [26, 29, 35] : [250, 250, 248];

@@ -1,4 +1,4 @@
-// Two models: what the second lost, over all tensors. A sample of each answers at once; every value, when it is wanted.
+// Two models: the loss of the second, over all tensors. A sample answers at once; every value is compared on request.
 import {h, put, say, sheet, choice, facts, later, meterBar} from './dom.js';
 import {bytes, count, many, rough, real, fixed, bitsText, percent} from './format.js';
 import {typeColour, chip} from './colour.js';
@@ -8,7 +8,7 @@ import {ask, work, isReport, sorry} from './api.js';
 const order = {sort: 'relative_rms', way: 'down', only: 'all', search: ''};
 const COLUMNS = [['name', 'Tensor', ''], ['type', 'A → B', ''], ['bits', 'Bits', 'right'], ['relative_rms', 'Relative error', 'right'], ['rms', 'RMS', 'right'], ['cosine', 'Cosine', 'right'], ['changed', 'Changed', 'right']];
 const MOST = 300;
-const FEW = 5e7;  // values that are compared without being asked to: a second's work
+const FEW = 5e7;  // up to this many values are compared at once: about a second's work
 
 function words(row) {
   if (row.only_in) return `only in ${row.only_in.toUpperCase()}`;
@@ -58,7 +58,7 @@ export function compareView(state) {
     } catch (error) { if (here === turn) put(list, sorry(error)); }
   }
   function draw(answer) { put(top, summarySheet(state, answer)); put(plot, plotSheet(answer)); tellHow(answer); rows(); }
-  // What the figures are made of, and how to have better ones.
+  // States the basis of the figures, and offers better ones.
   function tellHow(answer) {
     const {exact, compared} = answer.summary, every = answer.every_value, running = every.started && !every.done;
     const text = exact === compared ? `Every value of all ${many(compared, 'tensor')} was compared.` : `From a sample: up to ${count(answer.sampled)} values of each tensor. ${count(exact)} of ${many(compared, 'tensor')} are compared in full.`;

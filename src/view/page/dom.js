@@ -1,7 +1,7 @@
 // Elements. Text from a model only ever becomes a text node.
 export const SVG = 'http://www.w3.org/2000/svg';
 
-// What is not seen, or changes the order of what is: a viewer shows that it is there.
+// Invisible characters and those that reorder text; the viewer makes them visible.
 const UNSEEN = /[\u0000-\u0008\u000b\u000c\u000e-\u001f\u007f-\u009f\u00ad\u061c\u180e\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb]/g;
 export function visible(text) { return String(text).replace(UNSEEN, (c) => `⟨${c.charCodeAt(0).toString(16).toUpperCase().padStart(4, '0')}⟩`); }
 
@@ -23,14 +23,14 @@ export function h(name, properties, ...children) { return fill(document.createEl
 export function s(name, properties, ...children) { return fill(document.createElementNS(SVG, name), properties, children); }
 export function put(parent, ...children) { parent.replaceChildren(...children.flat(Infinity).filter(Boolean)); return parent; }
 
-// Tells a screen reader.
+// Announces text to screen readers.
 export function say(text) { document.getElementById('said').textContent = visible(text); }
 
 export function sheet(title, tools, ...children) {
   return h('section', {class: 'sheet', 'aria-label': title}, h('div', {class: 'head'}, h('h2', {}, title), tools), children);
 }
 
-// Buttons of which one is pressed.
+// A group of buttons, one of which is pressed.
 export function choice(label, options, chosen, change) {
   const buttons = options.map(([value, text]) => h('button', {type: 'button', 'aria-pressed': String(value === chosen), onclick: () => {
     buttons.forEach((button, i) => button.setAttribute('aria-pressed', String(options[i][0] === value)));
@@ -62,7 +62,7 @@ export function copier(text) {
   return button;
 }
 
-// How far work is, or that it waits for other work: `set(share, waiting)`.
+// A progress bar, which also shows that work is waiting: `set(share, waiting)`.
 export function meterBar(hidden = false) {
   const bar = h('span', {}), band = h('div', {class: 'meter', role: 'progressbar', 'aria-label': 'Progress', 'aria-valuemin': 0, 'aria-valuemax': 100}, bar), words = h('p', {class: 'small quiet', hidden: true}, 'It waits until other work is done.');
   const element = h('div', {hidden}, band, words);
@@ -74,7 +74,7 @@ export function meterBar(hidden = false) {
   return element;
 }
 
-// Waits until nobody has called for a moment.
+// Delays the call until there were no further calls for a moment.
 export function later(work, pause = 120) {
   let timer = 0;
   return (...values) => { clearTimeout(timer); timer = setTimeout(() => work(...values), pause); };

@@ -1,4 +1,4 @@
-// Config and metadata as trees, and the files that the model carries.
+// Config and metadata as trees, and the attachments of the model.
 import {h, put, sheet, copier} from './dom.js';
 import {bytes, count, many} from './format.js';
 import {ask, sorry} from './api.js';

@@ -1,16 +1,16 @@
-// Numbers for people: the digits are those that the command and Python show (src/base/text.hpp). JavaScript rounds a tie up,
-// they round it to the even digit; tests/base/numbers.json holds what all of them must give.
+// Formats numbers with the digits that the command and Python show (src/base/text.hpp). JavaScript rounds ties up, they
+// round to even; tests/base/numbers.json has the expected results of all three.
 const UNITS = ['KiB', 'MiB', 'GiB', 'TiB', 'PiB', 'EiB'];
 const MOST_DIGITS = 100;
 
-// n with so many digits after the point, one at least, as text.
+// n with this many digits after the point, at least one, as text.
 export function fixed(n, places) {
   const exact = Math.abs(n).toFixed(MOST_DIGITS), cut = exact.length - MOST_DIGITS + places;
   if (!/^50*$/.test(exact.slice(cut)) || Number(exact[cut - 1]) % 2 === 1) return n.toFixed(places);
   return `${n < 0 ? '-' : ''}${exact.slice(0, cut)}`;
 }
 
-// n with so many significant digits, as a number.
+// n with this many significant digits, as a number.
 function significant(n, digits) {
   const [exact, exponent] = Math.abs(n).toExponential(MOST_DIGITS).split('e');
   const kept = exact.slice(0, digits + 1), rest = exact.slice(digits + 1);  // and the point
@@ -45,10 +45,10 @@ export function real(n, digits = 4) {
   return size >= 1e5 || size < 1e-3 ? short.toExponential().replace('e+', 'e') : short.toString();
 }
 
-// An element of a tensor: integers whole.
+// An element of a tensor; integers with all digits.
 export function element(n, digits) { return Number.isSafeInteger(n) ? String(n) : real(n, digits); }
 
-// JSON in which elements that are integers beyond what a double holds stay as they are written, as text.
+// Parses JSON; integers that do not fit a double stay text.
 const ELEMENTS = new Set(['"min"', '"max"', '"value"', '"values"']);
 export function parseAnswer(text) {
   if (!/[^.\d]\d{16}/.test(text)) return JSON.parse(text);
@@ -61,10 +61,10 @@ export function parseAnswer(text) {
 
 export function bitsText(n) { return n ? fixed(n, n < 10 ? 2 : 1) : '–'; }
 export function shapeText(shape) { return shape.length ? shape.join(' × ') : 'scalar'; }
-// Neither none nor all is said of a share that is not.
+// Shows 0 % and 100 % only if they are exact.
 export function percent(share) { return share > 0 && share < 0.0005 ? '<0.1 %' : share < 1 && share >= 0.9995 ? '>99.9 %' : `${fixed(share * 100, 1)} %`; }
 
-// Both ends of a name say something.
+// Shortens a name in the middle, because both ends matter.
 export function middle(text, most) {
   return text.length <= most ? text : `${text.slice(0, Math.ceil(most / 2) - 1)}…${text.slice(-Math.floor(most / 2))}`;
 }

@@ -1,11 +1,11 @@
-// The values of a tensor as pictures. Of two models there are three, A, B and their difference, which always show the same
-// place: what is done to one is done to all.
+// The values of a tensor as pictures. For two models there are three, A, B and their difference, which always show the
+// same region.
 import {h, put, sheet, picker} from './dom.js';
 import {count, real, element} from './format.js';
 import {valueColour} from './colour.js';
 import {ask, isReport, sorry} from './api.js';
 
-// A side of it: `label`, `tensor` and `of` as requests name them, and whether it is a difference, which has a scale of its own.
+// One side: `label`, `tensor` and `of` as in requests, and whether it is a difference, which has its own scale.
 class Pane {
   constructor(side, heat) {
     Object.assign(this, {side, heat});
@@ -52,7 +52,7 @@ class Pane {
 
   fail(error) { this.answer = null; this.canvas.hidden = true; put(this.scale); put(this.table, sorry(error)); }
 
-  // What is not a number is painted in a colour that no number has.
+  // NaN has a colour that no number has.
   colourOf(cell, most) { return typeof cell === 'string' ? [230, 0, 200] : valueColour(cell === null ? null : most ? cell / most : 0); }
 
   paint(most, view) {
@@ -87,7 +87,7 @@ class Pane {
   }
 }
 
-// Those that are on the page, and perhaps some that were.
+// The pictures on the page, and possibly some that were removed.
 const repainted = new Set();
 addEventListener('repaint', () => {
   for (const heat of repainted) if (heat.element.isConnected) heat.paint(); else repainted.delete(heat);
@@ -114,7 +114,7 @@ export class Heat {
   shown() { return this.panes.find((pane) => pane.answer && pane.answer.width); }
   all() { this.top = this.left = 0; this.bottom = this.right = null; this.load(); }
 
-  // All sides or none: a picture of one place beside one of another would be read wrong.
+  // Updates all sides or none: pictures of different regions next to each other would mislead.
   async load() {
     const turn = ++this.turn, {top, bottom, left, right, by} = this, wide = this.panes.length > 1;
     if (this.asking) this.asking.abort();
@@ -133,7 +133,7 @@ export class Heat {
     let single = false;
     for (const pane of this.panes) if (pane.answer) single = pane.paint(pane.side.differs ? pane.most() : common, this) || single;
     this.single = single;
-    // A report has cells where a server has values.
+    // A report has cells instead of values.
     const limited = this.panes.find((pane) => pane.answer && pane.answer.limit);
     this.limit.hidden = !limited;
     this.limit.textContent = limited ? limited.answer.limit : '';
@@ -172,7 +172,7 @@ export class Heat {
     this.load();
   }
 
-  // By shares of what is seen.
+  // Moves by a share of the visible region.
   move(down, across) {
     const pane = this.shown();
     if (!pane) return;

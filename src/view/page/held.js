@@ -1,5 +1,5 @@
-// What a report holds of the values of tensors (src/view/held_values.hpp): all of a small one, a picture and the corners of others.
-// Pictures and slices are made of that, and say where it ends.
+// The values of tensors in a report (src/view/held_values.hpp): all of a small tensor; a picture and the corners of others.
+// Pictures and slices are made from these, and show where they end.
 import {count} from './format.js';
 
 function bytesOf(text) {
@@ -14,7 +14,7 @@ function numbersOf(text, type) {
   return Array.from({length: view.byteLength / width}, (_, i) => view[READ[type]](i * width, true));
 }
 
-// A number as answers spell it. The shortest text of an f32 is shorter than that of the double it becomes.
+// A number as in answers. The shortest text of an f32 is shorter than that of its double.
 function spelled(value, type) {
   if (typeof value === 'bigint') return Number.isSafeInteger(Number(value)) ? Number(value) : String(value);
   if (Number.isNaN(value)) return 'nan';
@@ -24,20 +24,20 @@ function spelled(value, type) {
   return Number(value.toPrecision(9));
 }
 
-// Cells of the type f16, in as many digits as that holds; FFFF is one of which nothing was read.
+// Cells of type f16, with as many digits as that holds; 0xFFFF is a cell for which nothing was read.
 function cellsOf(grid) {
   const bits = new DataView(bytesOf(grid.cells).buffer), half = Math.trunc(grid.exponent / 2);
   return Array.from({length: bits.byteLength / 2}, (_, i) => {
     const cell = bits.getUint16(i * 2, true), exponent = cell >> 10 & 31, fraction = cell & 1023;
     if (cell === 0xFFFF) return null;
     const size = exponent === 31 ? (fraction ? NaN : Infinity) : exponent ? (1024 + fraction) * 2 ** (exponent - 25) : fraction * 2 ** -24;
-    // In two steps: a power of two may be less than any number.
+    // In two steps, because the power of two itself may underflow.
     const value = (cell & 0x8000 ? -size : size) * 2 ** half * 2 ** (grid.exponent - half), short = Number(value.toPrecision(exponent ? 3 : fraction > 63 ? 2 : 1));
     return spelled(Number.isFinite(short) ? short : value, 'f64');
   });
 }
 
-// Where cell `i` begins in a run of `size`, as the server counts.
+// The index at which cell `i` begins in a run of `size`, as on the server.
 function edge(size, cells, i) { return Math.floor(size / cells) * i + Math.floor(size % cells * i / cells); }
 
 // The cells that [low, high) touches; at least eight, if there are so many.
@@ -51,7 +51,7 @@ function touched(size, cells, low, high) {
   return [first, last];
 }
 
-// Of two cells the one of the larger magnitude; one that is not a number is what somebody looks for.
+// The cell of larger magnitude; NaN wins, so that it is visible.
 function heavier(a, b) {
   if (typeof a === 'number' && typeof b === 'number') return Math.abs(a) >= Math.abs(b) ? a : b;
   if (a === null || b === null) return a === null ? b : a;
@@ -72,7 +72,7 @@ function reduced({cells, width: wide}, [top, bottom], [left, right], height, wid
   return out;
 }
 
-// The part of a picture that was asked for, in whole cells of what there is.
+// The requested part of a picture, in whole cells.
 export function pictureOf(level, {top, bottom, left, right, height, width}) {
   const {rows, columns} = level;
   if (!rows || !columns) return {rows, columns, top: 0, bottom: rows, left: 0, right: columns, height: 0, width: 0, by: 'max', exact: true, cells: [], read: 0};
@@ -83,7 +83,7 @@ export function pictureOf(level, {top, bottom, left, right, height, width}) {
     limit: level.single ? undefined : `The report holds this tensor as ${count(level.height)} × ${count(level.width)} cells, and zooms as far as those go; \`tare view\` goes on to single values.`};
 }
 
-// 0, :8, ::2, -1, ..., None, [0, 1]: as in NumPy, and as the server reads them. Of each axis of the result where it starts, its step and its length.
+// Parses 0, :8, ::2, -1, ..., None, [0, 1] as NumPy and the server do. Returns the start, step and length of each axis.
 export function parseSlice(text, shape) {
   const wrong = (why) => { throw new Error(`${why}; slices are written as in NumPy: 0, :8, ::2, -1, ...`); };
   const inner = /^\s*\[([^\]]*)\]\s*$/.exec(text), bare = inner ? inner[1] : text;
@@ -119,7 +119,7 @@ export function parseSlice(text, shape) {
 
 const MOST_VALUES = 4096;
 
-// The values of a slice, by `at(row, column)`, which has nothing for what is not held.
+// The values of a slice, from `at(row, column)`, which returns nothing for values that are not in the report.
 export function sliceOf(text, held, at) {
   const {shape, columns} = held, axes = parseSlice(text, shape), result = axes.filter((axis) => !axis.dropped).map((axis) => axis.size);
   const strides = shape.map((_, i) => shape.slice(i + 1).reduce((a, b) => a * b, 1)), all = axes.reduce((product, axis) => product * axis.size, 1);
@@ -134,13 +134,13 @@ export function sliceOf(text, held, at) {
   return {slice: text, shape: result, elements: all, values, complete: all <= MOST_VALUES, read: 0};
 }
 
-// Whose values are all there, as a picture of single values and as a function of the place.
+// A tensor with all values, as a picture of single values and as a function of the position.
 export function wholeOf(held) {
   const raw = numbersOf(held.values, held.type), values = raw.map((value) => spelled(value, held.type)), whole = held.type === 'i64' || held.type === 'u64';
   return {...held, height: held.rows, width: held.columns, cells: whole ? raw.map(Number) : values, exact: true, single: true, at: (row, column) => values[row * held.columns + column]};
 }
 
-// Cells are rounded, so that even one of a single element is not the element.
+// Cells are rounded, so even the cell of a single element differs from the element.
 export function gridOf(held) { return {...held, cells: cellsOf(held), single: false}; }
 
 export function cornersOf(held) {
@@ -158,14 +158,14 @@ const minus = (b, a) => {
   return a === undefined || b === undefined ? undefined : spelled(number(b) - number(a), 'f64');
 };
 
-// The second minus the first, of what is held of both.
+// The second minus the first, as far as the report has both.
 export function differenceOf(a, b) {
   const at = (row, column) => minus(b.at(row, column), a.at(row, column));
   if (a.rows !== b.rows || a.columns !== b.columns) return null;
   return a.single && b.single ? {...a, cells: a.cells.map((cell, i) => minus(b.cells[i], cell)), at} : {...a, single: false, at};
 }
 
-// In words, what of a tensor a slice may ask for.
+// Describes which values a slice can select.
 export function heldWords(held) {
   if (held.single) return 'every value';
   const spans = (low, size) => [...new Set(held.blocks.map((block) => block[low]))].sort((x, y) => x - y).map((from) => { const to = from + held.blocks[0][size] - 1; return from === to ? count(from) : `${count(from)} to ${count(to)}`; }).join(' and ');

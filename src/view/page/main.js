@@ -1,4 +1,4 @@
-// Which view is shown, the theme, keys, and what happens when the model is opened again.
+// Selects the view and the theme, handles keys, and reopens the model.
 import {h, put, visible} from './dom.js';
 import {ask, sorry} from './api.js';
 import {overviewView} from './overview.js';
@@ -30,7 +30,7 @@ function placeNow() {
   return {...Object.fromEntries(new URLSearchParams(query || '')), view: known ? view : 'overview', tensor: tensor === '' ? undefined : tensor};
 }
 
-// A tensor that is chosen stays so: the other model's counterpart is shown.
+// The selected tensor stays selected: the other model's counterpart is shown.
 function sideChoice(place) {
   if (state.models.length < 2 || place.view === 'compare' || place.view === 'overview') return null;
   const follow = async (event, of) => {

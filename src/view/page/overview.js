@@ -1,4 +1,4 @@
-// What the model is, what takes how much, which layers differ, what lies where.
+// The summary of the model: sizes, differences between layers, the map of the file.
 import {h, s, put, say, sheet, choice, picker, facts} from './dom.js';
 import {bytes, count, many, rough, bitsText, percent} from './format.js';
 import {typeColour, bitsColour, chip} from './colour.js';
@@ -35,12 +35,12 @@ function typesTable(model) {
 }
 
 const kept = {colour: 'type'};
-// What to draw again, as long as it is on the page.
+// What to redraw, as long as it is on the page.
 const recoloured = new Map();
 addEventListener('recolour', () => { for (const [area, draw] of recoloured) if (area.isConnected) draw(); else recoloured.delete(area); });
 function onRecolour(area, draw) {
   for (const other of recoloured.keys()) if (!other.isConnected) recoloured.delete(other);
-  queueMicrotask(() => recoloured.set(area, draw));  // once it is there
+  queueMicrotask(() => recoloured.set(area, draw));  // once it is on the page
 }
 const colourOf = (entry) => kept.colour === 'type' ? (entry.type === 'mixed' ? '#b3b8c2' : typeColour(entry.type)) : bitsColour(entry.bits);
 
@@ -48,7 +48,7 @@ function describe(tile) {
   return `${tile.under || tile.label}: ${bytes(tile.bytes)}, ${many(tile.tensors, 'tensor')}, ${tile.type === 'mixed' ? 'several types' : tile.type}, ${bitsText(tile.bits)} bits per weight`;
 }
 
-// What is looked into in one of two treemaps is looked into in the other, if it is there; so with the cells of layers.
+// Opening a group in one of two treemaps opens it in the other, if it exists; the same for the cells of layers.
 class Link {
   constructor() { this.members = []; }
   join(follow) { this.members.push(follow); return (...what) => this.members.forEach((member) => member !== follow && member(...what)); }
@@ -83,7 +83,7 @@ function treemapSheet(side, link) {
     put(area, picture);
     put(path, under && [h('button', {class: 'plain', type: 'button', onclick: up}, '↑ up'), ' ', h('span', {class: 'mono'}, under)]);
   }
-  // A report has one picture: what is in a part of it, as large as the whole.
+  // A report has one picture; a part of it is enlarged to full size.
   function cropped(answer, where) {
     const whole = answer.tiles.find((tile) => tile.under === where && tile.tensor === null);
     if (!whole) return {...answer, tiles: []};
@@ -109,7 +109,7 @@ function treemapSheet(side, link) {
   return whole;
 }
 
-// Layers and roles. One cell is in the order of tabs; arrow keys reach the others.
+// Layers and roles. One cell is in the tab order; arrow keys reach the others.
 function layersSheet(side, link) {
   const area = h('div', {class: 'wide'}), reading = h('div', {class: 'reading'});
   let answer, marked;
@@ -146,7 +146,7 @@ function layersSheet(side, link) {
   return sheet('Layers', [h('span', {class: 'small quiet'}, '● differs from most')], area, reading);
 }
 
-// The file as a band. It is zoomed by its buttons, by + and -, and moved by the arrow keys.
+// The file as a band. Its buttons, + and - zoom it; the arrow keys move it.
 function mapSheet(model, side, start) {
   const area = h('div', {}), reading = h('div', {class: 'reading'}), words = h('p', {class: 'small quiet'});
   let file = start ? start.file : 0, size = 1, from = 0, to = null;
@@ -197,7 +197,7 @@ function factsSheet(model) {
   ];
 }
 
-// Of two models everything twice, side by side.
+// For two models, everything is shown twice, side by side.
 export function overviewView(state, place) {
   const tiles = new Link(), cells = new Link(), two = state.models.length > 1;
   const start = (side) => place.offset !== undefined && (place.of === 'b') === (side === 'b') ? {file: Number(place.file || 0), offset: Number(place.offset)} : null;

@@ -7,7 +7,7 @@ import {ask, work, isReport, heldValues, sorry} from './api.js';
 import {heldWords} from './held.js';
 import {Heat} from './heat.js';
 
-// Of a tensor that both models have: which of the two, or their difference.
+// For a tensor that both models have: one of the two, or their difference.
 const whichSide = (sides, chosen, change) => sides.length > 1 && choice('Of', sides.map((side) => [side.of, side.label]), chosen.of, (of) => change(sides.find((side) => side.of === of)));
 
 function distributionSheet(sides, begin, heat, signal) {
@@ -55,7 +55,7 @@ function distributionSheet(sides, begin, heat, signal) {
     try {
       const answer = await ask('numbers', {tensor: side.tensor, of: side.of, all: isReport ? undefined : 1}, 'GET', signal);
       if (here !== turn) return;
-      // It is being looked at already: a sample until that is done.
+      // The work is already running: show a sample until it is done.
       draw(answer.done ? answer : await ask('numbers', {tensor: side.tensor, of: side.of}, 'GET', signal));
     } catch (error) { if (here === turn) { put(words, sorry(error)); put(area); put(places); put(norms); } }
   }
@@ -100,7 +100,7 @@ function fieldOf(field, i, several) {
     field.values.length > 0 && h('div', {class: 'mono small quiet', style: {overflowWrap: 'anywhere'}}, `= ${field.values.slice(0, 48).map((v) => element(v)).join(' ')}${field.values.length > 48 ? ' …' : ''}`));
 }
 
-// The names of the formula, for the first weights, and what they come to.
+// The terms of the formula for the first weights, and the results.
 function termsTable(answer) {
   const weights = Math.min(answer.values.length, 16);
   const line = (name, values) => h('tr', {}, h('th', {scope: 'row', class: 'mono'}, name), values.length === 1 ? h('td', {colspan: weights, style: {textAlign: 'left'}}, element(values[0], 6)) : values.slice(0, weights).map((value) => h('td', {}, element(value, 5))));
@@ -125,11 +125,11 @@ function storageSheet(answer) {
   Object.keys(answer.attributes).length > 0 && [h('h3', {style: {margin: '14px 0 4px'}}, 'Attributes'), h('pre', {}, JSON.stringify(answer.attributes, null, 2))]);
 }
 
-// `signal`: another one is looked at by now.
+// `signal`: aborted when another tensor is selected.
 export async function tensorDetail(state, place, signal) {
   const side = place.of === 'b' ? 'b' : undefined, tensor = place.tensor;
   const answer = await ask('tensor', {tensor, of: side}, 'GET', signal), item = answer.item, other = answer.others[0];
-  // A, B and their difference, as they are compared: by the first model's number.
+  // A, B and their difference, as they are compared, by the number in the first model.
   const number = String(item.tensor), first = other && (side ? other : item), second = other && (side ? item : other);
   const sides = !other ? [{label: '', tensor: number, of: side}] : ['left', 'right', 'error'].map((of, i) => ({of, tensor: String(first.tensor), label: ['A', 'B', 'B − A'][i], what: [first.type, second.type, ''][i], differs: i === 2}));
   const begin = sides.find((entry) => entry.of === (place.of === 'error' ? 'error' : side ? 'right' : 'left')) || sides[0];

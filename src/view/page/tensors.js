@@ -1,4 +1,4 @@
-// The list of tensors, as rows or as a tree, and the one that is chosen.
+// The list of tensors, as table rows or as a tree, and the selected tensor.
 import {h, put, say, picker, choice, later} from './dom.js';
 import {bytes, count, many, middle, shapeText} from './format.js';
 import {chip, typeColour} from './colour.js';
@@ -91,7 +91,7 @@ export function tensorsView(state, place) {
       if (!signal.aborted) put(detail, made);
     } catch (error) { if (!signal.aborted) put(detail, sorry(error)); }
   }
-  // Nobody looks at the tensor any more: nothing need be read for it.
+  // The tensor is no longer shown, so reading for it stops.
   whole.leave = () => { if (looking) looking.abort(); };
   whole.show = show;
   queueMicrotask(load);

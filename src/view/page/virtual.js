@@ -1,10 +1,10 @@
-// A list of any length: only the rows that are seen exist. Rows come in pages, which `load(from, count)` fetches.
+// A list of any length, in which only the visible rows exist. `load(from, count)` fetches pages of rows.
 import {h, put} from './dom.js';
 
 const PAGE = 100;
 
 export class Rows {
-  // `draw(row, index)` makes an element's children; `open(row)` is called for the one that is chosen.
+  // `draw(row, index)` makes an element's children; `open(row)` is called for the selected row.
   constructor({label, height, load, draw, open, flat}) {
     Object.assign(this, {height, load, draw, open, flat});
     this.tall = h('div', {class: 'tall'});
@@ -26,7 +26,7 @@ export class Rows {
     this.shown = new Map();
     this.turn = (this.turn || 0) + 1;
     put(this.tall);
-    // Browsers end somewhere near 30 million pixels; beyond, rows overlap pixels and the scroll bar is coarse.
+    // Browsers limit elements to about 30 million pixels; beyond that, several rows share a pixel of the scroll bar.
     this.scale = Math.max(1, found * this.height / 2e7);
     this.tall.style.height = `${found * this.height / this.scale}px`;
   }

@@ -7,7 +7,7 @@ import {Rows} from './virtual.js';
 const sought = {search: '', type: '', what: 'tokens'};
 const TYPES = ['normal', 'unknown', 'control', 'user_defined', 'unused', 'byte', 'bos', 'eos', 'pad'];
 
-// White space is seen: a token is its bytes.
+// Makes white space visible, because a token is its bytes.
 function shownToken(text) { return h('b', {}, text.replace(/\n/g, '⏎').replace(/\t/g, '⇥').replace(/ /g, '·')); }
 
 export function vocabularyView(state, place) {

@@ -1,4 +1,4 @@
-// alt.qint8 and alt.qint4: codes and values checked against plain arithmetic, one element at a time.
+// alt.qint8 and alt.qint4: codes and values compared with plain arithmetic, one element at a time.
 #include <cmath>
 #include <limits>
 #include <random>
@@ -24,7 +24,7 @@ std::vector<float> gaussian(std::size_t count, unsigned seed) {
 
 double parameter(const Tensor& tensor, std::string_view key) { return *tensor.attributes.find(key)->get<double>(); }
 
-// Without a search unless it is asked for: scales are then what the page says.
+// Without a search by default, so that scales are those of the document.
 Tensor encode(const Tensor& tensor, const std::string& method, bool range = false, bool fast = true) {
   return find_codec_by_method(method)->encode(tensor, {.method = method, .threads = 2, .fast = fast, .range = range});
 }
@@ -34,7 +34,7 @@ std::vector<float> decoded(const Tensor& tensor) {
   return tensor.values<float>();
 }
 
-// The code of element i as a number, straight from the payload.
+// The code of element i as a number, directly from the payload.
 int code_at(const Tensor& tensor, const Bytes& payload, std::size_t i) {
   const bool range = parameter(tensor, "max") > parameter(tensor, "min");
   if (!*tensor.attributes.find("packed")->get<bool>()) {
@@ -94,7 +94,7 @@ TEST(AltQuant, CodesAndValuesAreWhatThePageSays) {
 }
 
 TEST(AltQuant, HalvesAreRoundedAwayFromZero) {
-  // delta is 1: 127 is the largest.
+  // delta is 1, because the largest is 127.
   const Tensor coded = encode(matrix({127, 0.5F, -0.5F, 1.5F, -2.5F, 0.49F}, {2, 3}), "qint8");
   EXPECT_EQ(parameter(coded, "delta"), 1.0);
   EXPECT_EQ(decoded(coded), (std::vector<float>{127, 1, -1, 2, -3, 0}));

@@ -1,5 +1,5 @@
-// Encoding to ggml's types: blocks whose bytes are known, what is lost on weights as models have them, and the same bytes on
-// every SIMD target.
+// Encoding to ggml's types: blocks with known bytes, the loss on realistic weights, and the same bytes on every SIMD
+// target.
 #include "codecs/ggml/encode.hpp"
 
 #include <gtest/gtest.h>
@@ -23,8 +23,8 @@ using codec::mcf::payload_of;
 using codec::mcf::weights;
 using codec::mcf::Weights;
 
-// Relative rms errors of ggml's own encoders, without importance (llama.cpp b21e4de745), on Gaussian and Student-t weights
-// with 5 degrees of freedom; for Laplace weights ours, rounded up.
+// Relative rms errors of ggml's own encoders, without importance (llama.cpp b21e4de745), on Gaussian weights and on
+// Student-t weights with 5 degrees of freedom. For Laplace weights: ours, rounded up.
 struct Expected {
   std::string_view method;
   double gaussian, student, laplace;
@@ -63,7 +63,7 @@ Tensor encoded(std::string_view method, std::span<const float> values, std::uint
   return result;
 }
 
-// Of one row, with and without a search, which must be the same.
+// Encodes one row with and without a search, which must give the same bytes.
 Bytes only_bytes(std::string_view method, const std::vector<float>& row) {
   const Bytes fast = payload_of(encoded(method, row, row.size(), {.fast = true}));
   EXPECT_TRUE(payload_of(encoded(method, row, row.size())) == fast) << method;
@@ -90,7 +90,7 @@ double relative_error(std::span<const float> values, std::span<const float> foun
 }
 
 std::vector<float> student_weights(std::size_t count) {
-  // A normal number over the root of the mean of five squares of such.
+  // A normal number divided by the root of the mean of the squares of five others.
   const std::vector<float> normal = weights(Weights::gaussian, 6 * count, 3);
   std::vector<float> out(count);
   for (std::size_t i = 0; i < count; ++i) {
@@ -101,8 +101,8 @@ std::vector<float> student_weights(std::size_t count) {
   return out;
 }
 
-// Every code in turn under d = 1/4: the extreme weight is 1/4 of the lowest code, which gives that scale back, and every
-// other weight is a whole number of it.
+// Uses every code with d = 1/4: the extreme weight is 1/4 of the lowest code, which gives that scale, and every other
+// weight is a multiple of it.
 TEST(GgmlEncode, OneScaleByHand) {
   struct Case {
     std::string_view method;
@@ -111,7 +111,7 @@ TEST(GgmlEncode, OneScaleByHand) {
   for (const auto& [method, lowest, codes] : {Case{"q4_0", -8, 16}, Case{"q5_0", -16, 32}, Case{"q8_0", -127, 255}}) {
     std::vector<float> row(256);
     for (int i = 0; i < 256; ++i) row[i] = static_cast<float>(lowest + (i * 11) % codes) / 4;
-    // Each block of 32 has the extreme.
+    // Each block of 32 contains the extreme.
     for (int i = 0; i < 256; i += 32) row[i] = static_cast<float>(lowest) / 4;
     const Bytes bytes = only_bytes(method, row);
     EXPECT_EQ(load_le<std::uint16_t>(bytes.data()), 0x3400) << method;  // 2^-2
@@ -128,7 +128,7 @@ TEST(GgmlEncode, OneScaleByHand) {
   EXPECT_EQ(load_le<std::uint16_t>(only_bytes("q4_0", row).data()), 0xB400);
 }
 
-// From -3 to -3 + 1/8 * highest in steps of 1/8: d = (max - min) / highest = 1/8, the minimum is -3.
+// From -3 to -3 + 1/8 * highest in steps of 1/8: d = (max - min) / highest = 1/8, and the minimum is -3.
 TEST(GgmlEncode, AScaleAndAMinimumByHand) {
   for (const auto& [method, codes] : {std::pair("q4_1", 16), std::pair("q5_1", 32)}) {
     std::vector<float> row(64);
@@ -137,14 +137,14 @@ TEST(GgmlEncode, AScaleAndAMinimumByHand) {
     EXPECT_EQ(load_le<std::uint16_t>(bytes.data()), 0x3000) << method;      // 2^-3
     EXPECT_EQ(load_le<std::uint16_t>(bytes.data() + 2), 0xC200) << method;  // -3
     expect_weights(method, bytes, row);
-    // A minimum above 0 is as good as any other.
+    // A positive minimum works as well.
     for (float& weight : row) weight += 8;
     expect_weights(method, only_bytes(method, row), row);
   }
 }
 
-// d = 1/64 and dmin = 1/32 times whole numbers up to the largest, part by part; every part has codes 0 and `highest`, so
-// that max - min and min give its scale and minimum back, and the largest of those, over `largest`, d and dmin.
+// d = 1/64 and dmin = 1/32 times integers up to the largest, per part. Every part has codes 0 and `highest`, so that
+// max - min and min give its scale and minimum, and the largest of those, divided by `largest`, give d and dmin.
 TEST(GgmlEncode, ScalesAndMinimumsOfPartsByHand) {
   struct Case {
     std::string_view method;
@@ -167,7 +167,7 @@ TEST(GgmlEncode, ScalesAndMinimumsOfPartsByHand) {
   }
 }
 
-// d = 1/64 times whole numbers from the lowest up, part by part; every part has the lowest code (of IQ4_XS: -127).
+// d = 1/64 times integers from the lowest up, per part; every part has the lowest code (IQ4_XS: -127).
 TEST(GgmlEncode, ScalesOfPartsByHand) {
   struct Case {
     std::string_view method;
@@ -189,7 +189,7 @@ TEST(GgmlEncode, ScalesOfPartsByHand) {
   }
 }
 
-// Values of the tables themselves, times 1/4.
+// The values of the tables themselves, times 1/4.
 TEST(GgmlEncode, TablesByHand) {
   std::vector<float> row(32);
   for (std::size_t i = 0; i < 32; ++i) row[i] = static_cast<float>(kTable[i * 5 % 16] / 4);
@@ -215,7 +215,8 @@ TEST(GgmlEncode, LosesNoMoreThanGgmlAndNoMoreThanFast) {
       const Tensor searched = encoded(expected.method, samples[i], kColumns, {.report = report});
       const double error = relative_error(samples[i], searched.values<float>());
       EXPECT_LE(error, most) << expected.method << ", sample " << i;
-      EXPECT_GE(error, most / 2) << expected.method << ", sample " << i;  // far better would be a mistake of this test
+      // A much lower error would indicate a mistake in this test.
+      EXPECT_GE(error, most / 2) << expected.method << ", sample " << i;
       const Tensor fast = encoded(expected.method, samples[i], kColumns, {.fast = true});
       EXPECT_LE(error, relative_error(samples[i], fast.values<float>())) << expected.method << ", sample " << i;
       EXPECT_NEAR(std::sqrt(report->squared_error / report->squared_sum), error, 1e-9);
@@ -234,7 +235,7 @@ TEST(GgmlEncode, ImportanceLowersTheErrorThatItWeighs) {
     EXPECT_LT(relative_error(values, weighted, importance), relative_error(values, plain, importance))
         << expected.method;
     EXPECT_TRUE(find_codec_by_method(expected.method)->weighted) << expected.method;
-    // All alike is as if there were none; nothing at all leaves blocks that are as sound as any.
+    // Equal importance is the same as none; zero importance still gives valid blocks.
     const auto payload = [&](const How& options) {
       return payload_of(encoded(expected.method, values, kColumns, options));
     };
@@ -244,7 +245,8 @@ TEST(GgmlEncode, ImportanceLowersTheErrorThatItWeighs) {
   }
 }
 
-// Zeros, subnormal and tiny weights, outliers, weights near the ends of f16, ties; in rows of odd numbers of blocks.
+// Zeros, subnormal and tiny weights, outliers, weights near the limits of f16, ties; in rows with odd numbers of
+// blocks.
 TEST(GgmlEncode, TheSameBytesOnEverySimdTarget) {
   constexpr std::size_t kColumns = 768, kRows = 13;
   const std::vector<float> values = weights(Weights::odd, kRows * kColumns, 6);
@@ -265,7 +267,7 @@ TEST(GgmlEncode, ZerosAreExactAndSmallWeightsAreNotLost) {
       const std::vector<float> zeros(256);
       const Tensor tensor = encoded(expected.method, zeros, 256, {.fast = fast});
       for (const float value : tensor.values<float>()) ASSERT_EQ(std::bit_cast<std::uint32_t>(value), 0U);
-      // Below f16's normal numbers as scales; 127 steps of 2^-24 are the coarsest scale of Q8_0.
+      // The scales are below f16's normal numbers; 127 steps of 2^-24 are the coarsest scale of Q8_0.
       std::vector<float> small = weights(Weights::gaussian, 256, 8);
       for (float& weight : small) weight *= 0x1p-8F;
       const auto back = encoded(expected.method, small, 256, {.fast = fast}).values<float>();
@@ -297,7 +299,7 @@ TEST(GgmlEncode, RefusesWhatItCannotHold) {
       return rule_of([&] { (void)payload_of(encoded(method, values, 512, options)); });
     };
     for (const bool fast : {true, false}) {
-      // MXFP4's exponent has room for every f32.
+      // MXFP4's exponent covers every f32.
       EXPECT_EQ(rule(-1e9F, {.fast = fast}), method == "mxfp4" ? "" : "ggml.overflow") << method;
       EXPECT_EQ(rule(3e38F, {.fast = fast}), method == "mxfp4" ? "" : "ggml.overflow") << method;
       EXPECT_EQ(rule(3e38F, {.fast = fast, .clip = std::pair(-1.0F, 1.0F)}), "") << method;

@@ -1,5 +1,5 @@
-// ggml's block types: every weight of random blocks by the formula of its type, one element at a time in double precision,
-// and what a row of the table promises. tests/codecs/ggml/interop.py compares with the package that ggml's authors publish.
+// ggml's block types: every weight of random blocks by the formula of its type, one element at a time in double
+// precision, and the promises of a table row. tests/codecs/ggml/interop.py compares with the package of ggml's authors.
 #include <cmath>
 #include <cstring>
 #include <random>
@@ -29,13 +29,13 @@ TEST(Ggml, EveryTypeByItsFormula) {
     ASSERT_EQ(found.size(), kRows * kBlocks * type.weights);
     for (std::size_t i = 0; i < found.size(); ++i) {
       const double expected = type.value({payload.data() + i / type.weights * type.bytes}, i % type.weights);
-      // Sums of two products are rounded in f32.
+      // Sums of two products are rounded to f32.
       ASSERT_NEAR(found[i], expected, std::max(std::fabs(expected), 1.0) * 1e-6) << i;
     }
   }
 }
 
-// Digests of what the package `gguf` (0.19) makes of the same bytes: codewords have no formula.
+// Digests of what the package `gguf` (0.19) decodes from the same bytes, because codewords have no formula.
 TEST(Ggml, CodewordsAreThoseOfThePackage) {
   struct Golden {
     std::string_view layout;
@@ -78,7 +78,7 @@ TEST(Ggml, EveryTypeIsInTheTableOnce) {
   for (const Type& type : kTypes) EXPECT_NE(find_codec(type.layout), nullptr) << type.layout;
 }
 
-// Whole chunks of 256 weights and what is left of one, on every SIMD target, against the function of the type.
+// Whole and partial chunks of 256 weights, on every SIMD target, compared with the function of the type.
 TEST(Ggml, EverySimdTargetDecodesTheSameBits) {
   for (std::size_t i = 0; i < std::size(kTypes); ++i) {
     SCOPED_TRACE(kTypes[i].layout);
@@ -96,7 +96,7 @@ TEST(Ggml, EverySimdTargetDecodesTheSameBits) {
   }
 }
 
-// Any bytes at all: scales that are infinite or not a number, too. Which NaN it is, is the processor's choice.
+// Arbitrary bytes, including scales that are infinite or NaN. The bits of a NaN depend on the processor.
 TEST(Ggml, EverySimdTargetDecodesAnyBytes) {
   std::mt19937 random(7);
   for (std::size_t i = 0; i < std::size(kTypes); ++i) {

@@ -13,7 +13,7 @@
 
 namespace tare::testing::ggml {
 
-// A block, and what its bytes are.
+// A block, with access to its fields.
 struct Block {
   const std::byte* bytes;
 
@@ -21,7 +21,7 @@ struct Block {
   int i8(std::size_t at) const { return std::to_integer<std::int8_t>(bytes[at]); }
   unsigned u16(std::size_t at) const { return u8(at) | u8(at + 1) << 8; }
   double f16(std::size_t at) const { return static_cast<double>(f16_to_f32(static_cast<std::uint16_t>(u16(at)))); }
-  // Of 32 codes of 4 bits: weight i in the low half of byte i, weight i + 16 in the high one.
+  // The 4-bit code of weight i of 32: in the low half of byte i, or for i >= 16 in the high half of byte i - 16.
   unsigned half(std::size_t at, std::size_t i) const { return i < 16 ? u8(at + i) & 15 : u8(at + i - 16) >> 4; }
   unsigned bit(std::size_t at, std::size_t i) const { return u8(at + i / 8) >> (i % 8) & 1; }
 };
@@ -33,30 +33,30 @@ inline double e2m1(unsigned code) {
   return (code & 8) != 0 ? -kMagnitudes[code & 7] : kMagnitudes[code & 7];
 }
 
-// What k-quants share: the scale and the minimum of part k in 12 bytes.
+// Shared by k-quants: the scale and the minimum of part k in 12 bytes.
 inline double k_scale(const Block& b, std::size_t at, std::size_t k) {
   return k < 4 ? b.u8(at + k) % 64 : b.u8(at + k + 4) % 16 + 16 * (b.u8(at + k - 4) / 64);
 }
 inline double k_minimum(const Block& b, std::size_t at, std::size_t k) {
   return k < 4 ? b.u8(at + k + 4) % 64 : b.u8(at + k + 4) / 16 + 16 * (b.u8(at + k) / 64);
 }
-// Two bits of weight i in 64 bytes.
+// The two bits of weight i in 64 bytes.
 inline int two_bits(const Block& b, std::size_t at, std::size_t i) {
   return static_cast<int>(b.u8(at + 32 * (i / 128) + i % 32) >> (2 * (i % 128 / 32)) & 3);
 }
 
-// Value i % width of a codeword; `signs`: of the weights from the codeword's first on.
+// Value i % width of a codeword; `signs` are those of the weights from the codeword's first on.
 template <typename Word>
 double value_of(Word codeword, unsigned signs, std::size_t i) {
   const auto magnitude = static_cast<double>(codeword >> (8 * (i % sizeof(Word))) & 255);
   return (signs >> (i % 8) & 1) != 0 ? -magnitude : magnitude;
 }
 inline unsigned even(unsigned seven) { return codec::ggml::even_signs(seven); }
-// -1, 0 or 1, and an eighth more or less.
+// -1, 0 or 1, plus or minus an eighth.
 inline double third_of(unsigned code, bool less, std::size_t i) {
   return static_cast<std::int8_t>(codec::ggml::kIq1Grid[code] >> (8 * (i % 8)) & 255) / 8.0 + (less ? -0.125 : 0.125);
 }
-// The half in the top bits of four numbers.
+// The f16 in the top bits of four numbers.
 inline double spread_half(const Block& b) {
   const unsigned bits = b.u16(48) >> 12 | (b.u16(50) >> 12) << 4 | (b.u16(52) >> 12) << 8 | (b.u16(54) >> 12) << 12;
   return static_cast<double>(f16_to_f32(static_cast<std::uint16_t>(bits)));
@@ -65,7 +65,7 @@ inline double spread_half(const Block& b) {
 struct Type {
   std::string_view layout;
   std::size_t weights, bytes;
-  std::vector<std::size_t> halves;  // where a half must be finite
+  std::vector<std::size_t> halves;  // offsets of f16 that must be finite
   double (*value)(const Block&, std::size_t);
 };
 
@@ -242,7 +242,7 @@ inline const Type kTypes[] = {
      }},
 };
 
-// Any bits, but for scales: those are finite and neither tiny nor huge.
+// Random bits, but with finite scales that are neither tiny nor huge.
 inline Bytes random_blocks(const Type& type, std::size_t count) {
   std::mt19937 random(static_cast<unsigned>(type.bytes));
   Bytes bytes(type.bytes * count);

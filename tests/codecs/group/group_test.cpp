@@ -1,4 +1,4 @@
-// quantized_group: what is refused, reported, decoded and encoded.
+// quantized_group: refusals, findings, decoding and encoding.
 #include <gtest/gtest.h>
 #include <rapidcheck.h>
 
@@ -62,7 +62,7 @@ TEST(ZtGroup, Check) {
   }
 }
 
-// Carried as they are, whatever their sizes, and not decoded.
+// Carried unchanged, whatever their sizes, and not decoded.
 TEST(ZtGroup, UnknownParametersAreCarried) {
   const Tensor good = group({2, 5}, 4, 2, {1}, {}, {});
   const auto expect_carried = [](const Tensor& tensor) {
@@ -175,7 +175,7 @@ TEST(ZtGroupEncode, ZeroAndConstantGroups) {
 }
 
 TEST(ZtGroupEncode, TinyWeightsDoNotOutgrowTheirCodes) {
-  // The exact scale lies between two subnormals of f16: rounded down, the largest weight would be cut off.
+  // The exact scale is between two subnormal f16 numbers: rounded down, the largest weight would be clipped.
   for (const double scale : {1.4 * 0x1p-24, 0.3 * 0x1p-24, 7.49 * 0x1p-24}) {
     const auto high = static_cast<float>(15 * scale);
     const Tensor coded = encode(dense("w", {1, 2}, DType::f32, Blob::memory(packed<float>({high, 0}))), "group4");

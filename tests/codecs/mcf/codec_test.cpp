@@ -1,5 +1,5 @@
-// The rows of MCF's methods in the table of codecs: geometry, what check and verify say, decoding in parts, row
-// arithmetic over every kind of source.
+// The rows of MCF's methods in the table of codecs: geometry, check and verify, decoding in parts, products of rows
+// from every kind of source.
 #include <gtest/gtest.h>
 #include <rapidcheck.h>
 #include <unistd.h>
@@ -34,7 +34,7 @@ Tensor coded(std::string_view layout, Shape shape, Blob payload, Domain domain =
   return tensor;
 }
 
-// A sound payload: codes in [-qmax, qmax], zero padding.
+// A valid payload: codes in [-qmax, qmax], zero padding.
 Bytes sound_payload(const Geometry& g, unsigned seed) {
   std::mt19937 random(seed);
   Bytes payload(static_cast<std::size_t>(g.bytes));
@@ -62,7 +62,7 @@ Geometry geometry(std::string_view method, const Shape& shape, Domain domain = D
 }
 
 TEST(McfLayout, RegionsLieWhereTheDocumentSays) {
-  // 3 rows of 300: 10 blocks, 2 super-blocks in a row.
+  // 3 rows of 300 columns: 10 blocks and 2 super-blocks per row.
   const Geometry k3 = geometry("k3", {3, 300});
   EXPECT_EQ(k3.scales.size, 12u);  // 3 * 2 f16
   EXPECT_EQ(k3.sub_scales.offset, 64u);
@@ -74,7 +74,7 @@ TEST(McfLayout, RegionsLieWhereTheDocumentSays) {
   EXPECT_EQ(q8.scales.size, 80u);
   EXPECT_EQ(q8.codes.offset, 128u);
   EXPECT_EQ(q8.bytes, 128u + 4 * 320);
-  // A region that ends on a boundary has no padding behind it: 32 blocks of f16 are 64 bytes.
+  // A region that ends at a boundary has no padding after it: 32 blocks of f16 are 64 bytes.
   EXPECT_EQ(geometry("q4", {1, 1024}).codes.offset, 64u);
   EXPECT_EQ(geometry("int4", {3, 5}).bytes, 64u + 8);
   EXPECT_EQ(geometry("int8", {3, 5}, Domain::activations).bytes, 128u + 15);
@@ -104,7 +104,7 @@ TEST(McfLayout, NothingWraps) {
     EXPECT_FALSE(geometry_of(method, Domain::weights, {huge, huge}, &why));
     EXPECT_EQ(why.rule, "quant.too_large");
   }
-  // 2^64 - 1 codes of a byte, and the scale in front of them.
+  // 2^64 - 1 codes of one byte, plus the scale before them.
   EXPECT_FALSE(geometry_of(*find_method("int8"), Domain::weights, {~std::uint64_t{0}}, &why));
   EXPECT_EQ(why.rule, "quant.too_large");
   // Each row is padded to 32 columns.
@@ -167,8 +167,8 @@ TEST(McfCodec, SoundPayloadsVerify) {
     }
 }
 
-// Changes one byte of a sound payload and expects exactly that rule, with the offset of that byte or of the number that it
-// is the last byte of.
+// Changes one byte of a valid payload and expects exactly that rule, with the offset of that byte or of the number that
+// it is the last byte of.
 void expect_rule(std::string_view method, const Shape& shape, std::uint64_t offset, int byte, const std::string& rule,
                  const std::string& words, Domain domain = Domain::weights) {
   Bytes payload = sound_payload(geometry(method, shape, domain), 3);
@@ -191,7 +191,7 @@ TEST(McfCodec, VerifyReportsEachRule) {
   expect_rule("k4", {3, 300}, k4.scales.offset + 7, 0x7C, "quant.scale", "row 1, columns from 256");
   expect_rule("k4", {3, 300}, k4.scales.end(), 1, "quant.padding", "byte 12 of the payload");
   expect_rule("k4", {3, 300}, k4.codes.offset - 1, 1, "quant.padding", "byte 127 of the payload");
-  // Row 2 ends in column 299; block 9 covers 288 to 319. Its 7th byte is columns 300 and 301.
+  // Row 2 ends with column 299; block 9 covers 288 to 319. Its 7th byte has columns 300 and 301.
   expect_rule("k4", {3, 300}, k4.codes.offset + 29 * 16 + 6, 0x10, "quant.tail", "row 2: the 20 codes");
   // Row 2, columns 30 and 31: -8 and 1.
   expect_rule("k4", {3, 300}, k4.codes.offset + 20 * 16 + 15, 0x18, "quant.code", "row 2, column 30: the code -8");
@@ -212,9 +212,9 @@ TEST(McfCodec, VerifyReportsTheRulesOfInt) {
   // Element 8 is row 1, column 3.
   expect_rule("int4", {3, 5}, g.codes.offset + 4, 0x18, "quant.code", "row 1, column 3: the code -8");
   const Geometry a = geometry("int8", {3, 5}, Domain::activations);
-  // 3.0f = 0x40400000; with 0x48 in front it is 196608 + ..., no code.
+  // 3.0f = 0x40400000; with 0x48 as the top byte it is 196608 + ..., which is not a code.
   expect_rule("int8", {3, 5}, a.zero.offset + 3, 0x48, "quant.zero", "-128 to 127", Domain::activations);
-  // All codes are used for activations.
+  // Activations use all codes.
   Bytes payload = sound_payload(a, 4);
   payload[a.codes.offset] = std::byte{0x80};
   EXPECT_TRUE(verify_rules(coded("mcf.int8", {3, 5}, Blob::memory(payload), Domain::activations)).empty());
@@ -251,7 +251,7 @@ TEST(McfCodec, VerifyCountsWhatItFinds) {
 
 // --- decoding in parts, from every kind of source ---
 
-// A payload as a file that is mapped, a file that is read, and memory.
+// A payload in a mapped file, in a file that is read, and in memory.
 class Sources {
  public:
   explicit Sources(const Bytes& payload)
@@ -300,7 +300,7 @@ TEST(McfCodec, AnyPartDecodesToTheSameBytes) {
           data.read(from, part);
           EXPECT_EQ(std::memcmp(part.data(), &bytes[from], count), 0) << from << " " << count;
         }
-        // One reader, in uneven steps, into unaligned places.
+        // One reader, in uneven steps, into unaligned memory.
         const auto reader = data.open(0);
         Bytes whole(bytes.size() + 1);
         for (std::size_t at = 0; at < bytes.size();) {
@@ -404,7 +404,7 @@ TEST(McfRows, ArgumentsAreChecked) {
   EXPECT_EQ(rule_of([&] { open_rows(coded("mcf.q4", {4, 41}, Blob::memory(Bytes(1)))); }), "quant.size");
 }
 
-// What is encoded from values within a block's range comes back within half a step, plus what rounding the scale costs.
+// Values within a block's range are decoded within half a step, plus the cost of rounding the scale.
 TEST(McfCodec, FastEncodingStaysWithinHalfAStep) {
   EXPECT_TRUE(rc::check("fast encoding", [] {
     const auto method = *rc::gen::element("q8", "q4", "k6", "k4", "k3", "k2");
@@ -423,7 +423,7 @@ TEST(McfCodec, FastEncodingStaysWithinHalfAStep) {
     reference_decode(rows, back);
     for (std::size_t i = 0; i < columns; ++i) {
       const float scale = block_scale(rows, i / kBlock);
-      // The sub-scale is rounded to 1/32 of S: the largest weight may be cut by half of that, qmax times over.
+      // The sub-scale is rounded to 1/32 of S: the largest weight may be clipped by half of that, times qmax.
       const float super = g.supers == 0 ? 0 : f16_to_f32(load_le<std::uint16_t>(rows.scales + i / kSuper * 2));
       const float cut = static_cast<float>(g.method->qmax) * (super / 64 + scale * 0x1p-10f);
       RC_ASSERT(std::fabs(back[i] - row[i]) <= scale * 0.5001f + cut);

@@ -1,5 +1,5 @@
-// How an encoded payload is made: in pieces or front to back, by any number of threads, from any kind of input; what is
-// learned on the way, and what is refused.
+// How an encoded payload is made: in pieces or from front to back, by any number of threads, from any kind of input;
+// what is reported, and what is refused.
 #include <limits>
 
 #include "base/half.hpp"
@@ -24,7 +24,7 @@ Bytes written(const Tensor& tensor, Sink& sink, unsigned threads) {
   return {};
 }
 
-// More than two pieces, an odd width.
+// More than two pieces, and an odd width.
 constexpr std::uint64_t kRows = 2600, kColumns = 1001;
 
 TEST(McfEncodeStream, TheSameBytesHoweverTheyAreMade) {
@@ -64,7 +64,7 @@ TEST(McfEncodeStream, AnyOffsetCanBeOpened) {
       const Bytes all = blob.bytes();
       std::mt19937 random(3);
       for (int i = 0; i < 60; ++i) {
-        // Near the regions' borders and anywhere.
+        // Near the borders of the regions, and anywhere.
         const std::uint64_t offset = i < 20 ? static_cast<std::uint64_t>(i * 7) : random() % all.size();
         Bytes part(std::min<std::size_t>(1 + random() % 70'000, all.size() - offset));
         blob.read(offset, part);
@@ -135,7 +135,7 @@ TEST(McfEncodeStream, AttributesComeFromTheData) {
 TEST(McfEncodeStream, OnePassOverTheInputForPayloadAndAttributes) {
   class Counting final : public BlobProducer {
    public:
-    void verify() const override {}  // made of nothing
+    void verify() const override {}  // has no source
     Counting(Bytes bytes, std::atomic<std::uint64_t>& read) : bytes_(std::move(bytes)), read_(read) {}
     std::unique_ptr<BlobReader> open(std::uint64_t offset) const override {
       struct Reader final : BlobReader {
@@ -170,7 +170,7 @@ TEST(McfEncodeStream, OnePassOverTheInputForPayloadAndAttributes) {
   EXPECT_LE(read, bytes.size() + coded.component("payload")->blob.pieces() * (256U << 10));
 }
 
-// Takes everything and keeps nothing.
+// Discards everything.
 class NullSink final : public Sink {
  public:
   const std::string& name() const override { return name_; }
@@ -189,7 +189,7 @@ TEST(McfEncodeStream, MemoryDoesNotGrowWithTheTensor) {
   if (!kCountsMemory) GTEST_SKIP() << "memory is not counted under a sanitizer";
   class Endless final : public BlobProducer {
    public:
-    void verify() const override {}  // made of nothing
+    void verify() const override {}  // has no source
     explicit Endless(std::uint64_t step) : step_(step) {}
     std::unique_ptr<BlobReader> open(std::uint64_t /*offset*/) const override {
       struct Reader final : BlobReader {
@@ -219,7 +219,7 @@ TEST(McfEncodeStream, TheReportSaysWhatWasLost) {
   for (const Method& method : all_methods())
     for (const bool streamed : {false, true}) {
       auto values = weights(Weights::gaussian, std::size_t{300} * 333, 6);
-      values[std::size_t{123} * 333 + 70] = 3;  // spoils its block
+      values[std::size_t{123} * 333 + 70] = 3;  // gives its block the largest error
       const auto report = std::make_shared<EncodeReport>();
       const Tensor coded =
           encode(matrix(values, 300, 333), {.method = std::string(method.name), .fast = true, .report = report});
@@ -255,7 +255,7 @@ TEST(McfEncodeStream, TheReportSaysWhatWasLost) {
     }
 }
 
-// The report of `values` by a method, and what decoding says of the same.
+// The report on `values` for a method, and the same figures computed by decoding.
 struct Told {
   EncodeReport report;
   double squared_sum = 0, squared_error = 0;
@@ -274,11 +274,11 @@ Told told_and_found(const std::vector<float>& values, const Method& method,
   return told;
 }
 
-// Squares of these leave f32, one way or the other.
+// Squares of these overflow or underflow f32.
 TEST(McfEncodeStream, TheReportHoldsForTheSmallestAndTheLargestWeights) {
   for (const float magnitude : {1e-45f, 1e-25f, 1e-15f, 1e-4f, 1e4f, 1e20f, 1e38f})
     for (const Method& method : all_methods()) {
-      if (magnitude > 1e4f && method.family != Family::raw) continue;  // beyond their scales
+      if (magnitude > 1e4f && method.family != Family::raw) continue;  // exceeds their scales
       auto values = weights(Weights::gaussian, 100, 6);
       for (float& w : values) w = std::clamp(w * 10, -2.0f, 2.0f) * magnitude;
       const Told told = told_and_found(values, method);
@@ -290,7 +290,7 @@ TEST(McfEncodeStream, TheReportHoldsForTheSmallestAndTheLargestWeights) {
 TEST(McfEncodeStream, TheReportIsAgainstTheWeightsBeforeTheClip) {
   const auto values = weights(Weights::gaussian, 1000, 6);
   for (const Method& method : all_methods())
-    // The second does not hold 0, which is what stands behind the end of a row.
+    // The second range does not contain 0, which is the padding after the end of a row.
     for (const auto& clip : {std::pair(-0.01f, 0.02f), {0.01f, 0.02f}}) {
       const Told told = told_and_found(values, method, clip);
       EXPECT_GT(told.squared_error, 0.05 * told.squared_sum);
@@ -329,7 +329,7 @@ TEST(McfEncodeStream, WeightsThatCannotBeCodedAreNamed) {
       }
 }
 
-// A finite f64 that no f32 can be is called that, and a clip takes it.
+// A finite f64 beyond f32 is reported as such, and can be clipped.
 TEST(McfEncodeStream, WeightsOutsideF32CanBeClipped) {
   std::vector<double> values(64, 0.5);
   values[40] = -1e300;
@@ -351,7 +351,7 @@ TEST(McfEncodeStream, ScalesBeyondF16AreNamed) {
     if (method.family == Family::raw) continue;
     for (const bool fast : {true, false}) {
       std::vector<float> values(std::size_t{3} * 600, 1.0f);
-      // The largest that rounds to 65504, and the least that does not.
+      // The largest value that rounds to 65504, and the smallest that does not.
       values[600 + 400] = 65519.0f * static_cast<float>(method.qmax);
       const EncodeOptions options{.method = std::string(method.name), .fast = fast};
       EXPECT_EQ(rule_of([&] { payload_of(encode(matrix(values, 3, 600), options)); }), "") << method.name;

@@ -1,5 +1,5 @@
-// Encoding by MCF's methods: the fast kernels against the scalar reference on every SIMD target, what the search
-// promises, and how the payload comes to be.
+// Encoding with MCF's methods: the fast kernels compared with the scalar reference on every SIMD target, the promises
+// of the search, and how the payload is made.
 #include "codecs/mcf/encode.hpp"
 
 #include <limits>
@@ -37,7 +37,7 @@ std::vector<float> importance_for(std::uint64_t columns) {
     if (i / 32 % 5 == 1) importance[i] = 0;
     if (i / 32 % 5 == 2) importance[i] *= 1e-30f;
   }
-  importance[0] = 1;  // the largest, so that it is taken as it is
+  importance[0] = 1;  // the largest, so that it is used unscaled
   return importance;
 }
 
@@ -57,7 +57,7 @@ TEST(McfEncode, EverySimdTargetChoosesWhatTheReferenceChooses) {
       }
 }
 
-// Weights so small that some of the super-scales leave f16's normal numbers and some need not.
+// Weights so small that some super-scales cannot be normal f16 numbers and others can.
 TEST(McfEncode, EverySimdTargetChoosesTheSameAmongSmallScales) {
   for (const std::string_view name : {"k6", "k4", "k3", "k2"})
     for (const bool weighted : {false, true}) {
@@ -100,7 +100,7 @@ TEST(McfEncode, RawMethodsOnEverySimdTarget) {
           EXPECT_TRUE(payload_of(coded) == expected) << name << " " << range << " " << count;
           EXPECT_TRUE(streamed_payload_of(coded) == expected) << name << " " << range << " " << count;
         });
-        // Zero is a code, and no value is further off than half a step. At a range's ends Z is rounded, too.
+        // Zero has a code, and the error of a value is at most half a step. With a range, Z is rounded, too.
         const auto back = decoded(geometry, expected);
         for (std::size_t i = 0; i < count; ++i)
           EXPECT_LE(std::fabs(back[i] - values[i]), parameters.scale * (range ? 1.001f : 0.501f));
@@ -108,7 +108,8 @@ TEST(McfEncode, RawMethodsOnEverySimdTarget) {
       }
 }
 
-// The largest S may be rounded up, and a range's ends may be half a step off: no code may decode to an infinity.
+// The largest S may be rounded up, and the ends of a range may be off by half a step; still no code may decode to
+// infinity.
 TEST(McfEncode, RawMethodsHoldTheLargestFloats) {
   const float most = std::numeric_limits<float>::max();
   for (const std::string_view name : {"int8", "int4"})
@@ -181,7 +182,7 @@ TEST(McfEncode, SearchNeverLosesMoreThanFast) {
           ASSERT_EQ(fast.size(), best.size());
           std::size_t better = 0;
           for (std::size_t i = 0; i < fast.size(); ++i) {
-            // A super-scale that is a normal number may cost a little where that of `fast` is none.
+            // A normal super-scale may cost a little if that of `fast` is subnormal.
             const bool super = method->family == Family::super;
             const auto bits = load_le<std::uint16_t>(&fast_payload[2 * i]);
             EXPECT_LE(best[i], fast[i] * (super && !is_normal_f16(bits) ? 1.0202 : 1))
@@ -192,8 +193,8 @@ TEST(McfEncode, SearchNeverLosesMoreThanFast) {
         }
 }
 
-// Below f16's normal numbers `fast` rounds scales up, which now and then loses more than the nearest f16 would. The search
-// tries that, too.
+// Below f16's normal numbers, `fast` rounds scales up, which sometimes loses more than the nearest f16 would. The
+// search tries that one, too.
 TEST(McfEncode, SearchOfSubnormalScalesNeverLosesMoreThanTheNearest) {
   for (const std::string_view name : {"q8", "q4"}) {
     const Method& method = *find_method(name);
@@ -220,13 +221,13 @@ TEST(McfEncode, SearchOfSubnormalScalesNeverLosesMoreThanTheNearest) {
   }
 }
 
-// Some programs read f16 numbers below the normal ones as 0. Where super-scales would become such, the search takes normal
-// ones if they cost no more than 1 % of the rms error, and the report counts the others.
+// Some programs read subnormal f16 numbers as 0. If super-scales would be subnormal, the search takes normal ones if
+// they cost at most 1 % of the rms error, and the report counts the others.
 TEST(McfEncode, SuperScalesStayNormalWhereThatCostsLittle) {
   struct Band {
     std::string_view method;
     float deviation;
-    double share;  // at most, of scales that are not normal
+    double share;  // upper bound for the share of scales that are not normal
   };
   for (const Band& band : {Band{"k6", 0.001f, 0.05},
                            {"k6", 0.0007f, 0.6},
@@ -240,7 +241,7 @@ TEST(McfEncode, SuperScalesStayNormalWhereThatCostsLittle) {
     for (const float w : values) sum += static_cast<double>(w) * w;
     const double deviation = std::sqrt(sum / static_cast<double>(values.size()));
     for (float& w : values) w *= band.deviation / static_cast<float>(deviation);
-    auto large = values;  // the same weights where no scale is small
+    auto large = values;  // the same weights, scaled so that no scale is small
     for (float& w : large) w *= 1024;
     const auto report = [&](const std::vector<float>& of, bool fast) {
       EncodeOptions options = by(method, fast);
@@ -298,7 +299,7 @@ TEST(McfEncode, SearchReachesTheErrorsAskedFor) {
     }
 }
 
-// Importance buys accuracy where it is.
+// Importance lowers the error of important weights.
 TEST(McfEncode, ImportanceLowersTheWeightedError) {
   const std::uint64_t rows = 32, columns = 1024;
   const auto values = weights(Weights::gaussian, static_cast<std::size_t>(rows * columns), 9);
@@ -318,8 +319,8 @@ TEST(McfEncode, ImportanceLowersTheWeightedError) {
   }
 }
 
-// Half a step of the block for q*; for k* and the search the sub-scale and the cut add to it, but zeros stay zeros and
-// signs stay signs.
+// The bound is half a step of the block for q*; for k* and the search, the sub-scale and clipping add to it, but zeros
+// stay zeros and signs stay signs.
 TEST(McfEncode, ValuesComeBackWithinTheBound) {
   for (const Method* const method : block_methods())
     for (const bool fast : {true, false}) {

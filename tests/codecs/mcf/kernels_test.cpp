@@ -1,4 +1,4 @@
-// The SIMD kernels of MCF's methods against the scalar reference, on every SIMD target of the machine.
+// The SIMD kernels of MCF's methods compared with the scalar reference, on every SIMD target of the machine.
 #include "codecs/mcf/kernels.hpp"
 
 #include <gtest/gtest.h>
@@ -23,13 +23,13 @@ using testing::for_each_simd_target;
 constexpr std::uint64_t kKernelWidths[] = {1,   2,   15,  31,  32,  33,  63,  64,   65,   96,
                                            255, 256, 257, 480, 511, 512, 513, 1000, 1024, 2085};
 
-// Which scales a payload gets.
+// The kinds of scales in a payload.
 enum class Scales { usual, tiny, largest, zero, negative };
 
 std::uint16_t scale_bits(Scales kind, std::mt19937& random) {
   switch (kind) {
     case Scales::usual: return f32_to_f16(std::uniform_real_distribution<float>(0.001f, 2)(random));
-    case Scales::tiny: return static_cast<std::uint16_t>(1 + random() % 0x400);  // subnormals, mostly
+    case Scales::tiny: return static_cast<std::uint16_t>(1 + random() % 0x400);  // mostly subnormal
     case Scales::largest: return 0x7BFF;
     case Scales::zero: return 0;
     case Scales::negative: return static_cast<std::uint16_t>(0x8000 | f32_to_f16(0.5f));
@@ -37,8 +37,8 @@ std::uint16_t scale_bits(Scales kind, std::mt19937& random) {
   return 0;
 }
 
-// A payload with every code possible in it, the most negative included. Exactly as long as it must be: a kernel that
-// reads beyond shows under a sanitizer.
+// A payload with every possible code, including the most negative. It has the exact length, so that a sanitizer detects
+// a kernel that reads beyond it.
 Bytes random_payload(const Geometry& geometry, Scales kind, unsigned seed) {
   std::mt19937 random(seed);
   Bytes payload(static_cast<std::size_t>(geometry.bytes));
@@ -100,7 +100,7 @@ TEST(McfKernels, DecodeGivesTheReferencesBits) {
     });
 }
 
-// Also those that no encoder writes: infinities and NaN.
+// Also values that no encoder writes: infinities and NaN.
 TEST(McfKernels, AnyBitsMayBeAScale) {
   std::mt19937 random(7);
   for (const Method& method : all_methods()) {
@@ -149,12 +149,12 @@ TEST(McfKernels, DotWithFloatsIsWithinTheBound) {
       float found[3];
       dot_rows(all, vector, found);
       for (std::uint64_t row = 0; row < 3; ++row) {
-        // int*: what is summed is S q x and S Z x apart.
+        // int*: S q x and S Z x are summed separately.
         double magnitude = 0;
         for (std::size_t i = 0; i < vector.size(); ++i)
           magnitude += std::fabs(static_cast<double>(weights[row * geometry.columns + i]) * vector[i]) +
                        2 * std::fabs(static_cast<double>(all.scale) * all.zero * vector[i]);
-        if (!(magnitude < std::numeric_limits<float>::max())) continue;  // may overflow on the way
+        if (!(magnitude < std::numeric_limits<float>::max())) continue;  // may overflow in between
         const double expected = reference_dot(row_of(all, row), vector);
         EXPECT_NEAR(found[row], expected,
                     tolerance(geometry.columns) * magnitude + std::numeric_limits<float>::denorm_min());
@@ -179,7 +179,7 @@ TEST(McfKernels, DotWithCodesIsWithinTheBound) {
           magnitude += std::fabs(weights[row * geometry.columns + i] * x) +
                        2 * std::fabs(static_cast<double>(all.scale) * all.zero * x);
         }
-        if (!(magnitude < std::numeric_limits<float>::max())) continue;  // may overflow on the way
+        if (!(magnitude < std::numeric_limits<float>::max())) continue;  // may overflow in between
         const double expected = reference_dot(row_of(all, row), vector);
         EXPECT_NEAR(found[row], expected,
                     tolerance(geometry.columns) * magnitude + std::numeric_limits<float>::denorm_min());

@@ -1,4 +1,4 @@
-// Weights to quantize: as models have them, and as they should not be.
+// Weights to quantize: realistic ones, and adversarial ones.
 #pragma once
 
 #include <cmath>
@@ -16,7 +16,7 @@ namespace tare::codec::mcf {
 enum class Weights { gaussian, laplace, odd };
 
 inline std::vector<float> weights(Weights kind, std::size_t count, unsigned seed) {
-  // Not the library's distributions: those differ from one standard library to the next.
+  // Not the distributions of the standard library, which differ between implementations.
   std::mt19937_64 random(seed);
   const auto uniform = [&] { return static_cast<double>((random() >> 11) + 1) * 0x1p-53; };
   std::vector<float> out(count);
@@ -30,11 +30,11 @@ inline std::vector<float> weights(Weights kind, std::size_t count, unsigned seed
     float& w = out[i];
     switch (i / 32 % 13) {
       case 1: w = 0; break;
-      case 2: w *= 1e-30f; break;                                                 // far below what f16 can scale
+      case 2: w *= 1e-30f; break;                                                 // far below the scales of f16
       case 3: w *= 1e-6f; break;                                                  // scales that are subnormal in f16
       case 4: w = i % 32 == 5 ? 30.0f : w; break;                                 // an outlier
-      case 5: w = std::ldexp(static_cast<float>(i % 7), -149); break;             // subnormal itself
-      case 6: w = std::copysign(65000.0f - static_cast<float>(i % 9), w); break;  // nearly beyond f16
+      case 5: w = std::ldexp(static_cast<float>(i % 7), -149); break;             // a subnormal number
+      case 6: w = std::copysign(65000.0f - static_cast<float>(i % 9), w); break;  // almost beyond f16
       case 7: w = i % 32 == 3 ? 1e-7f : 0.0f; break;
       case 8: w = 1; break;
       case 9: w = i % 2 == 0 ? -0.0f : 2.5f; break;  // ties
@@ -49,7 +49,7 @@ inline Tensor matrix(std::span<const float> values, std::uint64_t rows, std::uin
   return dense(std::move(name), Shape{rows, columns}, std::vector<float>(values.begin(), values.end()));
 }
 
-// A payload of q* or k* made row by row by the scalar reference.
+// A payload of q* or k* made row by row with the scalar reference.
 inline Bytes reference_payload(const Method& method, std::span<const float> values, std::uint64_t rows,
                                std::uint64_t columns, bool fast, std::span<const float> importance = {}) {
   const Geometry geometry = *geometry_of(method, Domain::weights, Shape{rows, columns});
@@ -69,7 +69,7 @@ inline Bytes reference_payload(const Method& method, std::span<const float> valu
   return payload;
 }
 
-// What a payload stands for.
+// The decoded values of a payload.
 inline std::vector<float> decoded(const Geometry& geometry, std::span<const std::byte> payload) {
   std::vector<float> out(static_cast<std::size_t>(geometry.elements()));
   if (!out.empty()) reference_decode(rows_of(geometry, payload.data(), 0, geometry.rows), out);
@@ -78,7 +78,7 @@ inline std::vector<float> decoded(const Geometry& geometry, std::span<const std:
 
 inline Bytes payload_of(const Tensor& tensor) { return tensor.component("payload")->blob.bytes(); }
 
-// Front to back, as a pipe or a digest pulls it.
+// From front to back, as for a pipe or a digest.
 inline Bytes streamed_payload_of(const Tensor& tensor) {
   const Blob& blob = tensor.component("payload")->blob;
   Bytes bytes(static_cast<std::size_t>(blob.size()));

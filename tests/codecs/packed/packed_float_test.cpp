@@ -1,4 +1,4 @@
-// Floats of 4 and 6 bits: every code, the order of the bits, entry in the middle, what does not fit.
+// 4- and 6-bit floats: every code, the order of the bits, reading from the middle, and sizes that do not fit.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -32,7 +32,7 @@ std::string rule(const Tensor& tensor) {
   return problem ? problem->rule : "";
 }
 
-// Straight from the definition: sign, exponent, fraction.
+// Directly from the definition: sign, exponent, fraction.
 float value_of(unsigned code, unsigned exponent_bits, unsigned mantissa_bits, int bias) {
   const unsigned fraction = code & ((1u << mantissa_bits) - 1);
   const unsigned exponent = code >> mantissa_bits & ((1u << exponent_bits) - 1);

@@ -1,4 +1,5 @@
-// Codes straight to bf16 are the rounded floats, on every SIMD target, for every scheme that has a way of its own.
+// Codes converted directly to bf16 equal the rounded floats, on every SIMD target, for every scheme with its own code
+// path.
 #include "codecs/packs/nibbles.hpp"
 
 #include <fmt/format.h>
@@ -36,8 +37,7 @@ Bytes floats_as_bytes(const std::vector<float>& values) {
   return Bytes(bytes.begin(), bytes.end());
 }
 
-// Scales of all sizes, both signs, the numbers below the smallest normal one among them; with `odd`, also those that bf16
-// does not have.
+// Scales of all sizes and both signs, including subnormal ones; with `odd`, also those that bf16 cannot represent.
 std::vector<float> some_scales(std::size_t count, bool odd, unsigned seed) {
   std::mt19937 random(seed);
   std::vector<float> scales(count);
@@ -90,7 +90,7 @@ Tensor nf4(const Size& size, bool odd) {
   return tensor;
 }
 
-// Made as floats, and rounded one by one.
+// Makes floats and rounds them one by one.
 Bytes rounded(const Tensor& tensor) {
   const std::vector<float> floats = tensor.values<float>();
   Bytes bytes(floats.size() * 2);
@@ -119,7 +119,7 @@ TEST(PackNibbles, AreTheRoundedFloats) {
           blob.read(at, some);
           EXPECT_TRUE(std::equal(some.begin(), some.end(), wanted.begin() + static_cast<std::ptrdiff_t>(at))) << at;
         }
-        // In pieces that are none of its own.
+        // In pieces that do not match its own.
         Bytes pieces(wanted.size());
         const auto reader = blob.open();
         for (std::size_t at = 0; at < pieces.size(); at += 1001)
@@ -128,7 +128,7 @@ TEST(PackNibbles, AreTheRoundedFloats) {
       }
 }
 
-// Scales of f32 reach beyond bf16: what becomes of that is the caller's choice, as for every cast.
+// f32 scales can exceed bf16; the caller chooses the handling, as for every cast.
 TEST(PackNibbles, ValuesBeyondBf16AreSeen) {
   for (const auto make : {gptq4, awq4, nf4}) {
     Tensor tensor = make({16, 64, 16}, false);
@@ -140,7 +140,7 @@ TEST(PackNibbles, ValuesBeyondBf16AreSeen) {
       Blob& blob = tensor.components[component].blob;
       blob = Blob::memory(Bytes(static_cast<std::size_t>(blob.size()), static_cast<std::byte>(byte)));
     };
-    // Every value is its scale.
+    // Every value equals its scale.
     if (tensor.layout == "bnb.nf4") {
       tensor.components[2].blob = Blob::memory(floats_as_bytes(std::vector<float>(16, 1.0f)));
     } else {

@@ -1,5 +1,5 @@
-// Weights that other programs packed: the models in data/ were made by their libraries (tools/packs.py), with the values
-// that those decode them to.
+// Packed weights of other programs. The models in data/ were made by the original libraries (tools/packs.py), with the
+// values that those decode.
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -33,7 +33,7 @@ std::vector<std::string> names() {
 
 std::string path_of(const std::string& name) { return kData + "/" + name; }
 
-// The arrays as the file has them.
+// The arrays as the file stores them.
 Model arrays_of(const std::string& name, Access access = Access::mapped) {
   return find_format("hf")->read({path_of(name), nullptr}, {.access = access});
 }
@@ -50,7 +50,7 @@ struct Collected final : Diagnostics {
   std::vector<std::string> rules;
 };
 
-// Joined, with what was reported.
+// Joins the arrays and returns what was reported.
 std::string join(Model& model) {
   Collected collected;
   packs::join_packs(model, stated_by(model), "file", collected);
@@ -131,7 +131,7 @@ TEST(Packs, DecodeToWhatTheirLibrariesSay) {
   }
 }
 
-// Nothing in the table goes without values from elsewhere.
+// Every layout in the table is tested with values of another program.
 TEST(Packs, EveryLayoutHasAFixture) {
   std::set<std::string, std::less<>> proven;
   for (const std::string& name : names()) proven.insert(open(path_of(name)).tensors.at(0).layout);
@@ -154,7 +154,7 @@ TEST(Packs, ComeApartAsTheyWere) {
   }
 }
 
-// Neither where the bytes are from nor where reading begins makes a difference.
+// Decoding does not depend on the kind of source or on where reading begins.
 TEST(Packs, DecodeFromAnywhere) {
   const Scratch scratch;
   for (const std::string& name : names()) {
@@ -187,7 +187,7 @@ TEST(Packs, GoIntoContainersAsArrays) {
       expect_same(adapted.model, arrays);
     }
     EXPECT_EQ(content_digest(model), content_digest(arrays));
-    // Others get the weights.
+    // Other containers get the weights.
     const Adapted decoded = adapt(model, *find_format("gguf"), {.drop = {ModelPart::attachments}, .keep_names = true});
     ASSERT_EQ(decoded.model.tensors.size(), 1u);
     EXPECT_EQ(dtype_name(decoded.model.tensors[0]), "f32");
@@ -195,7 +195,8 @@ TEST(Packs, GoIntoContainersAsArrays) {
   }
 }
 
-// What only the config knows goes along without it, from container to container, and is gone when the weights are decoded.
+// What only the config states is kept without it, from container to container, and removed when the weights are
+// decoded.
 TEST(Packs, TheWayOfPackingOutlivesTheConfig) {
   const Scratch scratch;
   for (const std::string name : {"gptq4-v2", "mlx-affine4-bf16", "gptq4"}) {
@@ -221,7 +222,7 @@ TEST(Packs, TheWayOfPackingOutlivesTheConfig) {
   }
 }
 
-// The arrays are what is stored: what a program did to the tensor that they make would be gone, and said to be saved.
+// Only the arrays are stored, so a change to the joined tensor would be lost although it seems to be saved.
 TEST(Packs, WhatWasChangedIsNotSaved) {
   const auto rule_of_save = [](const Model& model) -> std::string {
     try {
@@ -245,7 +246,7 @@ TEST(Packs, WhatWasChangedIsNotSaved) {
     changed = model;
     changed.tensors[0].attributes.set("note", "mine");
     EXPECT_EQ(rule_of_save(changed), "pack.changed");
-    Model alone;  // without what the config says
+    Model alone;  // without the config
     alone.tensors = model.tensors;
     EXPECT_EQ(rule_of_save(alone), packs::tells_itself(model.tensors[0]) ? "" : "pack.changed");
   }
@@ -284,7 +285,7 @@ struct Bad {
   std::function<void(Model&)> spoil;
 };
 
-// The weights named by their own path: what says how they were packed is beside them. Without it what was assumed is told.
+// If the weights' file itself is opened, the config next to it still applies. Without one, assumptions are reported.
 TEST(Packs, AFileIsReadAsItsDirectoryStates) {
   const Scratch scratch;
   for (const std::string name : {"gptq4", "gptq4-v2", "mlx-affine8", "fp8-block", "bnb-nf4"}) {
@@ -301,13 +302,13 @@ TEST(Packs, AFileIsReadAsItsDirectoryStates) {
     open(own + "/model.safetensors", {.diagnostics = &told});
     const bool guessed = name != "bnb-nf4";
     EXPECT_EQ(told.rules, guessed ? std::vector<std::string>{"pack.guess"} : std::vector<std::string>());
-    // Neither for bytes in memory, which lie beside nothing.
+    // Bytes in memory have no files next to them.
     const SourcePtr memory = memory_source(get_file(own + "/model.safetensors"), own + "/model.safetensors");
     EXPECT_EQ(open(memory).tensors.size(), open(own + "/model.safetensors").tensors.size());
   }
 }
 
-// Experts whose outputs are their last axis have scales of columns; a square one shows nothing of it.
+// Experts whose outputs are the last axis have scales per column; a square matrix does not show this.
 TEST(Packs, ScalesOfColumns) {
   for (const std::uint64_t inner : {3U, 2U}) {
     Model model;
@@ -363,7 +364,7 @@ TEST(Packs, BrokenSetsStayPlainArrays) {
       {"bnb-nf4", "pack.shape",
        [](Model& model) { array(model, ".absmax").components[0].blob = Blob::memory(Bytes(4)); }},
       {"bnb-nf4-f16", "pack.scale",
-       [](Model& model) {  // of a number that f64 holds, and f32 does not
+       [](Model& model) {  // a number that fits f64 but not f32
          Tensor& text = array(model, "__nf4");
          const Bytes bytes = text.components[0].blob.bytes();
          std::string state(reinterpret_cast<const char*>(bytes.data()), bytes.size());
@@ -393,7 +394,7 @@ TEST(Packs, BrokenSetsStayPlainArrays) {
          array(model, ".weight_scale_inv").shape = {5, 1};
          array(model, ".weight_scale_inv").components[0].blob = Blob::memory(Bytes(20));
        }},
-      // What the config says is not what the arrays are.
+      // The config contradicts the arrays.
       {"fp8-block", "pack.group",
        stating(R"({"quantization_config":{"quant_method":"fp8","weight_block_size":[8,8]}})")},
       {"fp8-block", "pack.group",
@@ -451,13 +452,13 @@ TEST(Packs, BadDataIsFoundWhereItIsUsed) {
   set_bytes(array(negative, ".g_idx"), 0, {255, 255, 255, 255});
   EXPECT_EQ(join(negative), "");
   EXPECT_EQ(rule_of([&] { negative.tensors[0].values<float>(); }), "pack.index");
-  // A small weight of a model with blocks has one block, and is of blocks all the same.
+  // In a model with blocks, a small weight has one block, and still has the block layout.
   Model one = arrays_of("fp8-tensor");
   array(one, "_scale").shape = {1, 1};
   state(one, R"({"quantization_config":{"quant_method":"fp8","weight_block_size":[128,128]}})");
   EXPECT_EQ(join(one), "");
   EXPECT_EQ(one.tensors.at(0).layout, "fp8.block");
-  // A scale that is NaN makes weights that are: they are counted, not refused.
+  // A NaN scale makes NaN weights: they are counted, not refused.
   Model scales = arrays_of("gptq4");
   set_bytes(array(scales, ".scales"), 0, {0, 0x7E});
   EXPECT_EQ(join(scales), "");
@@ -473,7 +474,7 @@ TEST(Packs, BadDataIsFoundWhereItIsUsed) {
   EXPECT_EQ(rules_of(exponents), std::vector<std::string>{"pack.scale"});
 }
 
-// A conversion does not store weights that no scale makes: it is refused, or asked for and told.
+// A conversion does not store weights from scales that are not finite: it is refused, or accepted and reported.
 TEST(Packs, ScalesThatAreNotFiniteAreNotConverted) {
   struct Spoiled {
     std::string name, ending;
@@ -495,7 +496,7 @@ TEST(Packs, ScalesThatAreNotFiniteAreNotConverted) {
                                     {"mxfp4-compressed-tensors", ".weight_scale", 3, {0xFF}},
                                     {"nvfp4", ".weight_scale", 3, {0x7F}},
                                     {"nvfp4", ".weight_global_scale", 0, {0, 0, 0, 0}},
-                                    // Finite, but times a code they are not.
+                                    // Finite, but not if multiplied by a code.
                                     {"bnb-int8", ".SCB", 0, {0, 0, 0x7F, 0x7F}},
                                     {"mlx-affine4", ".scales", 0, {0, 0, 0x7F, 0x7F}},
                                     {"mlx-affine4-bf16", ".scales", 0, {0x7F, 0x7F}},
@@ -518,7 +519,7 @@ TEST(Packs, ScalesThatAreNotFiniteAreNotConverted) {
         written("safetensors", {.dtype = DType::bf16, .drop = {ModelPart::attachments}}),
         written("safetensors", {.dtype = DType::f32, .drop = {ModelPart::attachments}}),
         written("gguf", {.drop = {ModelPart::attachments}, .keep_names = true})};
-    if (model.tensors[0].shape.rank() == 2)  // methods take matrices
+    if (model.tensors[0].shape.rank() == 2)  // methods need matrices
       errors.push_back(written("mcf", {.quant = quant, .drop = {ModelPart::attachments}}));
     for (const auto& error : errors) {
       ASSERT_TRUE(error.has_value());
@@ -531,7 +532,7 @@ TEST(Packs, ScalesThatAreNotFiniteAreNotConverted) {
     const Adapted told = adapt(model, *find_format("safetensors"), asked);
     EXPECT_TRUE(
         std::ranges::any_of(told.changes, [](const Change& change) { return change.impact == Impact::results; }));
-    // As it is, it goes everywhere.
+    // Unchanged, it can go into any container.
     EXPECT_FALSE(written("safetensors", {.drop = {ModelPart::attachments}}).has_value());
   }
 }
@@ -550,7 +551,8 @@ TEST(Packs, LargeScalesThatFitAreConverted) {
   }
 }
 
-// Configs with exceptions for single layers say nothing about each of them; small layers fit more than one number of bits.
+// A config with exceptions for single layers does not apply to each layer; small layers fit more than one number of
+// bits.
 TEST(Packs, WhatTheConfigSaysOfAllLayers) {
   Model model = arrays_of("gptq4");
   state(model, R"({"quantization_config":{"quant_method":"gptq","bits":8,"group_size":16,"dynamic":{"-:x":{}}}})");
@@ -565,7 +567,7 @@ TEST(Packs, WhatTheConfigSaysOfAllLayers) {
   EXPECT_EQ(ragged.tensors.at(0).layout, "fp8.block");
 }
 
-// A layout that others write too is decoded if its config says whose it is.
+// A layout that several programs write is decoded if the config names the program.
 TEST(Packs, AutoRoundSaysWhoseLayoutItIs) {
   const auto stated = [](const std::string& method, const std::string& packing) {
     return R"({"quantization_config":{"quant_method":")" + method + R"(","bits":4,"packing_format":")" + packing +
@@ -595,7 +597,7 @@ TEST(Packs, AutoRoundSaysWhoseLayoutItIs) {
   }
 }
 
-// What a config states in another type than a text is not taken for the usual.
+// A config value of another type than text is not treated as the default.
 TEST(Packs, NamesThatAreNumbers) {
   Model format = arrays_of("gptq4");
   state(format, R"({"quantization_config":{"quant_method":"gptq","bits":4,"checkpoint_format":2}})");
@@ -608,7 +610,7 @@ TEST(Packs, NamesThatAreNumbers) {
   EXPECT_EQ(join(scaled), "pack.guess");
 }
 
-// Arrays that belong to codes, without them or without what makes them codes; also where no config says anything.
+// Arrays that belong to codes, without the codes or without what makes them codes; also without a config.
 TEST(Packs, LostMembersAreMissed) {
   struct Lost {
     std::string fixture, ending;
@@ -624,7 +626,7 @@ TEST(Packs, LostMembersAreMissed) {
       if (alone) state(model, "{}");
       EXPECT_EQ(join(model), "pack.missing");
     }
-  // Some tell only what their config says.
+  // For some, only the config shows it.
   Model blocks = arrays_of("mxfp4");
   erase(blocks, "_blocks");
   state(blocks, R"({"quantization_config":{"quant_method":"mxfp4"}})");
@@ -642,7 +644,7 @@ TEST(Packs, LostMembersAreMissed) {
                                      Blob::memory(Bytes(static_cast<std::size_t>(*shape.elements()) * size_of(type))));
     EXPECT_EQ(join(typed), "pack.type");
   }
-  // Who unpacked the weights may have left the scales.
+  // A program that decoded the weights may have left the scales.
   Model unpacked = arrays_of("fp8-block");
   const Shape shape = array(unpacked, ".weight").shape;
   const std::string name = array(unpacked, ".weight").name;
@@ -650,7 +652,7 @@ TEST(Packs, LostMembersAreMissed) {
   EXPECT_EQ(join(unpacked), "");
 }
 
-// Nothing is wrong with it: another format has other arrays.
+// Nothing is wrong with it: this format has other arrays.
 TEST(Packs, MarlinIsNotABadSet) {
   Model marlin = arrays_of("gptq4");
   erase(marlin, ".qzeros");
@@ -663,7 +665,7 @@ TEST(Packs, MarlinIsNotABadSet) {
   sparse.tensors.push_back(dense("q.meta", {16, 2}, DType::i16, Blob::memory(Bytes(64))));
   state(sparse, R"({"quantization_config":{"quant_method":"compressed-tensors","format":"marlin-24"}})");
   EXPECT_EQ(join(sparse), "pack.variant (note)");
-  // FSDP's weights of bitsandbytes: the bytes of codes under the name of floats.
+  // FSDP stores bitsandbytes' codes under a float type.
   Model disguised = arrays_of("bnb-nf4");
   Tensor& codes = array(disguised, ".weight");
   codes.components[0].dtype = DType::bf16;
@@ -671,7 +673,7 @@ TEST(Packs, MarlinIsNotABadSet) {
   EXPECT_EQ(join(disguised), "pack.variant (note)");
 }
 
-// Of a method that is not decoded, what was joined by its names is not all that it is about.
+// If the method is not decoded, sets that were joined by name are not all of its arrays.
 TEST(Packs, WhatIsLeftBesideJoinedSetsIsNamed) {
   for (const auto& [method, said] : {std::pair{"torchao", "pack.variant (note)"}, std::pair{"fbgemm_fp8", ""}}) {
     Model model = arrays_of("fp8-channel");
@@ -682,7 +684,7 @@ TEST(Packs, WhatIsLeftBesideJoinedSetsIsNamed) {
   }
 }
 
-// What neither arrays nor config tell is told, or refused where it may well be otherwise.
+// Assumptions that neither arrays nor config confirm are reported, or refused if they may well be wrong.
 TEST(Packs, WhatIsAssumedIsTold) {
   for (const std::string fixture : {"nvfp4", "ct-int4", "int8-channel", "fp8-channel"}) {
     Model model = arrays_of(fixture);
@@ -690,7 +692,7 @@ TEST(Packs, WhatIsAssumedIsTold) {
     EXPECT_EQ(join(model), "pack.guess") << fixture;
     EXPECT_EQ(packs::guesses(model, stated_by(model)).size(), 1u);
   }
-  // Codes of 7 bits may take the room of 8.
+  // Codes of 7 bits may be stored in 8.
   Model eight = arrays_of("ct-int8");
   state(eight, "{}");
   EXPECT_EQ(join(eight), "pack.guess");
@@ -711,7 +713,7 @@ TEST(Packs, WhatIsAssumedIsTold) {
   EXPECT_EQ(with_scales({1}, "{}"), "");
 }
 
-// One note, however many layers.
+// One note, whatever the number of layers.
 TEST(Packs, AReasonIsToldOnce) {
   Model model;
   for (int i = 0; i < 5; ++i) {
@@ -732,7 +734,7 @@ TEST(Packs, MicroscalingFormatsThatAreNotDecodedAreNamed) {
   EXPECT_EQ(join(eight), "pack.variant (note)");
 }
 
-// A container that names layouts may name these, with whatever components and attributes.
+// A container that stores layouts by name may use these names with any components and attributes.
 TEST(Packs, LayoutsAreCheckedByThemselves) {
   const Model model = open(path_of("gptq4"));
   const auto rule = [](const Tensor& tensor) {
@@ -755,13 +757,13 @@ TEST(Packs, LayoutsAreCheckedByThemselves) {
   tensor = model.tensors[0];
   tensor.layout = "gptq8";
   EXPECT_EQ(rule(tensor), "pack.shape");
-  // Without knowing which arrays they were, the components cannot be told apart again.
+  // Without the description of the arrays, the components cannot be separated.
   tensor = model.tensors[0];
   tensor.attributes.find(packs::kArrays)->get<Map>()->begin()->second.get<Map>()->set("shape", List{Value(1)});
   EXPECT_FALSE(packs::is_joined(tensor));
 }
 
-// One look at each name, and none at models without codes.
+// Each name is looked at once, and models without codes not further.
 TEST(Packs, PlainModelsAreLeftAlone) {
   Model model;
   for (int i = 0; i < 10; ++i) model.tensors.push_back(dense(fmt::format("{}.weight", i), {1}, std::vector<float>{1}));
@@ -787,7 +789,7 @@ TEST(Packs, ArraysThatLostTheirPlacesStayTogether) {
   EXPECT_EQ(model.tensors.back().name, "z");
 }
 
-// Integers that are called .weight are no codes unless the array that makes them so is somewhere.
+// Integers named .weight are not codes unless the model has the array that makes them so.
 TEST(Packs, RowsWithoutTheirArrayBesideAreNotTried) {
   Model model;
   for (const char* const name : {"a.weight", "b.weight", "b.bias", "absmax"})

@@ -1,4 +1,4 @@
-// sparse_csr and sparse_coo: what is refused, reported and decoded.
+// sparse_csr and sparse_coo: refusals, findings and decoding.
 #include <gtest/gtest.h>
 #include <rapidcheck.h>
 
@@ -115,7 +115,7 @@ TEST(Sparse, ShapesThatOnlyAFewBytesVouchForAreLimited) {
   EXPECT_EQ(verify_rules(coo({std::uint64_t{1} << 40, std::uint64_t{1} << 40}, Floats{1}, {0, 0})), Rules{});
 }
 
-// Larger than the buffers inside.
+// Larger than the internal buffers.
 TEST(Sparse, LargeMatrices) {
   std::mt19937 random(3);
   const std::uint64_t rows = 700, columns = 900;
@@ -202,7 +202,7 @@ TEST(SparseCoo, AnyOrderAndRankDecodes) {
   }));
 }
 
-// More output than one window, entries in falling order.
+// More output than one window, with entries in descending order.
 TEST(SparseCoo, UnsortedBeyondAWindow) {
   const std::uint64_t size = 3'000'000;
   U64s coords;
@@ -222,7 +222,7 @@ TEST(SparseCoo, UnsortedBeyondAWindow) {
 template <typename T>
 void expect_sum(DType dtype, std::vector<T> values, std::vector<T> sum, std::string type = {}) {
   for (const bool sorted : {true, false}) {
-    // The third entry, in front of the others, makes the order fall.
+    // The third entry comes before the others, so the entries are not in order.
     U64s coords = {1, 1};
     std::vector<T> all = values;
     const std::size_t width = values.size() / 2;

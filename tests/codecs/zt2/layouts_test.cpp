@@ -1,4 +1,4 @@
-// The profiles of zTensor 2, decoded from files that have them.
+// The profiles of zTensor 2, decoded from files that use them.
 #include "base/endian.hpp"
 #include "conformance/models.hpp"
 #include "conformance/zt2_cases.hpp"
@@ -22,7 +22,7 @@ TEST(Zt2Layouts, MicroscalingIsDecoded) {
     EXPECT_EQ(values[i], (i % 2 == 0 ? 0.5F : 1.0F) * (i < 32 ? 1.0F : 2.0F)) << i;
 }
 
-// Words of any width, both orders, groups along either axis, zero points of every form.
+// Words of every width, both orders, groups along either axis, zero points of every form.
 TEST(Zt2Layouts, GroupsAreDecoded) {
   for (const unsigned bits : {2U, 4U, 8U})
     for (const std::size_t width : {std::size_t{1}, std::size_t{2}, std::size_t{4}, std::size_t{8}})
@@ -112,7 +112,8 @@ TEST(Zt2Layouts, AnOddNumberOfSmallFloatsIsDecoded) {
     EXPECT_EQ(to_dense(model.tensors[0]).shape, (Shape{1, count}));
     const Model back = opened_zt2(write_bytes(zt2_row(), model));
     expect_same(model, back, zt2_row().holds);
-    const Model first = open(memory_source(write_bytes(*find_format("zt"), model), "it.zt"));  // and by way of 1.2
+    // Also through version 1.2.
+    const Model first = open(memory_source(write_bytes(*find_format("zt"), model), "it.zt"));
     expect_same(model, opened_zt2(write_bytes(zt2_row(), first)), zt2_row().holds);
   }
 }
@@ -123,7 +124,8 @@ TEST(Zt2Layouts, SparseValuesOfFourBitsAreDecoded) {
     EXPECT_EQ(floats_of(model.tensors.at(0)), (std::vector<float>{1, 0, -0.5, 0, 6, 0})) << name;
     const Bytes again = write_bytes(zt2_row(), model);
     expect_same(model, opened_zt2(again), zt2_row().holds);
-    const Model first = open(memory_source(write_bytes(*find_format("zt"), model), "it.zt"));  // and by way of 1.2
+    // Also through version 1.2.
+    const Model first = open(memory_source(write_bytes(*find_format("zt"), model), "it.zt"));
     EXPECT_EQ(write_bytes(zt2_row(), first), again) << name;
   }
 }

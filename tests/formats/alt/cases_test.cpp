@@ -1,4 +1,4 @@
-// Every rule that an ALT file can break, broken: the golden files with one thing changed each.
+// Every rule of ALT is broken: the golden files with one change each.
 #include <fmt/format.h>
 
 #include <limits>
@@ -13,7 +13,7 @@ namespace tare {
 namespace testing {
 namespace {
 
-// Where things are in the golden file of version 2.
+// Offsets in the golden file of version 2.
 constexpr std::size_t kGeneral = 32, kCreated = 67, kUuid = 102, kParameters = 160, kAct = 176, kTie = 184,
                       kHidden = 185, kTheta = 213, kHead = 225, kTokenizer = 256, kVocabulary = 272, kBos = 276,
                       kSeqLen = 292, kToken = 296, kTokenType = 307, kTensors = 352, kCount = 368, kRecord = 392,
@@ -42,21 +42,21 @@ Bytes without(Bytes file, std::size_t at, std::size_t count) {
   return file;
 }
 
-// A record of codes in place of the first tensor: 8 bytes of data are 8 qint8.
+// A record of codes instead of the first tensor: 8 bytes of data are 8 qint8.
 Bytes quantized(std::int32_t type, float delta, float min, float max, int packing) {
   Bytes file = patched(with32(kType, type), kDimension, std::int32_t{8});
   file = patched(patched(patched(file, kDelta, delta), kMin, min), kMax, max);
   return patched(file, kPacking, static_cast<std::int8_t>(packing));
 }
 
-// Where the tokenizer section begins.
+// The offset of the tokenizer section.
 std::size_t open_tokenizer(const Bytes& file) {
   std::size_t at = 0;
   while (load_le<std::uint64_t>(file.data() + at) != alt::kTokenizer) at += 32;
   return at;
 }
 
-// Version 2 of the document up to the tokenizer, which is alt.c's; no tensors.
+// Version 2 of the specification up to the tokenizer, which is alt.c's; no tensors.
 Bytes mixed_tokenizer() {
   Bytes file = cut(alt_golden_v2(), kTokenizer);
   const Bytes altc = alt_golden_altc();
@@ -64,7 +64,7 @@ Bytes mixed_tokenizer() {
   return file;
 }
 
-// A file of alt.c with the document's tensors, their section's size counted as alt.c counts.
+// A file of alt.c with the tensors of the specification, whose section's size is counted as alt.c does.
 Bytes altc_with_tensors() {
   Bytes file = alt_golden_altc();
   const Bytes spec = patched(alt_golden_v2(), kTensors + 8, std::int64_t{173});
@@ -72,7 +72,7 @@ Bytes altc_with_tensors() {
   return file;
 }
 
-// The golden file with its sections on multiples of something else than 32.
+// The golden file with its sections at multiples of another number than 32.
 Bytes realigned(std::size_t alignment) {
   Bytes file;
   const Bytes golden = patched(alt_golden_v2(), 20, static_cast<std::int32_t>(alignment));
@@ -90,7 +90,7 @@ Bytes realigned(std::size_t alignment) {
   return file;
 }
 
-// What alt.c wrote for six days: its own records, the document's numbers of types.
+// What alt.c wrote for six days: its own records with the specification's numbers of types.
 Bytes altc_with_document_types() {
   Model model;
   model.config.model_type = "tiny";
@@ -137,7 +137,7 @@ void add_v2_errors(std::vector<AltCase>& cases) {
   add("parameters.nonfinite", "rope_theta", with_float(kTheta, kNaN));
   add("parameters.nonfinite", "rms_norm_eps", with_float(kTheta + 4, kInf));
   add("parameters.nonfinite", "initializer_range", with_float(kTheta + 8, -kInf));
-  // What alt.c demands is 20 + (12 + 3) + (12 + 2).
+  // alt.c requires 20 + (12 + 3) + (12 + 2).
   add("section.size", "altc_tokenizer", patched(alt_golden_altc(), kTokenizer + 8, std::int64_t{50}));
   add("tokenizer.vocab_size", "negative", with32(kVocabulary, -1));
   add("tokenizer.vocab_size", "too_many", with32(kVocabulary, 1000));
@@ -181,19 +181,19 @@ void add_v2_errors(std::vector<AltCase>& cases) {
   add("end.trailing", "one_byte", longer);
   longer.resize(longer.size() + 31);
   add("end.trailing", "a_block", longer);
-  // 2^62 elements: three dimensions where there were one and the name's first eight bytes.
+  // 2^62 elements: three dimensions, which take the place of one and of the first eight bytes of the name.
   Bytes huge = with32(kRank, 3);
   for (const std::size_t at : {kDimension, kDimension + 4, kDimension + 8})
     huge = patched(huge, at, std::int32_t{INT32_MAX});
   huge = patched(huge, kDimension + 12, std::int32_t{21});
   add("tensor.size", "product", huge);
-  // The second tensor named as the first: the same length, then the same text.
+  // The second tensor with the name of the first: the same length, then the same text.
   Model twice;
   twice.tensors = {make_dense("a", {1}, DType::f32), make_dense("b", {1}, DType::f32)};
   Bytes same = write_bytes(*find_format("alt"), twice);
   *std::find(same.rbegin(), same.rend(), std::byte{'b'}) = std::byte{'a'};
   add("tensor.duplicate", "a", same);
-  // An empty name: the length and the byte taken out, the section's size and padding kept in order.
+  // An empty name: the length and the byte are removed, the section's size and padding are kept consistent.
   Model one;
   one.tensors = {make_dense("x", {0}, DType::f32)};
   Bytes empty = write_bytes(*find_format("alt"), one);
@@ -222,7 +222,7 @@ void add_v2_warnings(std::vector<AltCase>& cases) {
   for (const std::int64_t size : {8, 16, 24})
     warn("section.size_form", "start_" + std::to_string(size), with64(8, size));
   warn("string.utf8", "model_type", with8(52, 0xFF));
-  // The length of the fields, which alt.c refuses.
+  // The length of the fields alone, which alt.c refuses.
   warn("section.size_form", "altc_tokenizer", patched(alt_golden_altc(), kTokenizer + 8, std::int64_t{57}));
   warn("parameters.negative", "hidden_size", with32(kHidden, -1));
   warn("parameters.negative", "rope_theta", with_float(kTheta, -10000));
@@ -391,7 +391,7 @@ TEST(AltRules, VerifyFindsEachWithItsWeight) {
   }
 }
 
-// The rules that a source file reports, without the format's name.
+// The rules in a source file, without the format's name.
 std::set<std::string> rules_in(const std::filesystem::path& file) {
   std::set<std::string> rules;
   const std::string text = to_text(get_file(file));
@@ -403,7 +403,7 @@ std::set<std::string> rules_in(const std::filesystem::path& file) {
   return rules;
 }
 
-// The rules that the source names, each with a file above and a line on its page.
+// Each rule in the source has a file above and a line on its page.
 TEST(AltRules, EveryRuleHasAFileAndStandsOnItsPage) {
   const std::filesystem::path root = std::filesystem::path(TARE_TEST_DIR) / "..";
   const std::string page2 = to_text(get_file(root / "docs/formats/alt.md"));
@@ -413,7 +413,7 @@ TEST(AltRules, EveryRuleHasAFileAndStandsOnItsPage) {
     broken.insert(bad.rule);
     EXPECT_NE((bad.format == "alt" ? page2 : page1).find("`" + bad.rule + "`"), std::string::npos) << bad.rule;
   }
-  // Of what both versions share: fields that records of version 1 do not have, and an end marker that is always short.
+  // Rules that version 1 does not share: it lacks these fields, and its end marker is always short.
   const std::set<std::string> only_version_2 = {"tensor.packing",       "tensor.numbers", "tensor.counts",
                                                 "tensor.delta",         "tensor.scale",   "end.short",
                                                 "tensor.negative_delta"};
@@ -423,7 +423,7 @@ TEST(AltRules, EveryRuleHasAFileAndStandsOnItsPage) {
     const std::string file = entry.path().filename();
     for (const std::string& rule : rules_in(entry.path())) {
       ++named;
-      if (rule == "magic") continue;  // another magic is another format: below
+      if (rule == "magic") continue;  // another magic is another format; tested below
       const bool in_version_1 = !version_2_files.contains(file) && !only_version_2.contains(rule);
       EXPECT_TRUE(file == "v1.cpp" || broken.contains("alt." + rule)) << rule << ": no file breaks it";
       EXPECT_TRUE(!in_version_1 || broken.contains("alt1." + rule)) << rule << ": no file of version 1 breaks it";
@@ -487,7 +487,7 @@ TEST(AltWriting, WhatDoesNotFitIsRefusedBeforeAByteIsWritten) {
            }),
       "alt1.write.layout");
   EXPECT_EQ(rule("alt", nothing, {.dialect = "altc"}), "alt.write.dialect");
-  // Tokens as alt.c, which keeps them as C strings, does not read them.
+  // Tokens that alt.c cannot read, because it stores them as C strings.
   for (const std::string& text :
        {std::string(), std::string("\0", 1), std::string("\0a", 2), std::string("b"), std::string("b\0c", 3)}) {
     const auto with_token = [&](Model& m) {
@@ -500,7 +500,7 @@ TEST(AltWriting, WhatDoesNotFitIsRefusedBeforeAByteIsWritten) {
     with_token(model);
     EXPECT_NO_THROW(find_format("alt")->write(model, sink, {})) << "the dialect spec holds it";
   }
-  // Numbers that stand where the other dialect has head_size, and are what it would be.
+  // Numbers at the place where the other dialect has head_size, with its expected value.
   const auto misleading = [](std::optional<double> Config::*field) {
     return [=](Model& m) {
       m.tensors.clear();

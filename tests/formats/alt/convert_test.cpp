@@ -1,4 +1,4 @@
-// What convert does on the way into ALT, where what is asked for and what ALT could hold are not the same.
+// Conversion to ALT when the request exceeds what ALT can hold.
 #include "tare/convert.hpp"
 
 #include "conformance/models.hpp"
@@ -74,7 +74,7 @@ TEST(AltConvert, SettingADateOrAUuidThatIsNoneIsRefused) {
   EXPECT_NE(sentence("created_at", "yesterday"), "");
   EXPECT_NE(sentence("uuid", "c1355a8e"), "");
   EXPECT_EQ(sentence("uuid", "C1355A8E-0000-4000-8000-00000000000f"), "");
-  // Another container keeps any text under these keys.
+  // Other containers accept any text under these keys.
   AdaptOptions options;
   options.set = {{"created_at", "yesterday"}};
   EXPECT_NO_THROW(adapt(Model{}, *find_format("zt"), options));
@@ -102,7 +102,7 @@ TEST(AltConvert, LicenseAndBaseModelComeFromTheFiles) {
   AdaptOptions drop;
   drop.drop = {ModelPart::metadata};
   EXPECT_EQ(texts(drop), "- -");
-  // Where the files themselves have a place, nothing is taken out of them.
+  // If the container holds the files themselves, nothing is extracted from them.
   EXPECT_TRUE(adapt(model, *find_format("zt"), {}).model.metadata.empty());
 }
 

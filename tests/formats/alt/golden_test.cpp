@@ -1,4 +1,4 @@
-// ALT files of two tokens and two tensors, byte by byte: what is written, and what is read from it.
+// ALT files with two tokens and two tensors, byte by byte: what is written, and what is read from it.
 #include <set>
 
 #include "conformance/alt_cases.hpp"
@@ -8,7 +8,7 @@ namespace {
 
 using namespace tare::testing;
 
-// "00 01 ff" as bytes; words in brackets are text, # begins a comment up to the end of the line.
+// Converts "00 01 ff" to bytes; words in brackets are text, # begins a comment up to the end of the line.
 Bytes hex(std::string_view text) {
   Bytes out;
   for (std::size_t i = 0; i < text.size(); ++i) {
@@ -237,7 +237,7 @@ TEST(AltGolden, Version1) {
 }
 
 TEST(AltGolden, QuantizedTensors) {
-  // Codes 7, -7, 3 in the high nibble first; and a range of bytes.
+  // Codes 7, -7, 3, the first in the high nibble; and a range of bytes.
   Model model = golden_model();
   Tensor four;
   four.name = "q";
@@ -272,7 +272,7 @@ TEST(AltGolden, QuantizedTensors) {
 
 std::string uuid_in(const Bytes& file) { return *open(memory_source(file, "it")).metadata.find("uuid")->text(); }
 
-// Version 8 of the digest's bits.
+// A UUID of version 8, from the digest's bits.
 std::string uuid_of(const Bytes& hashed) {
   std::string digest = digest_of(DigestAlgorithm::xxh3_128, hashed).hex();
   digest[12] = '8';
@@ -293,23 +293,23 @@ TEST(AltGolden, TheUuidIsOfConfigVocabularyAndTensors) {
   add(golden, 160 + 16, 53);  // the parameters, without header and padding
   add(golden, 256 + 16, 53);  // the tokenizer
   const Bytes without_tensors = hashed;
-  // In the order written: the layer first.
+  // In the order of writing: the layer first.
   const Digest tensors = digest_of(DigestAlgorithm::xxh3_128, hex("00 00 80 3F 00 00 00 C0 00 3C 00 40"));
   add(Bytes(tensors.bytes().begin(), tensors.bytes().end()), 0, 16);
   const Format& format = *find_format("alt");
   EXPECT_EQ(uuid_in(write_bytes(format, model)), uuid_of(hashed));
-  // Who made it when is not part of it.
+  // The author and the dates are not part of it.
   model.metadata.set("author", "you");
   model.metadata.set("created_at", "2025-01-01");
   EXPECT_EQ(uuid_in(write_bytes(format, model)), uuid_of(hashed));
-  // Nor is the dialect.
+  // Neither is the dialect.
   model.tensors.clear();
   hashed = without_tensors;
   const Digest none = digest_of(DigestAlgorithm::xxh3_128, {});
   add(Bytes(none.bytes().begin(), none.bytes().end()), 0, 16);
   EXPECT_EQ(uuid_in(write_bytes(format, model)), uuid_of(hashed));
   EXPECT_EQ(uuid_in(write_bytes(format, model, {.dialect = "altc"})), uuid_of(hashed));
-  // Another tokenizer or another config is another model.
+  // Another tokenizer or another config makes another model.
   std::set<std::string> uuids = {uuid_of(hashed)};
   Model other = model;
   other.vocabulary.tokens[1].text = "ho";
@@ -332,7 +332,7 @@ TEST(AltGolden, DatesComeFromTheSourceDateEpoch) {
   for (const char* const bad : {"soon", "1e9", "-1", "253402300800", "99999999999999999999"}) {
     ASSERT_EQ(::setenv("SOURCE_DATE_EPOCH", bad, 1), 0);
     EXPECT_EQ(rule_of([&] { write_bytes(*find_format("alt"), model); }), "alt.write.date") << bad;
-    // Asked only where a date is missing.
+    // The variable is used only if a date is missing.
     EXPECT_EQ(rule_of([&] { write_bytes(*find_format("alt"), golden_model()); }), "") << bad;
   }
   ASSERT_EQ(::unsetenv("SOURCE_DATE_EPOCH"), 0);

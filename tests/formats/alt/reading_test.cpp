@@ -1,4 +1,4 @@
-// ALT files that leave room for doubt: which layout they are read in, what is told about it and where.
+// Ambiguous ALT files: the layout in which they are read, and what is reported and where.
 #include "conformance/alt_cases.hpp"
 #include "formats/alt/alt.hpp"
 #include "lines.hpp"
@@ -11,12 +11,12 @@ using alt::FieldWriter;
 using alt::SizeForm;
 
 struct Layout {
-  SizeForm sizes = SizeForm::all;  // of everything but the tokenizer section
+  SizeForm sizes = SizeForm::all;  // for everything except the tokenizer section
   SizeForm tokenizer = SizeForm::all;
   bool seq_len = true;
 };
 
-// A file of the document's own order with these tokens and nothing else.
+// A file in the specification's own order with these tokens and nothing else.
 Bytes file_of(const std::vector<Token>& tokens, const Layout& layout, std::int32_t seq_len = 0) {
   FieldWriter out;
   const std::size_t start = out.begin_section(alt::kMagic2);
@@ -97,7 +97,7 @@ TEST(AltReading, AnExplicitHeadSizeIsReadInTheDialectOfTheRest) {
         EXPECT_EQ(to_json(found.config.to_map()), to_json(written.config.to_map()));
         EXPECT_TRUE(verified(file).ok(true)) << "a head size of its own is nothing to warn of";
       }
-  // Without the number of heads nothing can be expected of head_size.
+  // Without the number of heads, no head_size can be expected.
   model.config.num_attention_heads.reset();
   model.config.initializer_range.reset();
   model.config.head_dim = 32;
@@ -118,7 +118,7 @@ TEST(AltReading, ANegativeIdIsAbsentAndNamed) {
     }
 }
 
-// The findings' offsets, by rule and name of the case.
+// The offsets of the findings, by rule and name of the case.
 TEST(AltReading, FindingsSayWhere) {
   const std::map<std::string, std::uint64_t> places = {{"alt.dialect.mixed/parameters", 160},
                                                        {"alt.dialect.mixed/tokenizer", 256},
@@ -205,7 +205,7 @@ TEST(AltReading, ASeqLenOfItsOwnIsKept) {
   EXPECT_EQ(write_bytes(*find_format("alt"), model(differs)), differs);
   EXPECT_EQ(kept(model(file(512, 512))), "");
   EXPECT_EQ(kept(model(file(512, 0))), "");
-  // One stands in for the other, in reading and in writing.
+  // Each replaces the other, in reading and in writing.
   EXPECT_EQ(kept(model(file(0, 99))), "");
   EXPECT_EQ(model(file(0, 99)).config.max_position_embeddings, 99);
   Model alone;
@@ -244,7 +244,7 @@ TEST(AltReading, TypesThatAltcNumberedAsTheDocumentDoes) {
     for (const Token& token : open(memory_source(odd.file, "it")).vocabulary.tokens) types.push_back(token.type);
     EXPECT_EQ(types, (std::vector<TokenType>{TokenType::unknown, TokenType::byte, TokenType::byte, TokenType::normal}));
   }
-  // One token of alt.c's unknown type is the unknown token, also when it looks like a byte.
+  // A single token of alt.c's unknown type is the unknown token, even if it looks like a byte.
   Model model;
   model.vocabulary.tokens = {{"<0x00>", 0, TokenType::unknown}, {"<0x01>", 0, TokenType::byte}};
   EXPECT_EQ(reread(model, {.dialect = "altc"}).vocabulary.tokens, model.vocabulary.tokens);
@@ -258,13 +258,13 @@ TEST(AltWriting, TheDialectAltcHasNoEmptyText) {
   std::size_t unknown = 0;
   for (std::size_t at = text.find("unknown"); at != std::string::npos; at = text.find("unknown", at + 1)) ++unknown;
   EXPECT_EQ(unknown, 7U) << "six texts of the general section and hidden_act; there is a uuid";
-  // Read back it is absent, not a text.
+  // When read back, it is absent, not a text.
   const Model found = open(memory_source(file, "it"));
   EXPECT_EQ(found.metadata.size(), 1U);
   EXPECT_TRUE(found.config.empty());
   EXPECT_TRUE(verified(file).ok(true));
   EXPECT_EQ(write_bytes(*find_format("alt"), found, {.dialect = "altc"}), file);
-  // In the document's own dialect nothing is called so.
+  // In the specification's own dialect, "unknown" is an ordinary text.
   model.metadata.set("author", "unknown");
   EXPECT_EQ(*reread(model).metadata.find("author")->text(), "unknown");
 }
@@ -284,7 +284,7 @@ TEST(AltWriting, WhatAltcWillNotReadIsTold) {
 
 TEST(AltWriting, DatesAndUuidsThatAreNoneAreCarriedAndTold) {
   Model model;
-  model.metadata.set("created_at", "2023-09-20T13:03:50+00:00");  // as alt.c has it from the hub
+  model.metadata.set("created_at", "2023-09-20T13:03:50+00:00");  // as alt.c gets it from the hub
   model.metadata.set("uuid", "mine");
   const auto findings = [&](const WriteOptions& options) {
     std::vector<std::string> rules;
@@ -314,7 +314,7 @@ TEST(AltWriting, RemarksNameWhatTheSourceLeavesOpen) {
     EXPECT_EQ(lines[0].find("tie_word_embeddings") != std::string::npos, format == std::string("alt")) << lines[0];
     EXPECT_EQ(lines[1], "rms_norm_eps is 1e-60 in the source, which is 0 in a float of 32 bits");
   }
-  // Version 1 has no place for them; one token that says something is enough.
+  // Version 1 has no fields for them; one token with a score or type is enough.
   const std::string bare = "token scores and types";
   EXPECT_NE(remarks("alt")[0].find(bare), std::string::npos);
   EXPECT_EQ(remarks("alt1")[0].find(bare), std::string::npos);

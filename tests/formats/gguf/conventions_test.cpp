@@ -106,12 +106,107 @@ TEST(GgufConventions, QwenKeepsItsRowsAndGemmaShiftsItsNorms) {
   Model gemma = small("gemma");
   gemma.config.head_dim = 4;
   add_ffn(gemma);
+  gemma.tensors[2] = gemma.tensors[0];
+  gemma.tensors[2].name = "lm_head.weight";
   const Model there = adapt(gemma, gguf()).model;
   EXPECT_EQ(there.tensor("output.weight"), nullptr) << "Gemma's head is its token table";
   EXPECT_EQ(there.tensor("output_norm.weight")->values<float>()[0], 1.5F);
   gemma.tensors.erase(gemma.tensors.begin() + 2);
   gemma.tensors[1] = dense<float>("model.norm.weight", {8}, {1e-9F, 0.1F, -0.3F, 1, -1, 0, 1e-30F, 3e5F});
   EXPECT_EQ(content_digest(taken_there_and_back(gemma)), content_digest(gemma));
+}
+
+// A tensor is left out only if what takes its place has the same bytes.
+TEST(GgufConventions, AHeadThatIsNotTheTokenTableIsNotLeftOut) {
+  for (const char* const type : {"gemma", "gemma2"})
+    for (const char* const tied : {"", R"(,"tie_word_embeddings":true)"}) {
+      Model model = small(type, R"({"model_type":")" + std::string(type) + '"' + tied + "}");
+      model.config.head_dim = 4;
+      const Tensor other = model.tensors[2];
+      model.tensors[2] = model.tensors[0];
+      model.tensors[2].name = "lm_head.weight";
+      EXPECT_NO_THROW(static_cast<void>(adapt(model, gguf()))) << type;
+      const auto error_with = [&](const Tensor& head) {
+        model.tensors[2] = head;
+        model.tensors[2].name = "lm_head.weight";
+        return rule_of([&] { static_cast<void>(adapt(model, gguf())); });
+      };
+      EXPECT_EQ(error_with(other), "convert.head") << type;
+      EXPECT_EQ(error_with(counted("", {3, 8}, 1, DType::f16)), "convert.head") << "of another type";
+      EXPECT_EQ(error_with(counted("", {4, 8}, 1)), "convert.head") << "of another shape";
+      std::vector<float> last = model.tensors[0].values<float>();
+      last.back() += 1;
+      EXPECT_EQ(error_with(cast(dense<float>("", {3, 8}, last), DType::bf16)), "convert.head") << "one element";
+      AdaptOptions without;
+      without.skip = {"lm_head.weight"};
+      EXPECT_EQ(adapt(model, gguf(), without).model.tensor("output.weight"), nullptr);
+    }
+}
+
+// The head equals the token table, and config.json has tie_word_embeddings false.
+TEST(GgufConventions, AHeadThatWasLeftOutComesBack) {
+  Model model = small("gemma", R"({"model_type":"gemma","num_key_value_heads":2,"head_dim":4,)"
+                               R"("tie_word_embeddings":false})");
+  model.config.head_dim = 4;
+  model.tensors[2] = model.tensors[0];
+  model.tensors[2].name = "lm_head.weight";
+  const Model there = adapt(model, gguf()).model;
+  EXPECT_EQ(there.tensor("output.weight"), nullptr);
+  const Model back = adapt(there, hf()).model;
+  ASSERT_NE(back.tensor("lm_head.weight"), nullptr);
+  EXPECT_EQ(back.tensor("lm_head.weight")->values<float>(), model.tensors[0].values<float>());
+}
+
+// Keys of GGUF in the metadata of a model with Hugging Face's names, planted or set, change neither the conversion nor the
+// values from config.json.
+TEST(GgufConventions, NoKeyOfMetadataTurnsTheConventionsOff) {
+  const std::string config = R"({"model_type":"llama","rope_scaling":{"rope_type":"linear","factor":2.0}})";
+  const std::pair<const char*, Value> keys[] = {{"general.alignment", Value(64)},
+                                                {"general.file_type", Value(1)},
+                                                {"general.file_type", Value("1")},
+                                                {"general.quantization_version", Value(2)},
+                                                {"gguf.keys", Value(List{Value("a=u32")})},
+                                                {"gguf.keys", Value("text")},
+                                                {"gguf.root", Value("bare")},
+                                                {"general.architecture", Value("qwen2")},
+                                                {"general.type", Value("adapter")},
+                                                {"adapter.type", Value("lora")},
+                                                {"llama.rope.scaling.type", Value("yarn")},
+                                                {"llama.rope.dimension_count", Value(2)},
+                                                {"tokenizer.ggml.model", Value("gpt2")}};
+  const Bytes clean = write_bytes(gguf(), adapt(small("llama", config), gguf()).model);
+  const auto expect_clean = [&](const Model& model, const std::string& what) {
+    const Adapted adapted = adapt(model, gguf());
+    EXPECT_TRUE(write_bytes(gguf(), adapted.model) == clean) << what;
+    EXPECT_TRUE(std::ranges::any_of(adapted.changes, [](const Change& change) {
+      return change.impact == Impact::lost && change.part == "metadata";
+    })) << what;
+  };
+  Model all = small("llama", config);
+  for (const auto& [key, value] : keys) {
+    all.metadata.set(key, value);
+    Model one = small("llama", config);
+    one.metadata.set(key, value);
+    expect_clean(one, key);
+  }
+  expect_clean(all, "all of them");
+  // A family that is not known is refused as it is without the key.
+  Model unknown = all;
+  unknown.config.model_type = "unheard_of";
+  EXPECT_EQ(rule_of([&] { adapt(unknown, gguf()); }), "convert.names");
+}
+
+TEST(GgufConventions, AKeyThatIsSetTurnsNothingOff) {
+  for (const auto& [key, text] :
+       {std::pair("general.alignment", "64"), std::pair("general.file_type", "7"),
+        std::pair("general.quantization_version", "2"), std::pair("llama.rope.scaling.type", "none")}) {
+    Model model = small("llama", R"({"model_type":"llama"})");
+    model.metadata.set(key, "planted");
+    const Model there = adapt(model, gguf(), {.set = {{key, text}}}).model;
+    ASSERT_NE(there.tensor("blk.0.attn_q.weight"), nullptr) << key;
+    ASSERT_NE(there.metadata.find(key), nullptr) << key;
+    EXPECT_EQ(to_json(*there.metadata.find(key)).find("planted"), std::string::npos) << key;
+  }
 }
 
 TEST(GgufConventions, ExpertsAreStackedAndTakenApart) {
@@ -196,6 +291,16 @@ TEST(GgufConventions, TheNameOfThePreTokenizer) {
     const Model there = adapt(with(pre), gguf()).model;
     EXPECT_EQ(*there.metadata.find("tokenizer.ggml.pre"), Value(name));
     EXPECT_EQ(gguf::cuts_of(name), gguf::cuts_of(gguf::pre_tokenizer_of({.cuts = *gguf::cuts_of(name)})));
+    // With another name, the attached tokenizer.json splits differently: the way back warns.
+    const auto tells = [&](const std::string& other) {
+      Model changed = there;
+      changed.metadata.set("tokenizer.ggml.pre", other);
+      return std::ranges::any_of(adapt(changed, hf()).changes, [](const Change& change) {
+        return change.impact == Impact::results && change.detail.starts_with("it splits text as");
+      });
+    };
+    EXPECT_FALSE(tells(name)) << name;
+    EXPECT_TRUE(tells("deepseek-llm")) << name;
   }
   const Model odd = with(R"({"type":"Split","pattern":{"Regex":"x+"}})");
   const auto error = error_of([&] { adapt(odd, gguf()); });

@@ -37,6 +37,8 @@ Model gemma(const std::string& type, const std::string& config, int layers = 1) 
   model.config.hidden_act = "gelu_pytorch_tanh";
   model.config.sliding_window = 8;
   model.config.num_hidden_layers = layers;
+  model.tensors[2] = model.tensors[0];
+  model.tensors[2].name = "lm_head.weight";  // tied
   for (const char* const name : {"pre_feedforward_layernorm", "post_feedforward_layernorm"})
     model.tensors.push_back(counted("model.layers.0." + std::string(name) + ".weight", {8}, 1));
   return model;
@@ -116,6 +118,18 @@ TEST(GgufUnsaid, FactsOfFamilies) {
   EXPECT_EQ(warnings_of(gemma("gemma2", R"({"hidden_activation":"gelu"})")), Words{"hidden_act"});
   EXPECT_EQ(warnings_of(gemma("gemma2", R"({"hidden_act":"gelu","tie_word_embeddings":false})")),
             Words{"tie_word_embeddings"});
+  // The first Gemma has two keys for it; programs differ in which one they use.
+  const auto first = [](const std::string& config) {
+    Model model = gemma("gemma", config);
+    model.config.sliding_window.reset();
+    std::erase_if(model.tensors,
+                  [](const Tensor& tensor) { return tensor.name.find("_feedforward_") != tensor.name.npos; });
+    return model;
+  };
+  EXPECT_EQ(warnings_of(first(R"({"hidden_activation":"gelu_pytorch_tanh","hidden_act":"silu"})")),
+            Words{"hidden_activation"});
+  EXPECT_EQ(warnings_of(first(R"({"hidden_activation":"gelu_pytorch_tanh","hidden_act":"gelu"})")), Words());
+  EXPECT_EQ(warnings_of(first(R"({"hidden_activation":null,"hidden_act":"relu"})")), Words{"hidden_act"});
   Model llama = small("llama", "{}");
   llama.config.hidden_act = "silu";
   EXPECT_EQ(warnings_of(llama), Words());
@@ -192,6 +206,9 @@ TEST(GgufUnsaid, WhatIsPutAroundAText) {
   EXPECT_EQ(key_of(framed(begin + "," + text), "tokenizer.ggml.add_bos_token"), "true");
   EXPECT_EQ(warnings_of(framed(begin + "," + begin + "," + text)).size(), 1U);
   EXPECT_EQ(warnings_of(framed(text + "," + begin)).size(), 1U) << "no token that ends a text";
+  const Words nothing = warnings_of(with_tokenizer(byte_level(""), R"({"bos_token":"<s>","add_bos_token":true})"));
+  ASSERT_EQ(nothing.size(), 1U);
+  EXPECT_NE(nothing[0].find("it puts nothing before a text"), std::string::npos) << nothing[0];
 }
 
 std::string pieces(const std::string& normalizer) {
@@ -303,8 +320,9 @@ TEST(GgufUnsaid, ConfigFromKeysAlone) {
   EXPECT_EQ(text_at(gemma3, "layer_types"), R"(["sliding_attention","sliding_attention","full_attention"])");
 
   const Map ministral = config_from_keys(small(
-      "ministral3", R"({"rope_parameters":{"rope_type":"yarn","factor":16.0,"mscale":1.0,"mscale_all_dim":1.0,)"
-                    R"("llama_4_scaling_beta":0.1,"original_max_position_embeddings":16,"rope_theta":10000.0}})"));
+      "ministral3",
+      R"({"rope_parameters":{"rope_type":"yarn","factor":16.0,"mscale":1.0,"mscale_all_dim":1.0,)"
+      R"("llama_4_scaling_beta":0.1,"original_max_position_embeddings":16,"rope_theta":10000.0},"head_dim":null})"));
   EXPECT_EQ(text_at(ministral, "model_type"), "\"ministral3\"");
   EXPECT_EQ(text_at(ministral, "architectures"), R"(["Ministral3ForCausalLM"])");
   const Map& rope = *ministral.find("rope_parameters")->get<Map>();
@@ -327,6 +345,52 @@ TEST(GgufUnsaid, ConfigFromKeysAlone) {
   phi.tensors.push_back(counted("model.layers.0.self_attn.qkv_proj.weight", {24, 8}, 1));
   phi.tensors.push_back(counted("model.layers.0.mlp.gate_up_proj.weight", {12, 8}, 1));
   EXPECT_EQ(text_at(config_from_keys(phi), "partial_rotary_factor"), "0.5");
+}
+
+// Writes llama.cpp's default for a missing key where transformers would assume another value.
+TEST(GgufUnsaid, SilenceOfAFileIsSaidInConfigJson) {
+  const Map mistral = config_from_keys(small("mistral3", R"({"num_key_value_heads":2,"sliding_window":null})"));
+  EXPECT_EQ(text_at(mistral, "model_type"), "\"mistral\"");
+  EXPECT_EQ(text_at(mistral, "sliding_window"), "null") << "transformers assumes 4096";
+
+  const std::string type = R"({"model_type":"ministral3","num_key_value_heads":2,"head_dim":null})";
+  Model silent = adapt(small("ministral3", type), gguf()).model;
+  silent.attachments.clear();
+  silent.config.rope_theta.reset();
+  silent.config.num_key_value_heads.reset();
+  const Model back = adapt(silent, hf()).model;
+  const Config config = resources::parse_config([&] {
+    const Bytes bytes = back.attachment("config.json")->blob.bytes();
+    return std::string(reinterpret_cast<const char*>(bytes.data()), bytes.size());
+  }());
+  EXPECT_EQ(config.head_dim, 4) << "transformers assumes 128";
+  EXPECT_EQ(config.num_key_value_heads, 2) << "transformers assumes 8";
+  EXPECT_EQ(config.rope_theta, 10000.0) << "transformers assumes 1e6";
+
+  Model granite = adapt(small("granite", R"({"num_key_value_heads":2})"), gguf()).model;
+  granite.attachments.clear();
+  granite.metadata.erase("granite.attention.scale");
+  const Model stone = adapt(granite, hf()).model;
+  const Bytes bytes = stone.attachment("config.json")->blob.bytes();
+  EXPECT_EQ(text_at(resources::parse_small_json({reinterpret_cast<const char*>(bytes.data()), bytes.size()}),
+                    "attention_multiplier"),
+            "0.5");
+}
+
+// Its class has biases unless qkv_bias is false.
+TEST(GgufUnsaid, AMixtureOfQwenWithoutBiases) {
+  Model model = small("qwen2_moe", R"({"num_key_value_heads":2,"num_experts":2,"moe_intermediate_size":6,)"
+                                   R"("shared_expert_intermediate_size":6,"num_experts_per_tok":1,"qkv_bias":false})");
+  std::erase_if(model.tensors, [](const Tensor& tensor) { return tensor.name.find(".mlp.") != std::string::npos; });
+  const std::string mlp = "model.layers.0.mlp.";
+  model.tensors.push_back(counted(mlp + "gate.weight", {2, 8}, 1));
+  model.tensors.push_back(counted(mlp + "shared_expert_gate.weight", {1, 8}, 1));
+  for (const char* const part : {"experts.0.", "experts.1.", "shared_expert."}) {
+    model.tensors.push_back(counted(mlp + part + "gate_proj.weight", {6, 8}, 1));
+    model.tensors.push_back(counted(mlp + part + "up_proj.weight", {6, 8}, 1));
+    model.tensors.push_back(counted(mlp + part + "down_proj.weight", {8, 6}, 1));
+  }
+  EXPECT_EQ(text_at(config_from_keys(model), "qkv_bias"), "false");
 }
 
 }  // namespace

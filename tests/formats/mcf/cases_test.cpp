@@ -16,7 +16,7 @@ class Cases {
   void add(std::string rule, std::string name, const File& file, Limits limits = {}) {
     list.push_back({std::move(rule), std::move(name), bytes_of(file), limits});
   }
-  // A file that is good but for one field.
+  // A file that is valid except for one field.
   void lie(std::string rule, File file, const std::string& field, std::uint64_t value) {
     file.lies[field] = value;
     add(std::move(rule), field + "_is_" + std::to_string(value), file);
@@ -94,7 +94,7 @@ void directory_cases(Cases& cases) {
   resource.sections[0x100] = "{}";
   cases.lie("mcf.section.version", resource, "version_256", 7);
   cases.lie("mcf.section.duplicate", good, "type_3", 4);
-  // The index laid over the data; the data over all that follows; the index over the directory.
+  // The index overlaps the data; the data overlaps all that follows; the index overlaps the directory.
   cases.lie("mcf.section.overlap", good, "offset_3", 64);
   cases.lie("mcf.section.overlap", good, "size_4", bytes_of(good).size() - 40);
   cases.lie("mcf.directory.overlap", good, "size_3", index_bytes(good, {0, 0}).size() + 8);
@@ -125,7 +125,7 @@ void index_cases(Cases& cases) {
   File strange = good;
   strange.tensors[1].name = "\xFF";
   cases.add("mcf.index.names", "not_utf8", strange);
-  // Twelve names that are all the whole of the strings but for a byte or two.
+  // Twelve names that each cover all the strings except a byte or two.
   File shared = good;
   shared.tensors.clear();
   for (int i = 0; i < 12; ++i) {
@@ -287,13 +287,13 @@ void info_cases(Cases& cases) {
   cases.info("mcf.info.type", "zero", with("type", 0));
   cases.info("mcf.info.type", "four", with("type", 4));
   cases.info("mcf.info.duplicate", "key", {.pairs = {pair, pair}});
-  // Thirty values that are one and the same kilobyte.
+  // Thirty values that share the same kilobyte.
   Info shared{.pairs = {{"00", 3, std::string(1000, 'v')}}};
   for (int i = 10; i < 40; ++i) shared.pairs.push_back({std::to_string(i), 3, "", {{"value_off", 96}}});
   cases.info("mcf.info.strings", "values_upon_each_other", shared);
 }
 
-// Two resources behind their directory.
+// Two resources after their directory.
 File directory_first() {
   File file;
   file.sections[0x100] = file.sections[0x101] = "{}";

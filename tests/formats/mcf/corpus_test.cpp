@@ -1,4 +1,4 @@
-// The files of fuzz/corpus/mcf that no writer makes: those that break a rule, and those that others write.
+// The files of fuzz/corpus/mcf that our writer does not make: those that break a rule, and those of other programs.
 #include "corpus.hpp"
 
 #include "conformance/mcf_cases.hpp"

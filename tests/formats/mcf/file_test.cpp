@@ -1,4 +1,4 @@
-// The bytes a canonical MCF file has, down to the last one.
+// The exact bytes of a canonical MCF file.
 #include "base/text.hpp"
 #include "conformance/mcf_bytes.hpp"
 #include "conformance/models.hpp"
@@ -17,7 +17,7 @@ void expect_bytes(const Bytes& found, const std::string& expected) {
     EXPECT_EQ(to_hex(to_bytes(text.substr(i, 8))), to_hex(to_bytes(expected.substr(i, 8)))) << "at byte " << i;
 }
 
-// A file cannot be without a section: ModelInfo is always there.
+// A file always has at least one section, ModelInfo.
 TEST(McfFile, EmptyModel) {
   const std::string file = std::string("MCF\0", 4) + u16(1) + u16(1) + u32(40) + u32(1)  //  0: version 1.1, one section
                            + u64(128) + u64(152) + u64(1)                                // 16: directory, size, flags
@@ -27,7 +27,7 @@ TEST(McfFile, EmptyModel) {
   expect_bytes(write_mcf({}), file);
 }
 
-// Every section that there is, each field by hand.
+// Every section, with each field written by hand.
 TEST(McfFile, EverySection) {
   Model model;
   model.metadata.set("general.name", "tiny");
@@ -112,7 +112,7 @@ TEST(McfFile, EverySection) {
   EXPECT_EQ(found.tensors[0].name, "w");
 }
 
-// What was read from a file is written as the same file.
+// Reading and writing a canonical file gives the same file.
 TEST(McfFile, CanonicalFilesStayAsTheyAre) {
   const Bytes file = write_mcf(full_model(find_format("mcf")->holds));
   EXPECT_TRUE(write_mcf(open(memory_source(file))) == file);

@@ -1,4 +1,4 @@
-// Payloads of MCF's methods worked out by hand from the document, byte for byte, with the arithmetic beside them.
+// Payloads of MCF's methods, computed by hand from the specification, byte for byte, with the arithmetic.
 #include <gtest/gtest.h>
 
 #include <initializer_list>
@@ -15,7 +15,7 @@
 namespace tare {
 namespace {
 
-// A payload spelled as runs at offsets, zeros between them.
+// A payload given as runs at offsets, with zeros between them.
 struct Run {
   std::size_t offset;
   std::initializer_list<int> bytes;
@@ -49,7 +49,7 @@ std::vector<float> values_of(const Tensor& tensor) {
   return values;
 }
 
-// What `fast` encoding makes of a matrix by q* or k*.
+// The `fast` encoding of a matrix with q* or k*.
 Bytes encoded(std::string_view method_name, Shape shape, const std::vector<float>& weights) {
   const auto geometry =
       codec::mcf::geometry_of(*codec::mcf::find_method(method_name), codec::mcf::Domain::weights, shape).value();
@@ -157,7 +157,7 @@ TEST(McfGolden, K2SecondSuperBlock) {
               spell(200, {{0, {0x00, 0x3C, 0x00, 0x40}}, {64, {32}}, {72, {32}}, {128, {0x01}}, {192, {0x03}}}));
 }
 
-// int*: the codes are made by the reference, region by region.
+// int*: the reference encodes the codes, region by region.
 Bytes encoded_raw(std::string_view method_name, codec::mcf::Domain domain, Shape shape,
                   const std::vector<float>& values, float min, float max) {
   const auto geometry = codec::mcf::geometry_of(*codec::mcf::find_method(method_name), domain, shape).value();
@@ -180,7 +180,8 @@ TEST(McfGolden, Int8Weights) {
 
 TEST(McfGolden, Int8Activations) {
   // Scale at 0, zero at 64, codes at 128.
-  //   min -28, max 99.5: S = 127.5 / 255 = 0.5 = 0x3F000000; Z = rint(-128 - (-28 / 0.5)) = -128 + 56 = -72 = 0xC2900000
+  //   min -28, max 99.5: S = 127.5 / 255 = 0.5 = 0x3F000000;
+  //     Z = rint(-128 - (-28 / 0.5)) = -128 + 56 = -72 = 0xC2900000
   //   codes: -28 / 0.5 - 72 = -128, 0 -> -72, 99.5 / 0.5 - 72 = 127
   const std::vector<float> values = {-28, 0, 99.5f};
   const Bytes payload = spell(131, {{0, {0, 0, 0, 0x3F}}, {64, {0, 0, 0x90, 0xC2}}, {128, {0x80, 0xB8, 127}}});
@@ -215,9 +216,9 @@ TEST(McfGolden, MostNegativeCodesAreDecodedAsWhatTheyAre) {
 }
 
 TEST(McfGolden, CodesAreChosenAgainstTheStoredScale) {
-  // absmax 0.1: s = 0.1 / 7 = 0.0142857, f16(s) = 0x2350 = 0.01428223: w = 0.05 gives 0.05 / 0.01428223 = 3.50085, so 4;
-  // against the unrounded s it would be 3.5, a tie, which goes to 4 as well, but w = 0.04999 would give 3.4993 -> 3
-  // where the stored scale gives 3.50015 -> 4.
+  // absmax 0.1: s = 0.1 / 7 = 0.0142857, f16(s) = 0x2350 = 0.01428223. w = 0.04999 is 3.50015 steps of the stored
+  // scale, so its code is 4; with the unrounded s it would be 3.4993 steps and the code 3. (w = 0.05 would show no
+  // difference: 3.50085 steps, or exactly 3.5, a tie that also rounds to 4.)
   const Bytes payload = encoded("q4", {1, 2}, {0.1f, 0.04999f});
   EXPECT_EQ(load_le<std::uint16_t>(payload.data()), 0x2350);
   EXPECT_EQ(payload[64], std::byte{0x47});

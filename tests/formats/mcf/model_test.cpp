@@ -1,4 +1,5 @@
-// What an MCF file's fields become in a model and back: names, configuration, private keys, sections of later versions.
+// How the fields of an MCF file map to a model and back: names, configuration, private keys, sections of later
+// versions.
 #include "conformance/mcf_cases.hpp"
 #include "conformance/models.hpp"
 #include "formats/mcf/write_mcf.hpp"
@@ -57,12 +58,12 @@ TEST(McfModel, FieldsTheConfigLacksAreMetadata) {
             R"({"mcf.arch":77,"mcf.rope_scale":0.25,"mcf.rope_type":"yarn","mcf.train_context":2048})");
   const Model again = reopen(model);
   EXPECT_TRUE(again.metadata == model.metadata);
-  // In their fields, not in pairs.
+  // They are stored in their fields, not in pairs.
   const std::string text = to_text(write_mcf(model));
   EXPECT_EQ(text.find("mcf."), std::string::npos);
 }
 
-// A user's own keys of these names, in forms that no field would give, are pairs like any other.
+// A user's own keys of these names, with values that no field has, are ordinary pairs.
 TEST(McfModel, KeysThatLookLikeFieldsSurvive) {
   const std::vector<std::pair<std::string, Value>> entries = {{"mcf.arch", 0},
                                                               {"mcf.arch", 1},
@@ -124,7 +125,7 @@ TEST(McfModel, PairsOfEveryType) {
   EXPECT_EQ(*model.metadata.find("c")->text(), std::string("\xFF\0x", 3));
   EXPECT_EQ(*model.metadata.find("d"), Value(""));
   EXPECT_TRUE(reopen(model).metadata == model.metadata);
-  // A table that is said to be somewhere and has nothing in it.
+  // A table with an offset but no entries.
   EXPECT_TRUE(open_info({.fields = {{"kv_off", 88}}}).metadata.empty());
 }
 
@@ -166,7 +167,7 @@ TEST(McfModel, ThirtyTwoBitsAreNotExceededInSilence) {
   EXPECT_EQ(refused([](Model&) {}), "");
   EXPECT_EQ(refused([](Model& m) { m.config.vocab_size = std::int64_t{1} << 32; }), "mcf.write.limit");
   EXPECT_EQ(refused([](Model& m) { m.config.max_position_embeddings = INT64_MAX; }), "mcf.write.limit");
-  // Never pulled: the size alone decides.
+  // Never read: the size alone decides.
   const Blob huge = Blob::produced(std::uint64_t{1} << 32, std::make_shared<Nothing>());
   EXPECT_EQ(refused([&](Model& m) { m.attachments = {{"notes", huge}}; }), "mcf.write.limit");
   const Blob endless = Blob::produced(UINT64_MAX - 100, std::make_shared<Nothing>());
@@ -201,7 +202,7 @@ TEST(McfModel, ThirtyTwoBitsAreNotExceededInSilence) {
       "mcf.write.duplicate");
 }
 
-// Files that came with the model fill the fields, and are all that a reader needs: nothing private is added.
+// Files of the model fill the fields and are all that a reader needs: nothing private is added.
 TEST(McfModel, ResourcesDescribeTheModel) {
   Model model;
   const std::string config = R"({"model_type":"qwen2","hidden_size":8,"rope_theta":5000.1,"rms_norm_eps":1e-6})";
@@ -223,7 +224,7 @@ TEST(McfModel, ResourcesDescribeTheModel) {
   EXPECT_TRUE(found.metadata.empty()) << to_json(found.metadata);
   EXPECT_TRUE(write_mcf(found) == file);
 
-  // What a model says otherwise than its files is kept beside them.
+  // Values that contradict the files are stored in addition.
   Model other = found;
   other.config.hidden_size = 16;
   other.vocabulary.tokens[0].text = "c";
@@ -261,7 +262,7 @@ TEST(McfModel, ScaledPositionsAreInModelInfo) {
   EXPECT_EQ(fields(R"({"rope_parameters":{"rope_theta":1e6,"rope_type":"yarn","factor":2.5,)"
                    R"("original_max_position_embeddings":32768}})"),
             rope_fields(32768, 3, 1e6F, 2.5));
-  // Nothing that a 32-bit field cannot hold, nothing that is no factor.
+  // Values that a 32-bit field cannot hold, or that are not factors, are omitted.
   EXPECT_EQ(fields(R"({"rope_theta":1e4,"rope_scaling":{"type":"yarn","factor":1e300,)"
                    R"("original_max_position_embeddings":4294967296}})"),
             rope_fields(0, 3, 10000, 1));
@@ -276,7 +277,7 @@ TEST(McfModel, AKindOfScalingWithoutANumberIsTold) {
   EXPECT_TRUE(reopen(model).metadata.empty());
 }
 
-// ModelInfo against config.json: both are kept.
+// If ModelInfo contradicts config.json, both are kept.
 TEST(McfModel, OtherPositionsThanConfigJsonSaysAreMetadata) {
   File file;
   file.sections[0x100] = R"({"rope_theta":1e4,"rope_scaling":{"type":"yarn","factor":4.0}})";
@@ -287,17 +288,17 @@ TEST(McfModel, OtherPositionsThanConfigJsonSaysAreMetadata) {
             R"({"mcf.rope_scale":1.0,"mcf.rope_type":"standard","mcf.train_context":512})");
   EXPECT_EQ(rope_fields(write_mcf(model)), rope_fields(512, 1, 10000, 1));
   EXPECT_TRUE(reopen(model).metadata == model.metadata);
-  // A ModelInfo that tells nothing, or none at all, contradicts nothing.
+  // An empty ModelInfo, or none, contradicts nothing.
   file.sections[1] = mcf_bytes::info_bytes({});
   EXPECT_TRUE(open_file_of(file).metadata.empty());
   file.sections.erase(1);
   EXPECT_TRUE(open_file_of(file).metadata.empty());
-  // Numbers that ModelInfo has no room for are no reason to refuse a file.
+  // A file is not refused for numbers that ModelInfo cannot hold.
   file.sections[0x100] = R"({"vocab_size":4294967296})";
   EXPECT_EQ(open_file_of(file).config.vocab_size, std::int64_t{1} << 32);
 }
 
-// Types that MCF lacks, in all the combinations a component can have.
+// Types that MCF lacks, in all combinations that a component can have.
 TEST(McfModel, LogicalTypesComeBack) {
   const std::pair<DType, std::string> types[] = {
       {DType::boolean, ""},   {DType::u8, "f8_e4m3fn"},  {DType::u8, "bool"},        {DType::boolean, "truth"},
@@ -312,7 +313,7 @@ TEST(McfModel, LogicalTypesComeBack) {
   EXPECT_TRUE(found.metadata.empty()) << to_json(found.metadata);
 }
 
-// Payloads lie in the order of the model, the index goes by name; empty ones share the place of what follows.
+// Payloads are in the model's order, the index is sorted by name; empty payloads share the offset of what follows.
 TEST(McfModel, TheOrderOfTensorsIsKept) {
   Model model;
   for (const char* const name : {"z", "m", "empty", "a", "b"})
@@ -334,7 +335,7 @@ TEST(McfModel, UnknownSectionsAndNewerMinorsAreCarried) {
   ASSERT_NE(model.attachment("mcf.section.00000200.9"), nullptr);
   ASSERT_NE(model.attachment("mcf.section.ffffffff.1"), nullptr);
 
-  // Also by way of another container.
+  // Also through another container.
   const Format& zt = *find_format("zt");
   const Model there = open(memory_source(write_bytes(zt, adapt(model, zt).model)));
   for (const Model& from : {model, there}) {
@@ -354,10 +355,10 @@ TEST(McfModel, UnknownSectionsAndNewerMinorsAreCarried) {
 
 TEST(McfModel, ALongerHeaderIsCarried) {
   File file = mcf_good();
-  file.lies["header_size"] = 56;  // over what is padding otherwise
+  file.lies["header_size"] = 56;  // extends over what is usually padding
   file.spoil = [](std::string& bytes) {
     bytes.replace(40, 16, "later fields ...");
-    // Data begins behind it now.
+    // Now the data begins after it.
     const std::size_t entry = bytes.size() - 24;
     bytes.replace(entry + 8, 16, mcf_bytes::u64(56) + mcf_bytes::u64(64 + 64 + 3 - 56));
   };
@@ -368,7 +369,7 @@ TEST(McfModel, ALongerHeaderIsCarried) {
   EXPECT_TRUE(open(memory_source(written)).metadata == model.metadata);
 }
 
-// Only names in the one spelling that reading gives are sections; others are files like any.
+// Only names in the exact spelling that the reader produces are sections; others are ordinary files.
 TEST(McfModel, AttachmentNamesThatLookLikeSections) {
   Model model;
   for (const char* const name : {"mcf.section.00000003.1", "mcf.section.200.1", "mcf.section.00000200.01",
@@ -438,14 +439,14 @@ TEST(McfModel, QuantizedTensorsKeepTheirAttributes) {
   EXPECT_NE(rule_of([&] { write_mcf(model); }), "");
 }
 
-// Without QuantInfo the size of an int* payload tells whether it has a zero point.
+// Without QuantInfo, the size of an int* payload shows whether it has a zero point.
 TEST(McfModel, DomainsFollowFromTheSizeWithoutQuantInfo) {
   File file;
   file.tensors = {{"act", 0x10, {4}, std::string(132, '\0'), {}}, {"wgt", 0x10, {4}, std::string(68, '\0'), {}}};
   const Model model = open_file_of(file);
   EXPECT_EQ(to_json(model.tensors.at(0).attributes), R"({"domain":"activations"})");
   EXPECT_EQ(to_json(model.tensors.at(1).attributes), R"({"domain":"weights"})");
-  // What is not known stays so.
+  // Unknown values stay unknown.
   EXPECT_EQ(describe(reopen(model)), describe(model));
 }
 
@@ -460,7 +461,7 @@ TEST(McfDedup, EqualPayloadsAreStoredOnce) {
   model.tensors.push_back(make_dense("f", {400}, DType::u8));
   model.tensors[5].components[0].blob = Blob::memory(model.tensors[1].components[0].blob.bytes());
   const Bytes all = write_mcf(model), few = write_mcf(model, {.dedup = true});
-  EXPECT_EQ(all.size() - few.size(), 448U + 400U);  // c with its padding, f at the end without
+  EXPECT_EQ(all.size() - few.size(), 448U + 400U);  // c with its padding; f, at the end, without
   for (const unsigned threads : {1U, 3U}) EXPECT_TRUE(write_mcf(model, {.dedup = true, .threads = threads}) == few);
   const Model found = open(memory_source(few));
   EXPECT_EQ(describe(found), describe(model));
@@ -471,7 +472,7 @@ TEST(McfDedup, EqualPayloadsAreStoredOnce) {
   const Scratch scratch;
   put_file(scratch / "it.mcf", few);
   EXPECT_TRUE(verify(scratch / "it.mcf").ok(true));
-  // A plain copy of the file stores everything for itself again; a copy with the option is the same file.
+  // A plain copy of the file stores every payload separately again; a copy with the option is the same file.
   EXPECT_GE(write_mcf(found).size(), all.size());
   EXPECT_TRUE(write_mcf(found, {.dedup = true}) == few);
 }

@@ -1,4 +1,4 @@
-// Every rule that an MCF file can break has a file that breaks it, and no rule is without one.
+// Every rule of MCF has a file that breaks it.
 #include <set>
 
 #include "conformance/mcf_cases.hpp"
@@ -91,7 +91,8 @@ TEST(McfRules, VerifyGoesOnBehindABadEntry) {
   const Verification result = verify(scratch / "f.mcf");
   EXPECT_EQ(result.tensors, 1U);
   EXPECT_EQ(result.count(Severity::error), 2U);
-  EXPECT_EQ(result.count(Severity::warning), 0U) << result.findings.back().sentence;  // no padding where they lie
+  // Their bytes do not count as padding.
+  EXPECT_EQ(result.count(Severity::warning), 0U) << result.findings.back().sentence;
 }
 
 TEST(McfRules, ARecordOfAPlainTensorIsToldAsThat) {
@@ -112,7 +113,7 @@ TEST(McfRules, FindingsInsideAPayloadSayWhere) {
   model.tensors[1] = find_codec("mcf.k4")->encode(model.tensors[1], options);
   Bytes file = write_bytes(*find_format("mcf"), model);
   const std::uint64_t payload = open(memory_source(file)).tensors[1].components[0].blob.offset();
-  file.at(static_cast<std::size_t>(payload + 64 + 17)) = std::byte{0xFF};  // of 30 sub-scales
+  file.at(static_cast<std::size_t>(payload + 64 + 17)) = std::byte{0xFF};  // one of 30 sub-scales
   put_file(scratch / "f.mcf", file);
   const Verification result = verify(scratch / "f.mcf");
   ASSERT_EQ(result.findings.size(), 1U);
@@ -120,7 +121,7 @@ TEST(McfRules, FindingsInsideAPayloadSayWhere) {
   EXPECT_EQ(result.findings[0].offset, payload + 64 + 17);
 }
 
-// What was written without clipping bounds, because there were none, is nothing to warn about.
+// A file written without clipping bounds, because there were none, gets no warning.
 TEST(McfRules, AFileWithoutQuantInfoIsWrittenWithoutWarnings) {
   const Scratch scratch(Scratch::fast_place());
   mcf_bytes::File file = mcf_good_q8();
@@ -131,11 +132,11 @@ TEST(McfRules, AFileWithoutQuantInfoIsWrittenWithoutWarnings) {
   EXPECT_TRUE(verify(scratch / "out.mcf").ok(true));
 }
 
-// Rules that other tests break: what only writing, asking for sections or another magic can meet.
+// Rules that other tests break, because they need writing, a request for sections, or another magic.
 const std::set<std::string> kElsewhere = {"mcf.magic",      "mcf.require",          "mcf.write.limit",
                                           "mcf.write.name", "mcf.write.duplicate",  "mcf.write.layout",
                                           "mcf.write.rank", "mcf.write.components", "mcf.write.quant"};
-// Metadata keys that look like rules, and layouts.
+// Metadata keys and layouts whose names look like rules.
 const std::set<std::string> kNoRules = {
     "mcf.model_name", "mcf.base_model", "mcf.arch", "mcf.train_context", "mcf.rope_type", "mcf.rope_scale", "mcf.minor",
     "mcf.flags",      "mcf.header",     "mcf.int8", "mcf.int4",          "mcf.q8",        "mcf.q4",         "mcf.k6",

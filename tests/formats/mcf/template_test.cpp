@@ -1,4 +1,4 @@
-// What programs that run MCF files look for in them: the chat template and the tokenizer.
+// What programs that run MCF files need from them: the chat template and the tokenizer.
 #include "conformance/models.hpp"
 #include "formats/mcf/model.hpp"
 #include "lines.hpp"
@@ -19,7 +19,7 @@ Model model_with(std::vector<Attachment> files) {
   return model;
 }
 
-// The bytes of a section, as a program that knows nothing of ours finds them.
+// The bytes of a section, as an independent program finds them.
 std::string section_of(const Bytes& bytes, mcf::SectionType type) {
   for (const mcf::Section& section : mcf::sections(*memory_source(bytes)))
     if (section.type == type)
@@ -65,14 +65,14 @@ TEST(McfTemplate, IsInTheTokenizersConfigAndTheFilesComeBack) {
   }
 }
 
-// One that says another is written anew: its order stays, numbers are the same, the last of equal keys counts.
+// A different template is replaced: the order of keys stays, numbers are unchanged, the last of equal keys counts.
 TEST(McfTemplate, ReplacesAnOlderOne) {
   EXPECT_EQ(mcf::with_chat_template(R"({"z": [1, {}], "chat_template": "old", "big": 1000000000000000019884624838656,
                                         "a": 1, "chat_template": "older", "\u00e4": -0.0})",
                                     "x\n"),
             "{\n  \"z\": [\n    1,\n    {}\n  ],\n  \"chat_template\": \"x\\n\",\n  \"big\": 1e+30,\n  \"a\": 1,\n  "
             "\"\xC3\xA4\": -0.0\n}");
-  // NaN cannot be written again; beside it a template can be put.
+  // NaN cannot be written again, but a template can be added.
   EXPECT_EQ(mcf::with_chat_template(R"({"chat_template": 1, "n": NaN})", "x"), std::nullopt);
   EXPECT_EQ(mcf::with_chat_template(R"({"n": NaN})", "x"), "{\"n\": NaN,\n  \"chat_template\": \"x\"\n}");
 }
@@ -100,7 +100,7 @@ TEST(McfTemplate, IsNotPutIntoWhatCannotHoldIt) {
   EXPECT_EQ(section(said, "x"), said);
 }
 
-// Another program has replaced the section: what it says counts.
+// If another program has replaced the section, its content counts.
 TEST(McfTemplate, AChangedSectionIsReadAsItIs) {
   const Model model =
       model_with({text_file("tokenizer_config.json", R"({"a": 1})"), text_file("chat_template.jinja", "abc")});
@@ -142,7 +142,7 @@ TEST(McfTokenizer, OfAModelWithNothingButPiecesIsMadeIntoAFile) {
   EXPECT_EQ(text_of(model, "tokenizer.model"), pieces);
   EXPECT_EQ(model.vocabulary.tokens.size(), 4U);
   EXPECT_TRUE(verify(scratch / "m.mcf").ok(true));
-  // One that is there is left alone.
+  // An existing one is not changed.
   put_file(scratch / "dir/tokenizer.json", to_bytes(R"({"model":{"type":"WordLevel","vocab":{"a":0}}})"));
   convert(scratch / "dir", scratch / "n.mcf");
   EXPECT_EQ(section_of(get_file(scratch / "n.mcf"), mcf::SectionType::tokenizer),

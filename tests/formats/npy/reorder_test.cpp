@@ -1,4 +1,4 @@
-// What is decoded once and put into another order: scratch space, buckets, arrays in Fortran order, unordered entries.
+// Data that is decoded once and reordered: scratch space, buckets, arrays in Fortran order, unordered entries.
 #include <gtest/gtest.h>
 
 #include <array>
@@ -69,7 +69,7 @@ std::array<std::byte, 8> record_of(std::uint64_t number) {
 }
 
 TEST(BucketsTest, KeepTheOrderInEachBucket) {
-  // More than memory holds, and an empty bucket.
+  // More than fits in memory, and an empty bucket.
   const std::uint64_t each = io::kScratchInMemory / 8;
   Buckets buckets({each, 0, each}, 8);
   for (std::uint64_t i = 0; i < each; ++i) {
@@ -88,7 +88,7 @@ TEST(BucketsTest, KeepTheOrderInEachBucket) {
   }
 }
 
-// The counts come from an earlier look at a file that anybody may have written to since.
+// The counts come from an earlier pass over a file that may have changed since.
 TEST(BucketsTest, OtherNumbersThanWereCountedAreErrors) {
   Buckets more({1, 1}, 8);
   more.put(0, record_of(1));
@@ -98,7 +98,7 @@ TEST(BucketsTest, OtherNumbersThanWereCountedAreErrors) {
   EXPECT_EQ(rule_of([&] { fewer.seal(); }), "codec.changed");
 }
 
-// An array whose items say where they are in C order, stored in Fortran order.
+// An array in Fortran order whose items are their index in C order.
 template <typename T>
 Bytes fortran_array(const npy::Axes& axes) {
   const std::uint64_t count = std::accumulate(axes.begin(), axes.end(), std::uint64_t{1}, std::multiplies<>());
@@ -141,7 +141,7 @@ TEST(DealtArrays, SmallOnesInMemory) {
   expect_in_order<std::uint32_t>({2, 3});
   expect_in_order<std::uint16_t>({5, 2, 7});
   expect_in_order<std::uint32_t>({100, 3, 4}, 4);
-  // Tiles: whole, cut off, of one axis or of several, with axes between them or none.
+  // Tiles: whole and partial, along one axis or several, with and without axes between them.
   expect_in_order<std::uint32_t>(npy::Axes(15, 2));
   expect_in_order<std::uint32_t>({65, 2, 3, 130}, 4);
   expect_in_order<std::uint32_t>({64, 64});
@@ -156,13 +156,13 @@ TEST(DealtArrays, ShortAxesAreDealtTogether) {
 }
 
 TEST(DealtArrays, LargeOnesByRows) {
-  expect_in_order<std::uint32_t>({2500, 2000});        // many rows to a bucket
-  expect_in_order<std::uint32_t>({70000, 9, 8});       // columns longer than what is read at once
-  expect_in_order<std::uint32_t>({3, 1500, 1200}, 4);  // one row to a bucket, big-endian
+  expect_in_order<std::uint32_t>({2500, 2000});        // many rows per bucket
+  expect_in_order<std::uint32_t>({70000, 9, 8});       // columns longer than one read
+  expect_in_order<std::uint32_t>({3, 1500, 1200}, 4);  // one row per bucket, big-endian
 }
 
 TEST(DealtArrays, RowsTooLongForMemoryAreDealtAgain) {
-  expect_in_order<std::uint32_t>({2, 4500000});     // what is left is in order
+  expect_in_order<std::uint32_t>({2, 4500000});     // the rest is in order
   expect_in_order<std::uint32_t>({2, 3, 1500000});  // rows of 18 MB, each an array
   expect_in_order<std::uint32_t>({2, 4500000}, 4);
 }

@@ -1,4 +1,4 @@
-// NumPy's arrays and archives: headers, orders, the private member, and what each bad file is told.
+// NumPy's arrays and archives: headers, orders, the private member, and the error of each invalid file.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 #include <rapidcheck.h>
@@ -50,7 +50,7 @@ struct Collected final : Diagnostics {
   bool thorough() const override { return true; }
 };
 
-// An array's bytes from the text of its header.
+// The bytes of an array, from the text of its header.
 std::string npy(std::string_view text, std::string_view data, unsigned major = 1) {
   std::string bytes = "\x93NUMPY";
   bytes += static_cast<char>(major);
@@ -92,7 +92,7 @@ std::string write_npz(const Model& model, unsigned threads = 2) {
 }
 std::string data_of(const Tensor& tensor) { return text_of(tensor.components.front().blob.bytes()); }
 
-// Reads everything there is to read; the rule that was broken, if any.
+// Reads everything; returns the rule that was broken, if any.
 std::string deep_rule(const Format& format, const std::string& bytes) {
   return rule_of([&] {
     const Model model = format.read({"x", memory_source(bytes_of(bytes), "x")}, {});
@@ -176,7 +176,7 @@ TEST(NpyHeader, RawBitsAreNoted) {
   EXPECT_EQ(found.notes, std::vector<std::string>{"npy.descr.raw"});
 }
 
-// Whoever converts is told that nobody knows what the bytes were.
+// Conversion reports that the type of the bytes is unknown.
 TEST(NpyHeader, BytesWithoutATypeAreToldOfWhenConverted) {
   const testing::Scratch scratch;
   const auto told = [&](std::string_view descr, std::string_view data) {
@@ -233,7 +233,7 @@ TEST(NpyHeader, EachRefusalHasItsRule) {
   EXPECT_EQ(text(dict("<c32", "(1,)")), "npy.descr.longdouble");
   for (const char* const size : {"<f10", "<f12", "<c20", "<c24"})
     EXPECT_EQ(text(dict(size, "(1,)")), "npy.descr.longdouble") << size;
-  // Sizes that no float has anywhere.
+  // Sizes that no float type has.
   for (const char* const size : {"<f3", "<f5", ">f7", "<f0", "<f32", "<c3", "<c4", "<c64", "<f016"})
     EXPECT_EQ(text(dict(size, "(1,)")), "npy.descr.unknown") << size;
   EXPECT_EQ(text(dict("<q7", "(1,)")), "npy.descr.unknown");
@@ -267,7 +267,7 @@ TEST(NpyHeader, WrittenAsNumPySpellsIt) {
 
 // ---- orders
 
-// The array in C order from one in Fortran order: item by item, the last index first.
+// Reorders an array from Fortran order to C order, item by item, the last index first.
 std::string c_order(const std::string& fortran, const Shape& shape, std::size_t item) {
   std::string out(fortran.size(), '\0');
   const char* const from = fortran.data();
@@ -306,7 +306,7 @@ std::string shape_text(const Shape& shape) {
   return text + ")";
 }
 
-// A file under a name of its own, gone with the object.
+// A temporary file, removed by the destructor.
 class TempFile {
  public:
   explicit TempFile(const std::string& bytes) {
@@ -370,7 +370,7 @@ INSTANTIATE_TEST_SUITE_P(All, NpyOrder,
                                   (std::get<2>(chosen.param) ? "Deflated" : "Stored");
                          });
 
-// Larger than a band: several of them, rows longer than one, and streams that need more than one pass.
+// Larger than a band: several bands, rows longer than one, and streams that need more than one pass.
 TEST(NpyOrderLarge, BandsAndPasses) {
   for (const auto& [shape, deflated] : std::initializer_list<std::pair<Shape, bool>>{{{1500, 1001}, false},
                                                                                      {{3, 1300000}, false},
@@ -433,7 +433,7 @@ TEST(NpzRead, MembersAndAttachments) {
 TEST(NpzRead, EmptyArchiveHasNoTensors) { EXPECT_TRUE(open_npz(make_zip({}).bytes).tensors.empty()); }
 
 TEST(NpzRead, APickleIsCarriedAndNeverRun) {
-  // A pickle that would create a file if anybody ran it.
+  // A pickle that would create a file if it were executed.
   const std::string marker = ::testing::TempDir() + "/npz_pickle_was_run";
   const std::string pickle = "cos\nsystem\n(S'touch " + marker + "'\ntR.";
   const std::string bytes =
@@ -494,7 +494,7 @@ TEST(NpzRead, ThoroughReadersCheckStoredBytes) {
   EXPECT_EQ(found.errors, std::vector<std::string>{"zip.member.crc"});
 }
 
-// Whoever wants all bytes gets those that were written, whatever becomes of them.
+// Every reader of all bytes compares the CRC.
 TEST(NpzRead, WhoeverReadsStoredBytesComparesTheirCrc) {
   auto zip = make_zip({made("a.npy", array("1234"))});
   zip.bytes[zip.directory - 1] = '5';
@@ -644,7 +644,7 @@ TEST(NpzWrite, PrivateMemberOnlyWhenNeeded) {
   model.attachments.push_back({"readme", Blob::memory(bytes_of("x"))});
   EXPECT_EQ(write_npz(model).find("__tare__"), std::string::npos);
   model.tensors.clear();
-  const Model back = open_npz(write_npz(model));  // an archive that says it is one of ours
+  const Model back = open_npz(write_npz(model));  // an archive that is marked as ours
   EXPECT_EQ(back.attachments.size(), 1u);
   EXPECT_EQ(write_npz(Model()).size(), 22u);
 }

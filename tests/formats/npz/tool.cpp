@@ -1,5 +1,5 @@
-// What tests/npz_interop.py asks of Tare: list arrays, rewrite them, make many. One command a run; the rule of an
-// error goes to stderr.
+// The commands that interop.py needs from Tare: list arrays, rewrite them, make many. One command per run;
+// the rule of an error goes to stderr.
 #include <fmt/format.h>
 #include <unistd.h>
 
@@ -30,7 +30,7 @@ Model open_any(const std::string& path, Access access, Diagnostics* diagnostics 
   return format.read({path, source}, options);
 }
 
-// name, storage type, logical type, shape, plain or not, offset, SHA-256 of the data
+// Prints name, storage type, logical type, shape, plain or not, offset, SHA-256 of the data.
 void list(const std::string& path, Access access) {
   Findings findings;
   const Model model = open_any(path, access, &findings);
@@ -51,7 +51,7 @@ void rewrite(const std::string& from, const std::string& to, const Format& forma
   sink->commit();
 }
 
-// `count` arrays of one byte.
+// Makes `count` arrays of one byte.
 void many(int count, const std::string& to) {
   Model model;
   for (int i = 0; i < count; ++i)

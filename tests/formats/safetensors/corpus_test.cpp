@@ -1,4 +1,5 @@
-// The files of fuzz/corpus/safetensors that no writer makes: those that break a rule, and those that others write.
+// The files of fuzz/corpus/safetensors that our writer does not make: those that break a rule, and those of other
+// programs.
 #include "corpus.hpp"
 
 #include "conformance/safetensors_cases.hpp"
@@ -12,7 +13,7 @@ void add_to_corpus(Corpus& corpus) {
   for (const StCase& bad : st_reject_cases()) corpus["safetensors/reject." + bad.rule + "." + bad.name] = bad.file;
   for (const StCase& odd : st_tolerated_cases()) corpus["safetensors/reject." + odd.rule + "." + odd.name] = odd.file;
   for (const StCase& good : st_good_cases()) corpus["safetensors/valid." + good.name + "_by_hand"] = good.file;
-  // The only valid one that a strict verification fails.
+  // The only valid file that fails a strict verification.
   corpus.erase("safetensors/valid.space_around_by_hand");
 }
 

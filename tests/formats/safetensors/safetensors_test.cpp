@@ -75,7 +75,7 @@ TEST(Safetensors, EveryTypeThereAndBack) {
   ASSERT_EQ(std::size(rows), 22U);
   for (const Row& row : rows) {
     SCOPED_TRACE(row.name);
-    const std::size_t bytes = row.bits;  // of 8 elements
+    const std::size_t bytes = row.bits;  // bytes of 8 elements
     const Model model = read_st(st_file("{" + st_entry("t", row.name, "2,4", 0, bytes) + "}", bytes));
     ASSERT_EQ(model.tensors.size(), 1U);
     const Tensor& tensor = model.tensors[0];
@@ -90,7 +90,7 @@ TEST(Safetensors, EveryTypeThereAndBack) {
   }
 }
 
-// The last of the list above first, then by name: each is aligned to its own size.
+// The last of the list above comes first, then by name, so that each is aligned to its own size.
 TEST(Safetensors, LargeElementsComeFirst) {
   Model model;
   for (const DType type : kAllDTypes) model.tensors.push_back(make_dense(std::string(name_of(type)), {3}, type));
@@ -136,7 +136,7 @@ TEST(Safetensors, RefusedByRule) {
     EXPECT_EQ(error->file(), "f");
     ASSERT_TRUE(error->offset().has_value()) << error->what();
     EXPECT_LE(*error->offset(), bad.file.size());
-    // The same as a finding, from a file, recognised for what it is.
+    // The same as a finding, from a file that is recognised.
     put_file(path, bad.file);
     for (const Access access : {Access::mapped, Access::pread}) {
       const Verification result = verify(path, {.read = {.access = access}});
@@ -148,7 +148,7 @@ TEST(Safetensors, RefusedByRule) {
   }
 }
 
-// Bytes that are not recognised as safetensors at all, through the reader itself.
+// Bytes that are not recognised as safetensors, given directly to the reader.
 TEST(Safetensors, TooShortToBeOne) {
   for (const std::size_t length : {0U, 1U, 7U})
     EXPECT_EQ(rule_of([&] { read_st(Bytes(length)); }), "safetensors.truncated");
@@ -175,7 +175,7 @@ TEST(Safetensors, ExactlyTheLargestHeaderIsRead) {
   EXPECT_EQ(collector.warnings, std::vector<std::string>{"safetensors.header.hub"});
 }
 
-// One bad tensor does not hide the others.
+// One invalid tensor does not hide the others.
 TEST(Safetensors, FindingsAreCollected) {
   Collector collector;
   const Model model =
@@ -244,7 +244,7 @@ TEST(Safetensors, ATooLongHeaderIsToldHowToSplit) {
   const auto advice = [&](const WriteOptions& options) {
     return text_of(error_of([&] { write_bytes(st(), model, options); })->remedies());
   };
-  // A name so long that only the padding is too much.
+  // With a name this long, only the padding is too much.
   model.tensors[0].name = std::string(24'999'000, 'x');
   EXPECT_EQ(advice({}), "shard, write_dialect upstream");
   EXPECT_EQ(advice({.shard_bytes = 1000}), "shard smaller, write_dialect upstream");
@@ -263,7 +263,7 @@ TEST(Safetensors, ANameThatStandsTwiceIsShown) {
   EXPECT_EQ(error_of([&] { read_st(file); })->offset(), 8 + b.size());
 }
 
-// There is no magic. Where nothing matches, the name says whose errors are the helpful ones.
+// There is no magic. If nothing matches, the suffix decides which format's error is reported.
 TEST(Safetensors, TheSuffixDecidesWhoseErrorsAreGiven) {
   const Bytes good = st_file("{" + st_entry("a", "F32", "1", 0, 4) + "}", 4);
   const auto rule = [](const Bytes& bytes, const std::string& name) {
@@ -292,7 +292,7 @@ TEST(Safetensors, TheSuffixDecidesWhoseErrorsAreGiven) {
       EXPECT_EQ(rule(to_bytes(answer), name), "open.unrecognized") << answer;
 }
 
-// Its header cannot be read, and it says so in words that are not ours.
+// Its header cannot be read, and the error does not come from our reader.
 class OddSource final : public Source {
  public:
   OddSource() : Source("odd", st_file("{}").size()) {}
@@ -315,7 +315,7 @@ TEST(Safetensors, WhatAReaderThrowsIsAnErrorOfOurs) {
   EXPECT_EQ(error->sentence(), "the reader gave up: what nobody foresaw");
 }
 
-// The scanner of the usual form and the parser of any form read the same; a space is what makes the difference.
+// The fast scanner for the usual form and the general parser agree; a space selects the parser.
 TEST(Safetensors, BothParsersAgree) {
   const Model model = full_model(st().holds);
   const std::string usual = to_text(write_bytes(st(), model));
@@ -343,14 +343,14 @@ TEST(Safetensors, TensorsOutOfOrderComeInTheOrderOfTheirData) {
   }
 }
 
-// Every rule in the sources is broken by a case, and stands on the format's page.
+// Every rule in the sources is broken by a case, and is on the format's page.
 TEST(Safetensors, NoRuleIsWithoutACase) {
   const std::filesystem::path root = std::filesystem::path(TARE_TEST_DIR) / "..";
   std::set<std::string> covered = {
       "safetensors.write.name", "safetensors.write.duplicate", "safetensors.write.type", "safetensors.write.shape",
       "safetensors.write.depth", "safetensors.write.header", "safetensors.header.hub", "safetensors.header.root",
       "safetensors.tensor.unaligned",
-      "safetensors.write.check",  // a disk that lies
+      "safetensors.write.check",  // needs a disk that returns wrong data
       // SafetensorsSet
       "safetensors.index.json", "safetensors.index.form", "safetensors.index.duplicate", "safetensors.index.path",
       "safetensors.index.missing_shard", "safetensors.index.missing", "safetensors.index.extra",

@@ -1,4 +1,4 @@
-// Sharded sets: the index checked against its shards.
+// Sharded sets: the index is compared with its shards.
 #include <functional>
 
 #include "conformance/models.hpp"
@@ -16,7 +16,7 @@ class RuleCollector final : public Diagnostics {
   std::vector<std::string> rules;
 };
 
-// Two shards, two tensors in the first, one in the second.
+// Two shards: two tensors in the first, one in the second.
 class SafetensorsSet : public ::testing::Test {
  protected:
   void SetUp() override {
@@ -89,7 +89,7 @@ TEST_F(SafetensorsSet, FormOfTheIndex) {
   EXPECT_EQ(rules("\"x\":", "\"z\":\"a.safetensors\",\"x\":"), Rules{"safetensors.index.duplicate"});
 }
 
-// Whatever is wrong with it, the name says that an index was meant.
+// Whatever is wrong with it, its name identifies an index.
 TEST_F(SafetensorsSet, AnIndexIsKnownByItsName) {
   const auto rule = [&](const std::string& text) {
     put_index(text);
@@ -198,7 +198,7 @@ TEST_F(SafetensorsSet, OtherMetadataOfTheIndexIsCarried) {
   const Map* const kept = model.metadata.find("safetensors.index")->get<Map>();
   ASSERT_NE(kept, nullptr);
   EXPECT_EQ(to_json(*kept), R"({"note":"hi","epoch":3,"f":0.5,"n":null})");
-  // One file, and shards again: nothing is lost on the way.
+  // To one file, and to shards again: nothing is lost.
   convert(index(), scratch_ / "one.safetensors");
   EXPECT_TRUE(open(scratch_ / "one.safetensors").metadata == model.metadata);
   convert(scratch_ / "one.safetensors", scratch_ / "again/", {.write = {.shard_bytes = 1}, .to = "safetensors"});
@@ -217,7 +217,7 @@ TEST_F(SafetensorsSet, GoldenIndex) {
             "    \"b\": \"model-00001-of-00002.safetensors\"\n  }\n}\n");
 }
 
-// Named by one of its files; a file that the index does not list is read alone.
+// Opened by one of its files; a file that the index does not list is read alone.
 TEST_F(SafetensorsSet, AShardStandsForTheWholeSet) {
   Model model;
   model.tensors = {make_dense("b", {1000}, DType::f32), make_dense("a", {1000}, DType::f32)};
@@ -238,7 +238,7 @@ TEST_F(SafetensorsSet, ASetIsADirectory) {
   EXPECT_FALSE(std::filesystem::exists(scratch_ / "o.safetensors"));
 }
 
-// Of what differs between shards, the first counts: metadata and config alike.
+// If shards differ, the metadata and config of the first count.
 TEST_F(SafetensorsSet, TheFirstShardsConfigCounts) {
   const auto shard = [&](const std::string& name, const std::string& tensor, int size) {
     put(name, st_file("{\"__metadata__\":{\"__tare__\":\"{\\\"tare\\\":1,\\\"config\\\":{\\\"hidden_size\\\":" +
@@ -254,7 +254,7 @@ TEST_F(SafetensorsSet, TheFirstShardsConfigCounts) {
   EXPECT_EQ(rules(), Rules{});
 }
 
-// Shards of a container that has more than tensors.
+// Shards of a container that holds more than tensors.
 TEST_F(SafetensorsSet, VocabulariesAndFilesOfShardsAreKept) {
   const auto shard = [&](const std::string& name, const std::string& tensor, std::string_view kind) {
     Model model;
@@ -286,7 +286,7 @@ TEST_F(SafetensorsSet, MetadataOfTheIndexThatIsNestedOrAppearsTwice) {
   EXPECT_EQ(*open(scratch_ / "again").metadata.find("safetensors.index"), *model.metadata.find("safetensors.index"));
 }
 
-// A key that another program has set although the private tree has it: the file's own counts, and that is said.
+// If another program has set a key that the private tree has, too, the file's own value counts, and that is reported.
 TEST_F(SafetensorsSet, AKeyOfTheFileCountsForMoreThanThePrivateTree) {
   put("one.safetensors",
       st_file(R"({"__metadata__":{"k":"new","__tare__":"{\"tare\":1,\"metadata\":{\"k\":1,\"other\":2}}"},)" +
@@ -299,7 +299,7 @@ TEST_F(SafetensorsSet, AKeyOfTheFileCountsForMoreThanThePrivateTree) {
   EXPECT_EQ(collector.rules, Rules{"safetensors.private.form"});
 }
 
-// Each where the index names it first.
+// Each is reported at its first place in the index.
 TEST_F(SafetensorsSet, EveryMissingShardIsToldAtItsPlace) {
   const std::string text = R"({"weight_map":{"c":"n2.safetensors","a":"n1.safetensors","b":"n2.safetensors"}})";
   put_index(text);

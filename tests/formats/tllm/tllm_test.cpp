@@ -159,7 +159,7 @@ TEST(Tllm, WhatDoesNotFitIsListedAtOnce) {
     EXPECT_NE(all.find(part), std::string::npos) << all;
 }
 
-// Without a config the names tell the number of layers, and one stray name is not five more of them.
+// Without a config, the names determine the number of layers, and one stray name does not add layers.
 TEST(Tllm, AStrayNameIsNoLayer) {
   const auto forget = [](Model& model) {
     model.config = {};
@@ -203,7 +203,7 @@ TEST(Tllm, WhatTheHeaderNeedsMustBeKnown) {
       "vocabulary size: 0");
 }
 
-// Everything but the heads can be told from the tensors.
+// Everything except the number of heads follows from the tensors.
 TEST(Tllm, TheTensorsTellTheSizes) {
   Model model = golden_model();
   model.config = {};
@@ -241,19 +241,20 @@ TEST(Tllm, ReducedTypesAreWidenedByConvert) {
   EXPECT_EQ(done.changes.size(), 1U);
 }
 
-// The document's own model_weights.bin is told by its content; what is to be written under such a name needs the format's.
+// The specification's own model_weights.bin is recognised by its content; to write under such a name, the format must
+// be given.
 TEST(Tllm, BinIsNotItsSuffix) {
   EXPECT_NE(format_of_suffix("model_weights.bin"), &tllm());
   EXPECT_EQ(format_of_suffix("model.tllm"), &tllm());
 }
 
-// The ids of rules in the sources of a folder.
+// The rule ids in the sources of a folder.
 std::set<std::string> rules_in(const std::string& folder) {
   std::set<std::string> rules;
   for (const auto& entry :
        std::filesystem::directory_iterator(std::filesystem::path(TARE_TEST_DIR) / "../src" / folder)) {
     const std::string text = to_text(get_file(entry.path()));
-    // Quoted words such as "tllm.size": not std::regex, over which GCC 12 raises a false alarm under sanitizers.
+    // Quoted words such as "tllm.size"; not with std::regex, for which GCC 12's sanitizers report a false error.
     for (std::size_t open = text.find('"'); open != std::string::npos; open = text.find('"', open + 1)) {
       const std::size_t close = text.find_first_not_of("abcdefghijklmnopqrstuvwxyz0123456789_.", open + 1);
       if (close == std::string::npos || text[close] != '"') continue;
@@ -271,7 +272,7 @@ void expect_documented(const std::set<std::string>& rules, const std::string& pa
     EXPECT_NE(page.find("`" + rule + "`"), std::string::npos) << rule << " is not in docs/" << page_name;
 }
 
-// Every rule in the sources has a case or a test above, and stands on the format's page.
+// Every rule in the sources has a case or a test above, and is on the format's page.
 TEST(Tllm, RulesAreDocumentedAndTested) {
   const std::set<std::string> rules = rules_in("formats/tllm");
   EXPECT_EQ(rules.size(), 11U);

@@ -27,7 +27,7 @@ TEST(Torch, ViewsArePutInOrder) {
   EXPECT_EQ(floats_of(model, "wide"), (std::vector<float>{5, 5, 5, 5}));
   EXPECT_EQ(floats_of(model, "scalar"), (std::vector<float>{5}));
   EXPECT_EQ(model.tensor("empty")->shape, (Shape{0, 3}));
-  // Without a copy, and the same bytes for both.
+  // Without a copy, and both share their bytes.
   EXPECT_TRUE(model.tensor("a")->components[0].blob.is_plain());
   EXPECT_EQ(model.tensor("a")->components[0].blob.offset(), model.tensor("tied")->components[0].blob.offset());
 }
@@ -63,7 +63,7 @@ TEST(Torch, KeysThatReadTheSameAreBothKept) {
   EXPECT_EQ(config(flag + pk::text("True") + pk::text("word")), R"_({"config":{"True":"word","True (bool)":"flag"}})_");
   EXPECT_EQ(config(none + pk::text("None") + pk::text("word")),
             R"_({"config":{"None":"word","None (NoneType)":"none"}})_");
-  // The same key twice is one, as in Python.
+  // A repeated key counts once, as in Python.
   EXPECT_EQ(config(number + pk::integer(1) + pk::text("last")), R"_({"config":{"1":"last"}})_");
   EXPECT_EQ(config(number), R"_({"config":{"1":"number"}})_");
   EXPECT_EQ(rule_of([&] { config(pk::text("1 (int)") + pk::text("x") + word + number); }), "torch.name.duplicate");
@@ -116,7 +116,7 @@ TEST(Torch, EveryRuleIsBrokenByItsFile) {
   }
 }
 
-// What `verify` is asked for first: every global, what it is, where it is.
+// `verify` lists every global, its kind and its offset, also for files that are refused.
 TEST(Torch, GlobalsAreListedAlsoOfFilesThatAreRefused) {
   const Scratch scratch;
   const auto rules = [&](const Bytes& file) {
@@ -140,9 +140,9 @@ TEST(Torch, GlobalsAreListedAlsoOfFilesThatAreRefused) {
                                        {"b", pk::global("my", "Class")},
                                        {"c", pk::call(pk::global("os", "system"), {pk::text("true")})}});
   EXPECT_EQ(rules(pk::archive(object, {pk::counted(1)})), all);
-  // A pickle that breaks off in the middle.
+  // A pickle that ends in the middle.
   EXPECT_EQ(rules(pk::archive(object + "RRRR", {pk::counted(1)})), all);
-  // The worst is what `open` says.
+  // `open` reports the worst.
   EXPECT_EQ(rule_of([&] { opened(pk::archive(object, {pk::counted(1)})); }), "torch.global.dangerous");
 }
 
@@ -219,14 +219,14 @@ TEST(Torch, ShardsAreASetHoweverTheyAreNamed) {
   for (const std::string& name : {first, second, std::string("pytorch_model.bin.index.json")})
     EXPECT_EQ(content_digest(open(scratch / ("d/" + name))), whole) << name;
   EXPECT_TRUE(verify(scratch / "d").ok(true));
-  // And those of safetensors.
+  // The same for safetensors.
   convert(scratch / "d", scratch / "s/", {.write = {.shard_bytes = 30}});
   for (const char* const name :
        {"model-00001-of-00002.safetensors", "model-00002-of-00002.safetensors", "model.safetensors.index.json"}) {
     EXPECT_EQ(content_digest(open(scratch / (std::string("s/") + name))), whole) << name;
     EXPECT_TRUE(verify(scratch / (std::string("s/") + name)).ok(true)) << name;
   }
-  // As the hub's cache has them: links to blobs with other names.
+  // The layout of the hub's cache: links to blobs with other names.
   std::filesystem::create_directories(scratch / "hub/snapshots/abc");
   for (const auto& entry : std::filesystem::directory_iterator(scratch / "d")) {
     const std::string name = entry.path().filename();
@@ -277,7 +277,7 @@ TEST(Torch, FourBitFloatsAreRead) {
   }
 }
 
-// As `dequantize` computes it, to the last place: scales of channels are f64, and so is the product.
+// Exactly as `dequantize` computes it: scales of channels are f64, and so is the product.
 TEST(Torch, ScalesOfChannelsAreMultipliedInDouble) {
   std::string scales, zeros;
   for (const double scale : {0.3, 0.07}) put<std::uint64_t>(scales, std::bit_cast<std::uint64_t>(scale));
@@ -314,15 +314,15 @@ TEST(Torch, TheOldestProtocolsAndLargeNumbers) {
   EXPECT_EQ(*model.metadata.find("binary"), Value(digits));
   EXPECT_EQ(*model.metadata.find("negative"), Value("-" + digits));
   EXPECT_EQ(*model.metadata.find("line"), Value(digits));
-  // Protocol 0 has no way to say which storage.
+  // Protocol 0 cannot express which storage is meant.
   const std::string text_only = pk::dict({{"a", pk::view("P('storage', 'k')\n", 0, {1}, {1})}});
   EXPECT_EQ(rule_of([&] { opened(to_bytes(head + text_only + "." + pk::list({}) + ".")); }), "torch.persistent.text");
 }
 
-// A distributed checkpoint: boxes of one tensor, one behind the other in a file.
+// A distributed checkpoint: boxes of one tensor, one after the other in a file.
 struct Box {
   std::vector<std::int64_t> offsets, sizes;
-  std::vector<std::string> info = {};  // of the place: key, value, ...; empty: the right one
+  std::vector<std::string> info = {};  // description of the place: key, value, ...; empty: the correct one
 };
 std::string distributed_object(std::string_view name, const pk::Pairs& state) {
   return pk::global("torch.distributed.checkpoint.metadata", name) + ")\x81" + pk::dict(state) + "b";
@@ -363,7 +363,7 @@ Files distributed(const std::vector<std::int64_t>& shape, const std::vector<Box>
   return {{".metadata", to_bytes(pk::whole(all))}, {"a.distcp", to_bytes(data)}};
 }
 
-// Python 3.11 stores the values of an enumeration by their names, others by what they are.
+// Python 3.11 stores values of an enumeration by name, other versions by value.
 TEST(Torch, ValuesOfEnumerationsArePlainData) {
   const std::string kind = pk::global("torch.distributed.checkpoint.metadata", "_MEM_FORMAT_ENCODING");
   const std::string named = pk::call(pk::global("builtins", "getattr"), {kind, pk::text("TORCH_CONTIGUOUS_FORMAT")});
@@ -378,13 +378,13 @@ TEST(Torch, ValuesOfEnumerationsArePlainData) {
 
 TEST(Torch, ADistributedCheckpointIsOneModel) {
   const Scratch scratch;
-  // 3 x 4 in a grid of four boxes.
+  // 3 x 4 as a grid of four boxes.
   put_files(scratch / "d", distributed({3, 4}, {{{0, 0}, {2, 3}}, {{0, 3}, {2, 1}}, {{2, 0}, {1, 3}}, {{2, 3}, {1, 1}}},
                                        {{0, 1, 2, 4, 5, 6}, {3, 7}, {8, 9, 10}, {11}}));
   const Model model = open(scratch / "d");
   EXPECT_EQ(model.format, "torch");
   EXPECT_EQ(floats_of(model, "w"), (std::vector<float>{0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11}));
-  for (std::uint64_t at = 0; at < 48; ++at) {  // entered anywhere
+  for (std::uint64_t at = 0; at < 48; ++at) {  // reads from any offset
     std::array<std::byte, 1> one;
     model.tensors[0].components[0].blob.read(at, one);
     EXPECT_EQ(one[0], model.tensors[0].components[0].blob.bytes()[at]) << at;
@@ -392,7 +392,7 @@ TEST(Torch, ADistributedCheckpointIsOneModel) {
   EXPECT_TRUE(verify(scratch / "d").ok(true));
 }
 
-// With a config and a tokenizer it is a directory like others.
+// With a config and a tokenizer, it is an ordinary directory.
 TEST(Torch, ADistributedCheckpointBesideAConfig) {
   const Scratch scratch;
   Files files = distributed({4}, {{{0}, {2}}, {{2}, {2}}}, {{0, 1}, {2, 3}});
@@ -408,7 +408,7 @@ TEST(Torch, ADistributedCheckpointBesideAConfig) {
   EXPECT_TRUE(std::filesystem::exists(scratch / "out/model.safetensors"));
   EXPECT_FALSE(std::filesystem::exists(scratch / "out/.metadata"));
   EXPECT_EQ(content_digest(open(scratch / "out")), content_digest(model));
-  // Safetensors beside it are the weights.
+  // If there are safetensors next to it, they are the weights.
   put_file(scratch / "d/model.safetensors", hf_weights());
   EXPECT_EQ(open(scratch / "d").tensor("w") == nullptr, open(scratch / "d/model.safetensors").tensor("w") == nullptr);
 }
@@ -479,7 +479,7 @@ TEST(Torch, PicklesAreNotWritten) {
   EXPECT_NE(error->sentence().find("safetensors"), std::string::npos) << error->sentence();
 }
 
-// A list in a list in a list: as many bytes as before, ten times the values at each step.
+// Nested lists: a few more bytes at each level, but ten times the values.
 TEST(Torch, LaughsTakeLittleMemory) {
   if (!kCountsMemory) GTEST_SKIP() << "memory is not counted under a sanitizer";
   for (const pk::Case& bad : pk::bad_pickles()) {

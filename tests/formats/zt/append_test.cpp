@@ -1,4 +1,4 @@
-// Adding tensors to a file in place. What a kill leaves behind is tried in kill_test.cpp.
+// Appends tensors to a file in place. kill_test.cpp tests the effects of a kill.
 #include "tare/append.hpp"
 
 #include <fcntl.h>
@@ -164,7 +164,7 @@ TEST_F(ZtAppend, FilesThatCannotGrow) {
   EXPECT_EQ(rule_of([&] { append(scratch_.path(), extra_); }), "io.open.directory");
 }
 
-// Data that turns out bad half way: everything is undone.
+// The data turns out to be bad half way: everything is undone.
 TEST_F(ZtAppend, AFailureHalfWayIsUndone) {
   const Bytes before = get_file(path_);
   Model bad = extra_;
@@ -190,15 +190,14 @@ TEST_F(ZtAppend, AFullDiskIsUndone) {
   EXPECT_TRUE(get_file(path_) == before);
 }
 
-// Reading stays possible through a source that was opened before.
-// Nobody reads half of the old file and half of the new one without being told.
+// Reading an open model of a file that grew is an error, so that no program mixes the old file and the new one.
 TEST_F(ZtAppend, AnOpenModelSaysThatTheFileGrew) {
   const Model opened = open(path_);
   append(path_, extra_);
   EXPECT_EQ(rule_of([&] { content_digest(opened); }), "io.source.changed");
 }
 
-// What is read decides where the file is cut: both must be the same file, whatever the path leads to by then.
+// What was read decides where the file is truncated: both must be the same file, whatever the path refers to by then.
 TEST_F(ZtAppend, OfAFileThatChangedIsAnError) {
   const std::string other = scratch_ / "other.zt";
   Model more;

@@ -23,7 +23,7 @@ class Cases {
 
 Entries good() { return component(64, 8); }
 
-// A frame that asks its decoder for a window of 128 MiB, as writers do that do not know how much will come.
+// A frame that requires a window of 128 MiB, as writers make if they do not know the size in advance.
 std::string wide_frame(const std::string& data) {
   std::string out(ZSTD_compressBound(data.size()), '\0');
   ZSTD_CCtx* const context = ZSTD_createCCtx();
@@ -270,7 +270,7 @@ void layout_cases(Cases& cases) {
       one(object({2, 16}, "quantized_group", {{"packed_weight", part(64, 16, "i32")}, {"scales", part(128, 8, "f16")}}),
           data));
 
-  // Layouts that others packed, which a container of any layout may name with whatever attributes.
+  // Layouts of packed weights, which a container of any layout may name with any attributes.
   const auto gptq = [&](const Entries& attributes) {
     Entries o =
         object({8, 8}, "gptq4",

@@ -1,4 +1,4 @@
-// The files of fuzz/corpus/zt that no writer makes: those that break a rule, and those that others write.
+// The files of fuzz/corpus/zt that our writer does not make: those that break a rule, and those of other programs.
 #include "corpus.hpp"
 
 #include "conformance/zt_cases.hpp"
@@ -13,8 +13,8 @@ void add_to_corpus(Corpus& corpus) {
   for (ZtCase& bad : zt_data_cases()) cases.push_back(std::move(bad));
   std::map<std::string, int> names;
   for (const ZtCase& bad : cases) {
-    if (bad.file.size() >= (std::size_t{64} << 10)) continue;  // deep and endless things are made anew for each run
-    if (bad.rule == "zt.magic") continue;  // only the suffix tells whose it is, and files of the corpus have none
+    if (bad.file.size() >= (std::size_t{64} << 10)) continue;  // deep and endless values are made anew for each run
+    if (bad.rule == "zt.magic") continue;  // only the suffix identifies the format, and files of the corpus have none
     const bool own_limits =
         bad.limits.metadata_bytes != Limits().metadata_bytes || bad.limits.component_bytes != Limits().component_bytes;
     std::string name = (own_limits ? "zt/limited." : "zt/reject.") + bad.rule + "." + bad.name;

@@ -1,4 +1,5 @@
-// zTensor beside the library it comes from: compression that stays, signed indices, groups along the other axis.
+// Differences between zTensor files of the original library and ours: compression that is kept, signed indices, groups
+// along the other axis.
 #include "conformance/models.hpp"
 #include "conformance/zt_text.hpp"
 #include "lines.hpp"
@@ -19,7 +20,7 @@ Model zeros_and_noise() {
   return model;
 }
 
-// ---- compression stays ----
+// ---- compression is kept ----
 
 TEST(ZtPacked, StaysAsItIsByteForByte) {
   const Scratch scratch;
@@ -31,7 +32,7 @@ TEST(ZtPacked, StaysAsItIsByteForByte) {
   }
 }
 
-// Frames as another writer makes them are not made anew.
+// Frames of other writers are not compressed again.
 TEST(ZtPacked, FramesOfOthersAreKept) {
   using namespace zt_text;
   const std::string frame = packed_stream(std::string(4096, 'x'));
@@ -46,7 +47,7 @@ TEST(ZtPacked, FramesOfOthersAreKept) {
   EXPECT_EQ(to_text(blob.bytes()), std::string(4096, 'x'));
 }
 
-// Copied without being unpacked, but not without having been looked at.
+// Copied without decompression, but not without a check.
 TEST(ZtPacked, WhatDoesNotUnpackIsNotPassedOn) {
   using namespace zt_text;
   std::string frame = packed(std::string(4096, 'x'));
@@ -80,7 +81,7 @@ TEST(ZtPacked, WhatIsNoLongerIsTold) {
   const Conversion packed =
       convert(scratch / "a.zt", scratch / "c.zt", {.adapt = {.dtype = DType::f16}, .write = {.zstd_level = 1}});
   EXPECT_FALSE(tells(packed, "no longer compressed"));
-  const Conversion npz = convert(scratch / "a.zt", scratch / "d.npz");  // nobody expects that of it
+  const Conversion npz = convert(scratch / "a.zt", scratch / "d.npz");  // npz is not expected to keep it
   EXPECT_FALSE(tells(npz, "no longer compressed"));
 }
 
@@ -137,7 +138,7 @@ TEST(ZtIndices, SignedOnesAreReadAndWrittenAsU64) {
     const Bytes dense = to_dense(open(path).tensors.at(0)).components[0].blob.bytes();
     EXPECT_TRUE(dense == to_dense(open(scratch / "u64.zt").tensors.at(0)).components[0].blob.bytes());
   }
-  // From any byte on.
+  // Reads from every byte on.
   const Blob blob = open(scratch / "i32.zt").tensors.at(0).component("indices")->blob;
   for (std::uint64_t from = 0; from < blob.size(); ++from) {
     Bytes rest(static_cast<std::size_t>(blob.size() - from));
@@ -174,7 +175,7 @@ TEST(ZtIndices, ADigestOfTheNarrowBytesIsStillLookedAt) {
   EXPECT_EQ(rule_of([&] { convert(scratch / "bad.zt", scratch / "out2.zt"); }), "digest.mismatch");
 }
 
-// The manifest would have to list bytes in a form that they do not have.
+// The manifest would have to describe the bytes in a form that they do not have.
 TEST(ZtIndices, SuchAFileIsNotAppendedTo) {
   const Scratch scratch;
   put_file(scratch / "i32.zt", csr_file("i32", narrow({1, 0, 2}), narrow({0, 1, 3})));
@@ -223,7 +224,7 @@ TEST(ZtGroups, WhereBothFitTheLastAxisIsTakenAndTold) {
   EXPECT_FALSE(tells(convert(scratch / "wide.zt", scratch / "b.npz"), "axis"));
 }
 
-// ---- components beside the data ----
+// ---- components in addition to the data ----
 
 TEST(ZtExtras, AreNamedWhereThereIsNoPlaceForThem) {
   using namespace zt_text;
@@ -238,7 +239,8 @@ TEST(ZtExtras, AreNamedWhereThereIsNoPlaceForThem) {
     EXPECT_NE(error->sentence().find("with bias in addition to its data"), std::string::npos) << error->sentence();
   }
   EXPECT_EQ(rule_of([&] { convert(scratch / "a.zt", scratch / "x.npz", {.adapt = {.skip = {"w"}}}); }), "");
-  convert(scratch / "a.zt", scratch / "b.zt", {.adapt = {.dtype = DType::f16}});  // not cast: it would lose the other
+  // Not cast, because that would lose the other component.
+  convert(scratch / "a.zt", scratch / "b.zt", {.adapt = {.dtype = DType::f16}});
   EXPECT_TRUE(get_file(scratch / "b.zt") == get_file(scratch / "a.zt"));
 }
 

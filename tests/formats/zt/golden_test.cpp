@@ -1,4 +1,4 @@
-// The bytes a canonical zTensor file has, down to the last one.
+// The exact bytes of a canonical zTensor file.
 #include <fmt/format.h>
 #include <rapidcheck.h>
 
@@ -67,8 +67,7 @@ TEST(ZtGolden, DigestSpelling) {
   EXPECT_EQ(spelling(DigestAlgorithm::none), "");
 }
 
-// Blobs in the model's order on 64-byte boundaries with zero gaps; names sorted by bytes, so aa before b.
-// Rows without entries: two of the three components have no bytes.
+// A matrix without entries: two of the three components have no bytes.
 Tensor make_empty_csr(const std::string& name, std::uint64_t rows) {
   Tensor tensor;
   tensor.name = name;
@@ -80,6 +79,8 @@ Tensor make_empty_csr(const std::string& name, std::uint64_t rows) {
   return tensor;
 }
 
+// Blobs are in the model's order at 64-byte boundaries, with zeros between them; names are sorted bytewise, so aa is
+// before b.
 TEST(ZtGolden, OrderAndPadding) {
   using namespace zt_text;
   Model model;
@@ -95,13 +96,13 @@ TEST(ZtGolden, OrderAndPadding) {
       data,
       cbor::map(root({{"B", entry(192, 1)}, {"aa", entry(128, 1)}, {"b", entry(64, 1)}, {"empty", entry(192, 0)}})));
   EXPECT_EQ(to_hex(write_zt(model)), to_hex(expected));
-  // Read back in the order of the blobs.
+  // Reading returns them in the order of the blobs.
   std::string names;
   for (const Tensor& tensor : open(memory_source(expected)).tensors) names += tensor.name + " ";
   EXPECT_EQ(names, "b aa empty B ");
 }
 
-// Tensors without bytes lie where the next one does; the order read must not move them behind it.
+// Tensors without bytes have the offset of the next one; reading must not move them after it.
 TEST(ZtGolden, WrittenReadAndWrittenAgainIsTheSame) {
   EXPECT_TRUE(rc::check("empty tensors anywhere", [] {
     Model model;
@@ -124,7 +125,7 @@ TEST(ZtGolden, ComponentsAreLaidOutInTheirOwnOrder) {
     const Model back = open(memory_source(write_zt(model)));
     std::vector<const Component*> parts;
     for (const Component& c : back.tensors.at(0).components) parts.push_back(&c);
-    // In the manifest they stand by name.
+    // The manifest has them sorted by name.
     EXPECT_TRUE(std::is_sorted(parts.begin(), parts.end(), [](auto* a, auto* b) { return a->role < b->role; }));
     std::sort(parts.begin(), parts.end(), [](auto* a, auto* b) { return a->blob.offset() < b->blob.offset(); });
     std::string roles;
@@ -167,7 +168,7 @@ TEST(ZtGolden, KeysAndAttributes) {
   EXPECT_EQ(to_hex(write_zt(model)), to_hex(file(kTwoFloats, cbor::map(all))));
 }
 
-// Frames of 4 MiB of input, each with its content size; what does not shrink is raw.
+// Frames of 4 MiB of input, each with its content size; what does not shrink is stored uncompressed.
 TEST(ZtGolden, ZstdFrames) {
   const std::size_t size = 2 * io::kZstdFrame + 1000;
   Model model;
@@ -198,7 +199,7 @@ TEST(ZtGolden, ZstdFrames) {
   EXPECT_NE(manifest_of(file).find("uncompressed_length"), std::string::npos);
 }
 
-// What the document does not know is carried where it stood.
+// What the specification does not define is carried at its place.
 TEST(ZtGolden, UnknownThingsAreCarried) {
   using namespace zt_text;
   const Entries data = {{"dtype", cbor::text("f32")},          {"type", cbor::text("f8_future")},
@@ -215,7 +216,8 @@ TEST(ZtGolden, UnknownThingsAreCarried) {
   EXPECT_EQ(to_hex(write_zt(model)), to_hex(bytes));
 }
 
-// As deep as a reader takes it, whether the tree can say it (lists) or not (a tag inside); at every place for such things.
+// As deeply nested as a reader accepts, whether the tree can represent it (lists) or not (a tag inside), at every place
+// for such values.
 TEST(ZtGolden, TheDeepestUnknownThingsAreCarried) {
   using namespace zt_text;
   for (const bool opaque : {false, true}) {
@@ -246,7 +248,7 @@ TEST(ZtGolden, TheDeepestUnknownThingsAreCarried) {
   }
 }
 
-// Attributes are free to look like what we keep to ourselves; nothing is lost without a word.
+// Attributes may look like our private ones; nothing is lost silently.
 TEST(ZtGolden, MalformedPrivateAttributesAreKept) {
   using namespace zt_text;
   for (const std::string key : {"tare.config", "tare.vocabulary", "tare.attachments"}) {

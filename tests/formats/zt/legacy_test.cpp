@@ -1,4 +1,4 @@
-// Files of containers 0.1, 1.0 and 1.1, put together by hand as their writers made them.
+// Files of container versions 0.1, 1.0 and 1.1, assembled by hand as their writers made them.
 #include "conformance/models.hpp"
 #include "conformance/zt_text.hpp"
 
@@ -66,7 +66,7 @@ TEST(ZtLegacy01, BigEndianIsConverted) {
   bad[70] ^= std::byte{1};
   const Model broken = reopen(bad);
   EXPECT_EQ(rule_of([&] { broken.tensors.at(0).components[0].blob.verify(); }), "digest.mismatch");
-  // And written as 1.2 it is little-endian and has its checksum no longer promised for other bytes.
+  // Written as 1.2, it is little-endian and no longer has the checksum of the other bytes.
   const Model again = reopen(write_bytes(*find_format("zt"), model));
   EXPECT_EQ(to_text(again.tensors.at(0).components[0].blob.bytes()), kTwoFloats);
 }
@@ -126,7 +126,7 @@ TEST(ZtLegacy10, DenseAndSparse) {
   EXPECT_EQ(model.tensor("s")->component("indptr")->dtype, DType::u64);
   EXPECT_EQ(model.tensor("s")->component("values")->dtype, DType::f32);
   EXPECT_EQ(to_text(model.tensor("s")->component("indices")->blob.bytes()), indices);
-  // Its sizes are decoded when they are not said.
+  // Sizes that are not stated are found by decoding.
   const std::string packed_values = packed_stream(values), packed_indices = packed_stream(indices),
                     packed_indptr = packed(indptr);
   const auto zipped = [](std::uint64_t offset, const std::string& frame) {
@@ -152,7 +152,7 @@ TEST(ZtLegacy10, EveryTruncationIsAnError) {
   for (const Bytes& whole : {file_v10(kTwoFloats, cbor::map(old_root({{"d", cbor::map(d)}}))),
                              file_v01(kTwoFloats, cbor::array({cbor::map(record("w", 64, 8, "float32", {2}))}))})
     for (std::size_t length = 0; length < whole.size(); ++length) {
-      // Cut there, a file of 0.1 is its own empty form.
+      // Truncated there, a file of 0.1 is a valid empty file.
       if (length == 16 && to_text(whole).starts_with("ZTEN0001")) continue;
       EXPECT_NE(rule_of([&] { reopen(Bytes(whole.begin(), whole.begin() + static_cast<std::ptrdiff_t>(length))); }), "")
           << length;
@@ -177,15 +177,15 @@ TEST(ZtLegacy11, CompressedWithoutItsSize) {
   EXPECT_EQ(model.version, "1.1.0");
   EXPECT_EQ(to_text(model.tensor("d")->components[0].blob.bytes()), kTwoFloats);
   EXPECT_EQ(to_text(model.tensor("s")->component("coords")->blob.bytes()), words({0, 1}));
-  // Written again it says its sizes.
+  // Written again, it states its sizes.
   const Model again = reopen(write_bytes(*find_format("zt"), model, {.zstd_level = 3}));
   EXPECT_EQ(again.version, "1.2.0");
   EXPECT_EQ(content_digest(again), content_digest(model));
-  // From 1.2 on the size is required.
+  // From 1.2 on, the size is required.
   EXPECT_EQ(rule_of([&] { reopen(file(data, cbor::map(root(objects)))); }), "zt.component.uncompressed_length");
 }
 
-// A few bytes that decode to gigabytes must not be decoded again and again just to list a file.
+// A few bytes that decode to gigabytes must not be decoded repeatedly just to list a file.
 TEST(ZtLegacy11, DecodingToLearnSizesHasABudget) {
   const std::string frame = packed_stream(std::string(std::size_t{1} << 20, 'x'));
   Entries zipped = component(64, frame.size(), "u8");

@@ -1,4 +1,4 @@
-// Every rule that a zTensor file can break has a file that breaks it, and no rule is without one.
+// Every rule of zTensor has a file that breaks it.
 #include <set>
 
 #include "conformance/models.hpp"
@@ -79,7 +79,7 @@ TEST(ZtRules, FoundInTheData) {
   }
 }
 
-// Bytes() of a compressed blob must not be more forgiving than its reader.
+// bytes() of a compressed blob is as strict as its reader.
 TEST(ZtRules, WholeReadsAreAsStrict) {
   for (const ZtCase& bad : zt_data_cases()) {
     if (bad.found != ZtCase::Found::on_read) continue;
@@ -88,7 +88,7 @@ TEST(ZtRules, WholeReadsAreAsStrict) {
   }
 }
 
-// Ranges that are the same, and empty ones anywhere, are fine.
+// Identical ranges, and empty ones anywhere, are valid.
 TEST(ZtRules, SharedAndEmptyRangesAreFine) {
   using namespace zt_text;
   const Entries w = dense_object(component(64, 8));
@@ -106,7 +106,8 @@ TEST(ZtRules, AnyOnePointSomethingIsRead) {
 
 TEST(ZtRules, TolerantFormsAreRead) {
   using namespace zt_text;
-  // Everything at once: indefinite maps and texts, tags, long heads, another order, trailing bytes, null for absent.
+  // Everything at once: indefinite maps and texts, tags, long heads, another order, trailing bytes, null for absent
+  // values.
   const Entries part = {{"digest", cbor::null()},
                         {"length", cbor::tag(2, cbor::bytes("\x08"))},
                         {"offset", cbor::number(64, 8)},
@@ -124,13 +125,13 @@ TEST(ZtRules, TolerantFormsAreRead) {
   EXPECT_EQ(to_text(model.tensors.at(0).components[0].blob.bytes()), kTwoFloats);
 }
 
-// Rules that are about writing and appending, and the tests that break them.
+// Rules about writing and appending, with the tests that break them.
 const std::set<std::string> kElsewhere = {
     "zt.write.name",     "zt.write.rank",      "zt.write.duplicate", "zt.write.depth",  // ZtWrite
     "zt.write.reserved", "zt.append.exists",   "zt.append.locked",   "zt.append.format",
     "zt.append.version", "zt.append.manifest", "zt.append.index",  // ZtAppend
 };
-// Strings that look like rules: attribute names, the codec's name, what only encoding or decoding by hand can meet.
+// Strings that look like rules: attribute names, the codec's name, and rules of encoding and decoding.
 const std::set<std::string> kNoRules = {"zt.keys",         "zt.group",       "group.input",   "group.method",
                                         "group.nonfinite", "group.overflow", "group.packing", "group.rank",
                                         "group.type",      "dense.expected", "zstd.pack",     "coo.order"};
@@ -140,8 +141,8 @@ bool starts_with_any(const std::string& text, const std::vector<std::string>& be
                      [&](const std::string& beginning) { return text.starts_with(beginning); });
 }
 
-// The string literals of these families in the sources whose names start so. By hand: GCC 12 takes std::regex under a
-// sanitizer for a use of what was never set.
+// The string literals of these families in the sources with such names. Not with std::regex, for which GCC 12's
+// sanitizer reports a false use of uninitialized memory.
 std::set<std::string> rules_in(const std::filesystem::path& folder, const std::vector<std::string>& files,
                                const std::vector<std::string>& families, const std::string& prefix) {
   std::set<std::string> found;
@@ -167,7 +168,7 @@ TEST(ZtRules, NoRuleIsWithoutACase) {
   rules.merge(rules_in(source / "io", {"zstd"}, {"zstd."}, ""));
   for (const std::string folder : {"codecs", "codecs/sparse", "codecs/group"})
     rules.merge(rules_in(source / folder, {""}, {"bool.", "dense.", "csr.", "coo.", "group."}, "zt."));
-  for (const std::string layout : {"csr", "coo"})  // put together from the layout's name
+  for (const std::string layout : {"csr", "coo"})  // composed from the layout's name
     for (const std::string rule : {"missing", "index_type"}) rules.insert("zt." + layout + "." + rule);
   EXPECT_GT(rules.size(), 60U);
 
@@ -175,7 +176,7 @@ TEST(ZtRules, NoRuleIsWithoutACase) {
   for (const ZtCase& bad : zt_open_cases()) covered.insert(bad.rule);
   for (const ZtCase& bad : zt_data_cases()) covered.insert(bad.rule);
   for (const std::string& rule : rules) EXPECT_TRUE(covered.contains(rule)) << "no case for " << rule;
-  // And each stands on the format's page, in full or as ".last" behind its family.
+  // Each rule is on the format's page, in full or as ".last" after its family.
   const std::string page = to_text(get_file(source / "../docs/formats/ztensor.md"));
   for (const std::string& rule : rules)
     EXPECT_TRUE(page.find("`" + rule + "`") != std::string::npos ||

@@ -1,4 +1,4 @@
-// The files of conformance/zt2_cases.hpp, and that each does what it says.
+// The files of conformance/zt2_cases.hpp, and a check that each breaks its rule.
 #include <set>
 
 #include "conformance/zt2_cases.hpp"
@@ -133,7 +133,7 @@ void add_places(std::vector<Zt2Case>& cases) {
   };
   add("zt2.blob.overlap", "in_shard",
       file("", shards({{"s", map(shard())}}, {{"a", in_other(4096, 5000)}, {"b", in_other(8192, 8)}})));
-  cases.back().rule = "zt2.shard.memory";  // met first where there are no files to look for
+  cases.back().rule = "zt2.shard.memory";  // found first if there are no files to search
   for (const auto& [name, label] : std::vector<std::pair<std::string, std::string>>{
            {"traversal", "../x"}, {"separator", "a/b"}, {"empty", ""}, {"dot", ".a"}, {"long", std::string(65, 'a')}})
     add("zt2.shard.name", name, file("", shards({{label, map(shard())}}, {})));
@@ -192,7 +192,7 @@ void add_layouts(std::vector<Zt2Case>& cases) {
   add("zt2.csr.column", "f4", small({0, 3, 1}, "\x92\x07"), Found::by_verify);
   add("zt2.data.nibble", "csr", small({0, 2, 1}, "\x92\x17"), Found::by_verify);
 
-  // Places of which the profile allows each once, in order and out of it.
+  // Repeated places, which the profile forbids, in order and out of order.
   for (const int width : {4, 8}) {
     const std::string dtype = "u" + std::to_string(8 * width);
     const auto bytes = static_cast<std::uint64_t>(6 * width);

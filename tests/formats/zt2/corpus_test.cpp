@@ -1,4 +1,4 @@
-// The files of fuzz/corpus/zt2 that no writer makes: those that break a rule, and those that others write.
+// The files of fuzz/corpus/zt2 that our writer does not make: those that break a rule, and those of other programs.
 #include "corpus.hpp"
 
 #include "conformance/zt2_cases.hpp"
@@ -9,7 +9,7 @@ namespace {
 using namespace tare::testing;
 
 void add_to_corpus(Corpus& corpus) {
-  for (const Zt2Case& bad : zt2_cases())  // a root without files has files that are missing, once it is one
+  for (const Zt2Case& bad : zt2_cases())  // as a file, a root in memory has missing shards
     corpus["zt2/reject." + (bad.rule == "zt2.shard.memory" ? "zt2.shard.missing" : bad.rule) + "." + bad.name] =
         bad.file;
   for (const auto& [name, file] : zt2_good()) corpus["zt2/valid." + name] = file;

@@ -1,4 +1,5 @@
-// Manifests that hash right and say wrong things, and tables of frames that lie: an Error or a model that can be read.
+// Manifests with a correct hash and false contents, and false tables of frames: the result is an Error or a model that
+// can be read.
 #include "conformance/memory.hpp"
 #include "conformance/models.hpp"
 #include "conformance/zt2_cases.hpp"
@@ -9,7 +10,7 @@ namespace {
 using namespace tare::testing;
 namespace text = tare::testing::zt2_text;
 
-// Makes the footer's hash that of the manifest as it is now.
+// Sets the footer's hash to that of the current manifest.
 void rehash(std::string& file) {
   const auto number = [&](std::size_t at) {
     std::uint64_t value = 0;
@@ -73,7 +74,7 @@ TEST(Zt2Hostile, LyingManifestsAllocateNothing) {
     const std::size_t most = (std::size_t{64} << 10) + 8 * good.size();
     for (std::size_t at = manifest_at(good); at + 9 < good.size() - 40; ++at) {
       const std::string kept = file.substr(at, 9);
-      for (unsigned major = 0; major < 8; ++major) {  // a head that promises very much, or very little
+      for (unsigned major = 0; major < 8; ++major) {  // a head that states a very large or a very small number
         const std::uint64_t number = major % 2 == 0 ? UINT64_MAX >> (at % 60) : std::uint64_t{1} << 40;
         file.replace(at, 9, cbor::head(major, number, 8));
         rehash(file);

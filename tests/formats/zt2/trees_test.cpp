@@ -1,4 +1,4 @@
-// The directories of conformance/zt2_cases.hpp: roots, and shards that are what they say or are not.
+// The directories of conformance/zt2_cases.hpp: roots, with shards that match their description or do not.
 #include <set>
 
 #include "conformance/zt2_cases.hpp"
@@ -31,7 +31,7 @@ std::string tree_root(const std::vector<TableLine>& lines, const Entries& object
   return file_text("", map({{"shards", map(table)}, {"objects", map(objects)}}));
 }
 
-// What is in the shards: two floats at 4096, and a list of them of its own, which a root does not look at.
+// The contents of a shard: two floats at 4096, and a manifest of its own, which a root ignores.
 std::string shard_text() {
   return file_text(kTwoFloats,
                    root({{"own", map(dense(with(part(4096, 8), "digest", cbor::text(xxh3(kTwoFloats)))))}}));
@@ -63,7 +63,7 @@ void add_identities(std::vector<Zt2Tree>& trees) {
   add("version", line_of("a", other), other);
   other = std::string(good.size(), '\0');
   add("zeros", line_of("a", other), other);
-  // Bytes that are not looked at by whoever only opens it.
+  // `open` does not read these bytes.
   other = good;
   other[4096] ^= 1;
   add("digest_xxh3", line_of("a", good), other, TreeFound::by_verify);
@@ -75,7 +75,7 @@ void add_identities(std::vector<Zt2Tree>& trees) {
   add("digest_digits", {"a", good.size(), "xxh3:0123"}, good, TreeFound::by_verify);
 }
 
-// A file cannot have its own digest in it: no way of pointing at oneself is a shard that fits.
+// A file cannot contain its own digest, so no root can validly be its own shard.
 void add_cycles(std::vector<Zt2Tree>& trees) {
   const std::string good = shard_text();
   const auto over = [&](std::string_view name, std::uint64_t size) {
@@ -84,7 +84,7 @@ void add_cycles(std::vector<Zt2Tree>& trees) {
   std::size_t own = 10000;
   for (int i = 0; i < 3; ++i) own = over("self", own).size();
   trees.push_back({TreeFound::on_open, "zt2.shard.missing", "itself", {{"model.zt", to_bytes(over("self", own))}}});
-  // Each is the shard of the other, with the size that it has.
+  // Each is the shard of the other, with the correct size.
   trees.push_back({TreeFound::by_verify,
                    "zt2.shard.identity",
                    "two_roots",
@@ -121,12 +121,12 @@ void add_tables(std::vector<Zt2Tree>& trees) {
       {{"model-a.zt", shard}});
   add("zt2.blob.overlap", "in_a_shard",
       tree_root({line}, {{"v", tensor_in("a", 4096, 2)}, {"w", tensor_in("a", 4096, 4)}}), {{"model-a.zt", shard}});
-  // The same name twice, once it is not the same entry.
+  // The same name twice, with different entries.
   const std::string twice = file_text(
       "", map({{"shards", cbor::map({{"a", map(line_entry(line))}, {"a", map(line_entry({"a", 8000, xxh3("b")}))}})},
                {"objects", map({})}}));
   add("zt2.cbor.duplicate", "shard", twice, {{"model-a.zt", shard}});
-  // The shard is the one that was meant, and what it should hold is not what it holds.
+  // The shard is the right one, but its contents differ from what the root states.
   const Entries wrong = with(with(part(4096, 8), "shard", cbor::text("a")), "digest", cbor::text(xxh3("other bytes")));
   add("digest.mismatch", "in_a_shard", tree_root({line}, {{"w", map(object({2}, "dense", {{"data", map(wrong)}}))}}),
       {{"model-a.zt", shard}}, TreeFound::by_verify);
@@ -153,7 +153,7 @@ void add_valid(std::vector<Zt2Tree>& trees) {
   add("shards_by_content", {a}, one, {{"model-under_another_name.zt", shard}});
   add("shards_doubled", {a, b}, {{"v", digested("a")}, {"w", digested("b")}}, {{"model-a.zt", shard}});
   add("shards_unused", {a}, {}, {{"model-a.zt", shard}});
-  // Of nothing but data; and a root itself, whose own shards are nobody's business.
+  // A shard without a manifest; and a shard that is itself a root, whose own shards are ignored.
   const std::string data = padded(padded(kMagic) + kTwoFloats) + std::string(24, '\0') + le(2, 4) + le(0, 4) + kMagic;
   add("shards_of_data", {line_of("a", data)}, one, {{"model-a.zt", to_bytes(data)}});
   const std::string nested = file_text(
@@ -205,7 +205,7 @@ TEST(Zt2Trees, EveryOneBreaksItsRuleOrNone) {
   }
 }
 
-// A root whose shards are elsewhere can be listed, whatever they are.
+// A root can be listed without its shards.
 TEST(Zt2Trees, AreListedWithoutTheirShards) {
   const Scratch scratch;
   for (const Zt2Tree& tree : zt2_trees()) {

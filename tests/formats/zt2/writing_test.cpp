@@ -1,4 +1,4 @@
-// What the writer refuses, limits that no file of a few kilobytes reaches, and that every rule of the page has its file.
+// What the writer refuses, limits that no small file reaches, and a check that every rule of the page has a file.
 #include <algorithm>
 #include <atomic>
 #include <set>
@@ -20,7 +20,7 @@ Model with_tensor(const std::function<void(Tensor&)>& change) {
   change(model.tensors[0]);
   return model;
 }
-// Of a layout that has no rules.
+// A tensor of a layout without rules.
 Model with_own(const std::function<void(Tensor&)>& change) {
   return with_tensor([&](Tensor& tensor) {
     tensor.layout = "x.own/1";
@@ -80,7 +80,7 @@ TEST(Zt2Writing, CountsItsShards) {
   EXPECT_FALSE(std::filesystem::exists(scratch / "d"));
 }
 
-// Other bytes each time they are asked for, as those of a file that somebody writes to.
+// Makes different bytes at each read, like a file that another program writes to.
 class Restless final : public BlobProducer {
  public:
   std::unique_ptr<BlobReader> open(std::uint64_t /*offset*/) const override {
@@ -101,7 +101,7 @@ class Restless final : public BlobProducer {
   mutable std::atomic<unsigned> opened_ = 0;
 };
 
-// The name of a shard in a store is the digest of what it has, which is therefore read twice.
+// The name of a shard in a store is the digest of its contents, which are therefore read twice.
 TEST(Zt2Writing, AShardIsWhatItsNameSays) {
   const Scratch scratch;
   Model model;
@@ -130,7 +130,7 @@ TEST(Zt2Limits, AreThoseOfTheCaller) {
   EXPECT_EQ(rule_of([&] { open(memory_source(many, "it")); }), "zt2.shard.many");
 }
 
-// Who only lists does not decode, and is not told that he could not.
+// Listing does not decode, so it does not fail for a false decoded length.
 TEST(Zt2Limits, ADecodedLengthThatLiesDoesNotCloseTheFile) {
   const std::string packed = text::SeekText().add(text::frame("abcdefgh"), 8).text();
   const text::Item lying =
@@ -147,13 +147,13 @@ TEST(Zt2Limits, ADecodedLengthThatLiesDoesNotCloseTheFile) {
   EXPECT_EQ(kept.tensors.size(), 1U);
 }
 
-// docs/formats/ztensor2.md lists them.
+// docs/formats/ztensor2.md lists the rules.
 TEST(Zt2Rules, EveryRuleOfThePageHasAFile) {
   std::set<std::string> broken = {"zt2.magic",         "zt2.shard.memory", "zt2.directory",
-                                  "zt2.shard.outside",  // of no file of the corpus: tests of this folder have them
-                                  "zt2.part.limit",    "zt2.shard.many",  // above
+                                  "zt2.shard.outside",  // not in the corpus; other tests of this folder break it
+                                  "zt2.part.limit",    "zt2.shard.many",  // tested above
                                   "zt2.append.exists", "zt2.append.data",  "zt2.append.locked",
-                                  "zt2.interop"};  // a test
+                                  "zt2.interop"};  // a test of interoperability
   for (const Zt2Case& bad : zt2_cases()) broken.insert(bad.rule);
   for (const Zt2Tree& bad : zt2_trees()) broken.insert(bad.rule);
   const std::string page = to_text(get_file(std::filesystem::path(TARE_TEST_DIR) / "../docs/formats/ztensor2.md"));

@@ -1,4 +1,4 @@
-// The bytes of known files, the profiles, compressed parts, several files, and growing in place.
+// The bytes of known files, the profiles, compressed parts, several files, and appending in place.
 #include "formats/zt2/zt2.hpp"
 
 #include <fcntl.h>
@@ -73,7 +73,7 @@ TEST(Zt2Golden, EqualBytesAreStoredOnceAndEmptyOnesShareAPlace) {
   expect_same(model, found, row().holds);
 }
 
-// Every layout of ours comes back as what it was, under the id that the document has for it.
+// Every layout of ours is read back unchanged, under the id that the specification has for it.
 TEST(Zt2Layouts, HaveTheirProfiles) {
   Tensor f4;
   f4.name = "f4";
@@ -112,13 +112,14 @@ TEST(Zt2Layouts, HaveTheirProfiles) {
   }
 }
 
-// Entries at one place: added up elsewhere, forbidden here, so such a tensor keeps its own name and comes back as it was.
+// Repeated places are added up in other containers but forbidden here, so such a tensor keeps its own layout name and
+// is read back unchanged.
 TEST(Zt2Layouts, CoordinatesThatRepeatAreNotThisProfile) {
   Tensor coo = make_coo("c");
   EXPECT_EQ(zt2::object_of(coo).layout, "zt.sparse_coo/1");
   Bytes coords = coo.component("coords")->blob.bytes();
   const std::size_t each = coords.size() / coo.shape.rank();
-  for (std::size_t d = 0; d < coo.shape.rank(); ++d)  // the last entry is where the first is
+  for (std::size_t d = 0; d < coo.shape.rank(); ++d)  // the last entry is at the same place as the first
     std::copy_n(coords.begin() + static_cast<std::ptrdiff_t>(d * each), 8,
                 coords.begin() + static_cast<std::ptrdiff_t>((d + 1) * each - 8));
   for (Component& component : coo.components)
@@ -183,12 +184,12 @@ TEST(Zt2Seekable, AnyPartIsReadAndStoredAsItIs) {
     blob.read(at, some);
     EXPECT_TRUE(std::equal(some.begin(), some.end(), bytes.begin() + static_cast<std::ptrdiff_t>(at))) << at;
   }
-  // Again, without unpacking; and unpacked.
+  // Written again without decompression; and decompressed.
   EXPECT_TRUE(write_bytes(row(), found) == file);
   EXPECT_EQ(row().content_digest(found, 0, nullptr), row().content_digest(model, 0, nullptr));
   EXPECT_EQ(reopen(write_bytes(row(), found, {.unpack = true})).tensors[0].components[0].blob.encoding(),
             Encoding::raw);
-  // A reader outlives its blob.
+  // A reader may outlive its blob.
   std::unique_ptr<BlobReader> reader;
   {
     Model gone = reopen(file);
@@ -199,7 +200,8 @@ TEST(Zt2Seekable, AnyPartIsReadAndStoredAsItIs) {
   EXPECT_TRUE(std::equal(first.begin(), first.end(), bytes.begin()));
 }
 
-// Keys that the document forbids, also over values that only CBOR can say, and the key that they are kept under itself.
+// Keys that the specification forbids, also with values that only CBOR can express, and the key under which they are
+// kept.
 TEST(Zt2Attributes, ForbiddenKeysComeBack) {
   const auto opaque = [](const std::string& bytes) { return Opaque{"cbor", to_bytes(bytes)}; };
   const Value int_keys = opaque("\xA1\x01\x61x");
@@ -220,7 +222,7 @@ TEST(Zt2Attributes, ForbiddenKeysComeBack) {
     }
 }
 
-// Objects as nearly all are take a short way through the reader. Whatever is wrong with one is found there as elsewhere.
+// The reader has a fast path for the most common objects. It finds every error, too.
 TEST(Zt2Plain, DefectsOfPlainObjectsHaveTheirRules) {
   const std::string digest = text::xxh3(text::kTwoFloats);
   const auto digested = [&](text::Entries part) { return cbor::with(std::move(part), "digest", cbor::text(digest)); };
@@ -263,7 +265,7 @@ TEST(Zt2Plain, DefectsOfPlainObjectsHaveTheirRules) {
       {shaped({std::uint64_t{1} << 33, std::uint64_t{1} << 33, 0}), "zt2.shape"},
       {shaped({0, std::uint64_t{1} << 33, std::uint64_t{1} << 33}), "zt2.dense.size"},
       {shaped({std::uint64_t{1} << 62}), "zt2.dense.size"},
-      {shaped({(std::uint64_t{1} << 62) + 2}), "zt2.dense.size"},  // four times that is 8 again
+      {shaped({(std::uint64_t{1} << 62) + 2}), "zt2.dense.size"},  // four times that wraps to 8
       {shaped(std::vector<std::uint64_t>(65, 1)), "zt2.shape"},
       {named(""), "zt2.name"},
       {named(std::string_view("a\0b", 3)), "zt2.name"},
@@ -305,7 +307,7 @@ TEST(Zt2Plain, ListsAreInTheOrderOfBlobsWhateverIsAmongThem) {
   }
 }
 
-// Of two that share some of their bytes, the second is broken; the others are read.
+// If two share some of their bytes, the second is invalid; all others are read.
 TEST(Zt2Plain, OverlapsAreFoundAmongThem) {
   const std::string data(3 * 4096, 'x');
   const auto at = [&](std::uint64_t offset, std::uint64_t count) {
@@ -359,7 +361,7 @@ TEST_F(Zt2Shards, AreOneModelAndModelsOfTheirOwn) {
   for (const std::string& shard : shards()) {
     const Verification result = verify(shard);
     EXPECT_TRUE(result.ok(true));
-    EXPECT_TRUE(result.findings.empty()) << result.findings[0].sentence;  // canonical, that is
+    EXPECT_TRUE(result.findings.empty()) << result.findings[0].sentence;  // canonical
     tensors += result.tensors;
   }
   EXPECT_EQ(tensors, model_.tensors.size());
@@ -372,7 +374,7 @@ TEST_F(Zt2Shards, MissingOrOtherOnesAreRefused) {
   EXPECT_EQ(rule(), "zt2.shard.missing");
   EXPECT_EQ(open(folder_ + "/model.zt", {.listing = true}).tensors.size(), model_.tensors.size());
   EXPECT_FALSE(verify(folder_ + "/model.zt").ok(false));
-  fs::rename(folder_ + "/elsewhere", folder_ + "/model-other.zt");  // found by what is in it
+  fs::rename(folder_ + "/elsewhere", folder_ + "/model-other.zt");  // found by its content
   EXPECT_EQ(rule(), "");
   fs::remove(folder_ + "/model-other.zt");
   Bytes bad = good;
@@ -383,7 +385,7 @@ TEST_F(Zt2Shards, MissingOrOtherOnesAreRefused) {
   bad.back() ^= std::byte{1};
   put_file(shard, bad);
   EXPECT_EQ(rule(), "zt2.shard.identity");
-  // A flipped bit of data is not looked for by `open`, but by verify.
+  // `open` does not look for a flipped bit of data, but verify does.
   bad = good;
   bad[65536] ^= std::byte{1};
   put_file(shard, bad);
@@ -392,7 +394,7 @@ TEST_F(Zt2Shards, MissingOrOtherOnesAreRefused) {
   EXPECT_TRUE(std::ranges::any_of(result.findings, [](const Finding& f) { return f.rule == "zt2.shard.identity"; }));
 }
 
-// The file that is read is the one that is verified, although the true one is there under another name.
+// The file that is read is the one that is verified, even if the correct one exists under another name.
 TEST_F(Zt2Shards, AnExchangedOneIsFoundBesideTheTrueOne) {
   const std::string shard = shards().at(0);
   fs::copy_file(shard, folder_ + "/model-true.zt");
@@ -437,7 +439,7 @@ TEST_F(Zt2Shards, ManyAreLookedForInOneGo) {
 }
 
 TEST_F(Zt2Shards, TwoNamesMayMeanOneFileAndARootMayBeAShard) {
-  // A root over the first shard, under two names: a double is no error, and a shard's own manifest is ignored.
+  // A root over the first shard, under two names: a duplicate is not an error, and a shard's own manifest is ignored.
   const std::string shard = shards().at(0);
   const Bytes bytes = get_file(shard);
   const std::string digest = "xxh3:" + digest_of(DigestAlgorithm::xxh3, bytes).hex();
@@ -456,7 +458,7 @@ TEST_F(Zt2Shards, TwoNamesMayMeanOneFileAndARootMayBeAShard) {
   EXPECT_EQ(found.tensors[0].components[0].blob.bytes(), found.tensors[1].components[0].blob.bytes());
 }
 
-// The root says what it likes about the sizes of others; what is there decides.
+// The sizes that the root states are compared with the files.
 TEST_F(Zt2Shards, LyingSizesAndCyclesAreRefused) {
   const std::string shard = shards().at(0);
   const Bytes bytes = get_file(shard);
@@ -483,19 +485,19 @@ TEST_F(Zt2Shards, LyingSizesAndCyclesAreRefused) {
       EXPECT_FALSE(verify(over).ok(false));
       error_of([&] { open(over, {.listing = true}); });
     }
-  // A root that is its own shard, found by its size: no file can have its own digest in it.
+  // A root that is its own shard, found by its size: no file can contain its own digest.
   std::size_t own = bytes.size();
   for (int i = 0; i < 3; ++i) own = root_over(own, right, 4096, "self").size();
   put_file(folder_ + "/self.zt", root_over(own, right, 4096, "self"));
   EXPECT_EQ(rule_of([&] { open(folder_ + "/self.zt"); }), "zt2.shard.missing");
-  // Two roots, each the other's shard, under the names that they are looked for: sizes fit, digests cannot.
+  // Two roots, each the other's shard, under the expected names: the sizes match, the digests cannot.
   put_file(folder_ + "/a.zt", root_over(own, right, 4096, "bbbb"));
   put_file(folder_ + "/a-bbbb.zt", root_over(own, right, 4096, "cccc"));
   EXPECT_EQ(rule_of([&] { open(folder_ + "/a.zt").tensors.at(0).components[0].blob.bytes(); }), "zt2.blob.bounds");
   EXPECT_FALSE(verify(folder_ + "/a.zt").ok(false));
 }
 
-// A directory whose root is gone is not the model that its first shard is.
+// If the root is missing, the first shard is not taken for the model.
 TEST_F(Zt2Shards, WithoutTheirRootAreNoModel) {
   fs::remove(folder_ + "/model.zt");
   EXPECT_EQ(rule_of([&] { row().read({folder_, nullptr}, {}); }), "zt2.directory");
@@ -503,7 +505,7 @@ TEST_F(Zt2Shards, WithoutTheirRootAreNoModel) {
   for (std::size_t i = 1; i < all.size(); ++i) fs::remove(all[i]);
   EXPECT_EQ(rule_of([&] { row().read({folder_, nullptr}, {}); }), "zt2.directory");
   EXPECT_FALSE(row().recognize_tree(folder_));
-  EXPECT_FALSE(open(all[0]).tensors.empty());  // by its own name it is
+  EXPECT_FALSE(open(all[0]).tensors.empty());  // opened by its own name, it is a model
 }
 
 TEST_F(Zt2Shards, TheRootsMetadataIsEditedInPlace) {
@@ -584,7 +586,7 @@ TEST_F(Zt2Append, NoByteThatWasThereChanges) {
       EXPECT_TRUE(verify(path_).ok(true));
       const std::uint64_t alignment = how.dialect.empty() ? 65536 : 4096;
       EXPECT_EQ(open(path_).tensor("a")->components[0].blob.offset() % alignment, 0U);
-      // And once more, with nothing but metadata.
+      // Once more, with metadata only.
       const MetadataEdit edit{.key = "note", .value = Value("x")};
       EXPECT_TRUE(edit_metadata(path_, {&edit, 1}).in_place);
       EXPECT_EQ(*open(path_).metadata.find("note"), Value("x"));
@@ -622,7 +624,7 @@ TEST_F(Zt2Append, AKillLeavesTheOldListOrTheNewOne) {
     expect_same(old ? base_ : expected(), found, row().holds);
     EXPECT_TRUE(verify(path_).ok(true)) << step;
     if (!old) continue;
-    append(path_, extra_, {.threads = 1});  // as if nothing had been
+    append(path_, extra_, {.threads = 1});  // as if nothing had happened
     expect_same(expected(), open(path_), row().holds);
     EXPECT_LT(fs::file_size(path_), std::uint64_t{2} << 20);
   }

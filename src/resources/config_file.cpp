@@ -1,0 +1,176 @@
+#include "resources/config_file.hpp"
+
+#include <algorithm>
+
+#include "arch/config_names.hpp"
+#include "arch/defaults.hpp"
+#include "resources/config_parts.hpp"
+#include "resources/resources.hpp"
+
+namespace tare::resources {
+namespace {
+
+// Two names of one key that is not in the table of fields.
+constexpr std::string_view kExpertCounts[] = {"num_experts", "num_local_experts"};
+
+Value value_of(const arch::Constant& constant) {
+  return std::visit(
+      [](const auto& value) {
+        if constexpr (std::is_same_v<std::decay_t<decltype(value)>, std::string_view>)
+          return Value(std::string(value));
+        else
+          return Value(value);
+      },
+      constant);
+}
+
+bool is_there(const std::vector<Map>& parts, std::string_view path) {
+  return std::ranges::any_of(parts, [&](const Map& part) { return find_path(part, path) != nullptr; });
+}
+
+bool says_any_name(const std::vector<Map>& parts, std::string_view key) {
+  const auto is = [&](std::string_view name) { return !name.empty() && is_there(parts, name); };
+  if (is(key)) return true;
+  // A theta inside of an object takes precedence, but does not hide this one.
+  if (key == "rope_theta") return false;
+  if (std::ranges::find(kExpertCounts, key) != std::end(kExpertCounts)) return std::ranges::any_of(kExpertCounts, is);
+  for (const arch::ConfigRow& row : arch::kConfigTable)
+    if (std::ranges::find(row.keys, key) != row.keys.end()) return std::ranges::any_of(row.keys, is);
+  return false;
+}
+
+// The object under a key of any part; null if there is none.
+const Map* object_in(const std::vector<Map>& parts, std::string_view key) {
+  for (const Map& part : parts)
+    if (const Map* const object = get<Map>(part, key)) return object;
+  return nullptr;
+}
+// An empty object is the same as none.
+const Map* filled_object(const Map* object) { return object == nullptr || object->empty() ? nullptr : object; }
+
+Map absent_keys(std::string_view type, const std::vector<Map>& parts) {
+  Map absent, rope;
+  constexpr std::string_view kRope = "rope_parameters.";
+  const bool has_rope =
+      object_in(parts, "rope_parameters") != nullptr || filled_object(object_in(parts, "rope_scaling")) != nullptr;
+  for (const arch::Assumed& fact : arch::assumed_keys(type)) {
+    if (fact.key.starts_with(kRope)) {
+      if (!has_rope) rope.set(fact.key.substr(kRope.size()), value_of(fact.value));
+    } else if (!says_any_name(parts, fact.key)) {
+      absent.set(fact.key, value_of(fact.value));
+    }
+  }
+  if (!rope.empty()) absent.set("rope_parameters", std::move(rope));
+  return absent;
+}
+
+void set_default(Map& object, std::string_view key, const Value* value) {
+  if (value != nullptr && object.find(key) == nullptr) object.set(key, *value);
+}
+
+// rope_type, also under the names that earlier versions had for the key and for its values.
+void name_kind(Map& rope, std::string_view type) {
+  set_default(rope, "rope_type", rope.find("type"));
+  if (rope.find("rope_type") == nullptr) rope.set("rope_type", "default");
+  rope.erase("type");
+  const Value kind = *rope.find("rope_type");
+  if (type == "phi3" && (kind == Value("su") || kind == Value("yarn"))) rope.set("rope_type", "longrope");
+}
+
+Ropes ropes_of(std::string_view type, const ConfigFile& file) {
+  const auto object = [&](std::string_view key) {
+    const Value* const found = file.find(key);
+    return filled_object(found == nullptr ? nullptr : found->get<Map>());
+  };
+  const Map *const scaling = object("rope_scaling"), *const parameters = object("rope_parameters");
+  const auto inner = [&](std::string_view key) -> const Map* {
+    return parameters == nullptr ? nullptr : get<Map>(*parameters, key);
+  };
+  Ropes ropes;
+  if (arch::has_ropes_by_layer(type)) {
+    // A kind without an object starts as "default"; a "type" in rope_scaling does not replace a rope_type.
+    const auto begin = [&](Map& rope, std::string_view key) {
+      if (const Map* const said = inner(key))
+        rope = *said;
+      else
+        rope.set("rope_type", "default");
+    };
+    begin(ropes.full, "full_attention");
+    begin(ropes.sliding, "sliding_attention");
+    if (scaling != nullptr)
+      for (const auto& [key, value] : *scaling) ropes.full.set(key, value);
+    // OLMo 3 has no key for these layers, and its rope_theta is not used for them.
+    set_default(ropes.sliding, "rope_theta", file.find("rope_local_base_freq"));
+    name_kind(ropes.sliding, type);
+  } else {
+    const Map* said = scaling != nullptr ? scaling : parameters;
+    // Families that nothing is known of may have an object for each kind of layer.
+    if (scaling == nullptr && arch::assumed_keys(type).empty())
+      for (const std::string_view key : {"global", "full_attention"})
+        if (const Map* const found = inner(key)) said = found;
+    if (said != nullptr) ropes.full = *said;
+  }
+  set_default(ropes.full, "rope_theta", file.find("rope_theta"));
+  name_kind(ropes.full, type);
+  return ropes;
+}
+
+}  // namespace
+
+ConfigFile::ConfigFile(const Map& root) { read(root); }
+
+ConfigFile::ConfigFile(const Model& model) {
+  const Attachment* const file = model.attachment("config.json");
+  if (file == nullptr || file->made) return;
+  try {
+    const Bytes bytes = file->blob.bytes(kMaxFileBytes);
+    read(parse_small_json({reinterpret_cast<const char*>(bytes.data()), bytes.size()}));
+  } catch (const Error& error) {
+    if (error.kind() == ErrorKind::io) throw;
+  }
+}
+
+void ConfigFile::read(const Map& root) {
+  for_each_part(root, [&](const Map& part) { parts_.push_back(part); });
+  for (const Map& part : parts_)
+    if (const std::string* const said = get<std::string>(part, "model_type"); said != nullptr && !said->empty())
+      type_ = *said;
+  assumed_ = absent_keys(type_, parts_);
+  ropes_ = ropes_of(type_, *this);
+}
+
+const Value* ConfigFile::find(std::string_view path) const& {
+  const auto in = [&](const Map& part) {
+    const Value* const found = find_path(part, path);
+    return found == nullptr || found->is_null() ? nullptr : found;
+  };
+  for (const Map& part : parts_)
+    if (const Value* const found = in(part)) return found;
+  return in(assumed_);
+}
+
+bool ConfigFile::is_null(std::string_view path) const { return find(path) == nullptr && is_there(parts_, path); }
+
+std::optional<double> ConfigFile::number(std::string_view path) const {
+  const Value* const found = find(path);
+  return found == nullptr ? std::nullopt : number_of(*found);
+}
+
+Map assume_fields(Config& config, const ConfigFile& file) {
+  Map filled, fields = config.to_map();
+  const auto fill = [&](std::string_view field, const Value* value) {
+    if (value == nullptr || fields.find(field) != nullptr) return;
+    fields.set(field, *value);
+    filled.set(field, *value);
+  };
+  const Value* const used = file.find("use_sliding_window");
+  const bool windows = used == nullptr || *used != false;
+  for (const arch::ConfigRow& row : arch::kConfigTable)
+    if (row.field != "rope_theta" && (windows || row.field != "sliding_window"))
+      fill(row.field, file.assumed().find(row.field));
+  if (!arch::assumed_keys(file.model_type()).empty()) fill("rope_theta", file.ropes().full.find("rope_theta"));
+  config = Config::from_map(fields);
+  return filled;
+}
+
+}  // namespace tare::resources

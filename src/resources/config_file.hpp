@@ -1,0 +1,54 @@
+// config.json as the transformers library reads it: its keys, the values that its model_type assumes for missing ones, and the
+// rotary positions of each kind of layer.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "tare/model.hpp"
+
+namespace tare::resources {
+
+// Rotary positions by the precedence of transformers 5: rope_scaling replaces rope_parameters, a value inside of an object takes
+// precedence over one at the top, and in families with two kinds of layers each kind has its own. Each object has rope_type, and
+// rope_theta if config.json or its model_type has one.
+struct Ropes {
+  Map full, sliding;  // sliding: of layers with a window; empty unless they differ
+};
+
+class ConfigFile {
+ public:
+  // Reads the model's config.json. Empty without one, for one that does not parse (`describe` reports that), and for one that
+  // Tare generated: a key that it lacks was unknown, not left at its default.
+  explicit ConfigFile(const Model& model);
+  explicit ConfigFile(const Map& root);
+
+  bool empty() const { return parts_.empty(); }
+  // For a model of several parts: the type of its language model.
+  const std::string& model_type() const { return type_; }
+  // The value of a key: of config.json itself, of its language part, or what the model_type assumes; "a.b" is the key b of an
+  // object a. Null if there is none, or if it is null.
+  const Value* find(std::string_view path) const&;
+  const Value* find(std::string_view path) const&& = delete;  // it would point into a file that is gone
+  std::optional<double> number(std::string_view path) const;
+  bool is_null(std::string_view path) const;  // config.json has the key with the value null
+  // Keys that config.json has under none of their names, with the values that its model_type assumes. A key that is null counts
+  // as present.
+  const Map& assumed() const { return assumed_; }
+  const Ropes& ropes() const { return ropes_; }
+
+ private:
+  void read(const Map& root);
+
+  std::vector<Map> parts_;  // config.json and its language parts
+  std::string type_;
+  Map assumed_;
+  Ropes ropes_;
+};
+
+// Fills the fields that config.json leaves open with what its model_type assumes. Returns those.
+Map assume_fields(Config& config, const ConfigFile& file);
+
+}  // namespace tare::resources

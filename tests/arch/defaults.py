@@ -1,0 +1,78 @@
+#!/usr/bin/env python3
+"""Compares src/arch/defaults.cpp with the classes of the installed transformers library: exit 77 without one.
+
+Each row must be what the library assumes, and each key that the library assumes and that changes what a model computes must
+be a row."""
+import pathlib
+import re
+import sys
+import warnings
+
+try:
+    from transformers import CONFIG_MAPPING
+except ImportError:
+    sys.exit(77)
+
+warnings.filterwarnings("ignore")
+SOURCE = pathlib.Path(__file__).parents[2] / "src" / "arch" / "defaults.cpp"
+ROW = re.compile(r'\{"(\w+)", \{"([\w.]+)", (.+)\}\},')
+# Sizes of tensors, which are not assumed; what only training, generation or loading look at; what follows from other keys; and
+# what Tare reads elsewhere (ties, biases and activations of the families).
+ELSEWHERE = {
+    "vocab_size", "hidden_size", "intermediate_size", "num_hidden_layers", "num_attention_heads", "initializer_range",
+    "hidden_act", "hidden_activation", "tie_word_embeddings", "attention_bias", "mlp_bias", "qkv_bias", "pretraining_tp",
+    "output_router_logits", "router_aux_loss_coef", "router_jitter_noise", "layer_types", "no_rope_layers", "max_window_layers",
+    "decoder_sparse_step", "mlp_only_layers", "use_bidirectional_attention", "_sliding_window_pattern",
+    "rope_parameters", "use_cache", "bos_token_id", "eos_token_id", "pad_token_id",
+}
+
+
+def rows():
+    found = {}
+    for model_type, key, text in ROW.findall(SOURCE.read_text()):
+        text = re.sub(r'^whole\((.*)\)$', r"\1", text)
+        text = re.sub(r'^std::string_view\((.*)\)$', r"\1", text)
+        value = {"true": True, "false": False}.get(text)
+        if value is None:
+            value = text.strip('"') if text.startswith('"') else float(text)
+        found.setdefault(model_type, {})[key] = value
+    return found
+
+
+def library(model_type, ours):
+    config = CONFIG_MAPPING[model_type]()
+    said = config.to_dict()
+    base = CONFIG_MAPPING["llama"].__mro__[1]()
+    facts = {key: value for key, value in said.items() if key not in base.to_dict() and (key not in ELSEWHERE or key in ours)}
+    # A number of heads that follows from another one is not assumed.
+    for key in ("num_key_value_heads", "head_dim"):
+        if getattr(type(config), key, None) is None:
+            facts.pop(key, None)
+    # The window that holds where another key says that it is in use; an instance by default has none.
+    if "use_sliding_window" in facts:
+        facts["sliding_window"] = type(config).sliding_window
+    if "num_local_experts" in facts and "num_experts" in getattr(config, "attribute_map", {}) and model_type != "mixtral":
+        facts["num_experts"] = facts.pop("num_local_experts")
+    rope = said["rope_parameters"]
+    if "full_attention" in rope:
+        facts["rope_theta"] = rope["full_attention"]["rope_theta"]
+        facts["rope_local_base_freq"] = rope["sliding_attention"]["rope_theta"]
+    else:
+        facts["rope_theta"] = type(config).default_theta
+    if "full_attention" not in rope and rope["rope_type"] != "default":
+        ignored = ("type", "max_position_embeddings")  # the first is the older name of rope_type, the second follows
+        facts.update({f"rope_parameters.{key}": value for key, value in rope.items() if key not in ignored})
+    elif "full_attention" not in rope and rope["rope_theta"] != facts["rope_theta"]:
+        raise SystemExit(f"{model_type}: {rope} without an object, {facts['rope_theta']} for one without a theta")
+    return {key: value for key, value in facts.items() if value is not None and "dropout" not in key and "pdrop" not in key}
+
+
+wrong = 0
+for name, ours in rows().items():
+    theirs = library(name, ours)
+    for key in sorted(ours.keys() | theirs.keys()):
+        if ours.get(key) != theirs.get(key):
+            wrong += 1
+            print(f"{name}: {key}: {ours.get(key)} here, {theirs.get(key)} in transformers")
+print(f"{sum(map(len, rows().values()))} rows, {wrong} differ")
+sys.exit(1 if wrong or not rows() else 0)

@@ -1,0 +1,230 @@
+// Keys that config.json lacks or has twice, compared with how the transformers library reads them.
+#include <algorithm>
+
+#include "arch/defaults.hpp"
+#include "arch/expected.hpp"
+#include "conformance/scratch.hpp"
+#include "formats/gguf/conventions.hpp"
+#include "formats/gguf/small_models.hpp"
+#include "resources/json_file.hpp"
+#include "resources/resources.hpp"
+
+namespace tare {
+namespace {
+
+using namespace tare::testing;
+using tare::testing::gguf;
+
+// A model of two layers, whose tensors have the sizes in config.json.
+Model model_of(const std::string& type, const Map& config) {
+  const arch::Family& family = *arch::find_family(type);
+  Model model;
+  const std::string text = to_json(config);
+  model.attachments = {text_file("config.json", text)};
+  model.config = resources::parse_config(text);
+  arch::Sizes sizes;
+  sizes.vocabulary = 10, sizes.hidden = 64, sizes.intermediate = 6, sizes.layers = 2;
+  const auto number = [&](std::string_view key, std::optional<std::uint64_t>& field) {
+    if (const Value* const found = config.find(key); found != nullptr && found->get<std::int64_t>() != nullptr)
+      field = static_cast<std::uint64_t>(*found->get<std::int64_t>());
+  };
+  number("num_attention_heads", sizes.heads);
+  sizes.kv_heads = sizes.heads;
+  sizes.head = 64 / *sizes.heads;
+  number("num_key_value_heads", sizes.kv_heads);
+  number("head_dim", sizes.head);
+  number("num_experts", sizes.experts);
+  number("num_local_experts", sizes.experts);
+  number("moe_intermediate_size", sizes.expert_rows);
+  number("shared_expert_intermediate_size", sizes.shared_rows);
+  sizes.mixture = type == "mixtral" || family.name.ends_with("_moe");
+  if (type == "mixtral") sizes.expert_rows = sizes.intermediate;
+  sizes.biases_inputs = family.name.starts_with("qwen2");
+  sizes.has_head = !family.ties;
+  arch::for_each_expected(family, sizes, [&](const arch::Expected& expected) {
+    arch::TensorName name = expected.name;
+    for (std::uint64_t expert = 0; expert < expected.experts.value_or(1); ++expert) {
+      if (expected.experts) name.expert = static_cast<std::uint32_t>(expert);
+      Shape shape;
+      for (const auto& size : expected.shape) shape.push_back(size.value());
+      model.tensors.push_back(counted(arch::spell(family, arch::Dialect::hugging_face, name).value(), shape, 1));
+    }
+    return true;
+  });
+  return model;
+}
+
+Map sizes_for(const std::string& type) {
+  Map config;
+  config.set("model_type", type);
+  for (const auto& [key, value] :
+       {std::pair("vocab_size", 10), std::pair("hidden_size", 64), std::pair("intermediate_size", 6),
+        std::pair("num_hidden_layers", 2), std::pair("num_attention_heads", 32)})
+    config.set(key, std::int64_t{value});
+  return config;
+}
+
+Value constant(const arch::Constant& fact) {
+  if (const auto* const text = std::get_if<std::string_view>(&fact)) return Value(std::string(*text));
+  if (const auto* const flag = std::get_if<bool>(&fact)) return Value(*flag);
+  if (const auto* const number = std::get_if<double>(&fact)) return Value(*number);
+  return Value(std::get<std::int64_t>(fact));
+}
+
+// A config.json with every key that its model_type would assume.
+Map spoken(const std::string& type) {
+  Map config = sizes_for(type), rope;
+  for (const arch::Assumed& fact : arch::assumed_keys(type))
+    if (const std::size_t dot = fact.key.find('.'); dot != fact.key.npos)
+      rope.set(fact.key.substr(dot + 1), constant(fact.value));
+    else
+      config.set(fact.key, constant(fact.value));
+  if (!rope.empty()) config.set("rope_parameters", std::move(rope));
+  return config;
+}
+
+// The fields, keys and warnings of the converted model.
+std::string read_from(const Model& model, const Format& target) {
+  const Adapted adapted = adapt(model, target);
+  std::string text = to_json(adapted.model.config.to_map());
+  if (&target == &gguf()) text += to_json(adapted.model.metadata, JsonKeys::sorted);
+  for (const Change& change : adapted.changes)
+    if (change.impact == Impact::results) text += to_text(change);
+  return text;
+}
+
+// The same tensors with another config.json.
+Model with_config(Model model, const Map& config) {
+  const std::string text = to_json(config);
+  model.attachments = {text_file("config.json", text)};
+  model.config = resources::parse_config(text);
+  return model;
+}
+
+std::vector<std::string> known_types() {
+  std::vector<std::string> types;
+  for (const arch::Family& family : arch::families())
+    for (const std::string_view type : family.model_types)
+      if (!family.gguf.empty() && type != "gemma3" && type != "mistral3" && type != "gemma-embedding")
+        types.emplace_back(type);
+  return types;
+}
+
+// Removes each key in turn: the result is the same as with the assumed value, or the model is refused.
+TEST(GgufSilent, EveryKeyThatIsAbsentMeansWhatItsTypeMeans) {
+  std::size_t same = 0, refused = 0;
+  for (const std::string& type : known_types())
+    for (const char* const target : {"gguf", "mcf"}) {
+      const Format& format = *find_format(target);
+      const Map all = spoken(type);
+      const Model whole = model_of(type, all);
+      const std::string expected = read_from(whole, format);
+      for (const auto& [key, value] : all) {
+        if (key == "model_type" || key == "vocab_size") continue;  // the token table has the second
+        Map less = all;
+        less.erase(key);
+        const bool assumed = std::ranges::any_of(arch::assumed_keys(type), [&key = key](const arch::Assumed& fact) {
+          return fact.key.substr(0, fact.key.find('.')) == key;
+        });
+        std::string found;
+        const std::string rule = rule_of([&] { found = read_from(with_config(whole, less), format); });
+        if (assumed || (rule.empty() && &format == &gguf())) {
+          EXPECT_EQ(rule, "") << type << " without " << key;
+          EXPECT_EQ(found, expected) << type << " without " << key;
+          ++same;
+        } else if (!rule.empty()) {
+          EXPECT_EQ(rule, "convert.config") << type << " without " << key;
+          ++refused;
+        }
+      }
+    }
+  EXPECT_GT(same, 200U);
+  EXPECT_GT(refused, 60U);
+}
+
+TEST(GgufSilent, ContainersWithFieldsOfTheirOwnGetTheSame) {
+  const Map all = spoken("smollm3");
+  Map less = all;
+  for (const char* const key : {"rope_theta", "rms_norm_eps", "num_key_value_heads"}) less.erase(key);
+  const Config config = adapt(with_config(model_of("smollm3", all), less), *find_format("mcf")).model.config;
+  EXPECT_EQ(config.rope_theta, 2e6);
+  EXPECT_EQ(config.rms_norm_eps, 1e-6);
+  EXPECT_EQ(config.num_key_value_heads, 4);
+}
+
+struct Turned {
+  Map keys;
+  std::vector<std::string> told;
+  std::string number(const std::string& key) const {
+    const Value* const found = keys.find(key);
+    return found == nullptr ? "" : to_json(*found);
+  }
+};
+Turned turned(const std::string& type, const std::string& rope) {
+  const Map sizes = spoken(type);
+  Map config;
+  for (const auto& [key, value] : sizes)
+    if (!key.starts_with("rope_")) config.set(key, value);
+  Model model = model_of(type, config);
+  std::string text = to_json(config);
+  text.replace(text.size() - 1, 1, "," + rope + "}");
+  const Adapted adapted = adapt(with_config(model, resources::parse_small_json(text)), gguf());
+  Turned result{adapted.model.metadata, {}};
+  for (const Change& change : adapted.changes)
+    if (change.impact == Impact::results && !change.items.empty()) result.told.push_back(change.items.front());
+  result.keys.set("theta", adapted.model.config.rope_theta.value_or(0));
+  return result;
+}
+bool tells(const Turned& one, const std::string& item) { return std::ranges::find(one.told, item) != one.told.end(); }
+
+TEST(GgufSilent, RopeScalingTakesThePlaceOfRopeParameters) {
+  const Turned one = turned("qwen2", R"("rope_parameters":{"rope_type":"default","rope_theta":300.0},)"
+                                     R"("rope_scaling":{"rope_type":"yarn","factor":4.0})");
+  EXPECT_EQ(one.number("qwen2.rope.scaling.type"), R"("yarn")");
+  EXPECT_EQ(one.number("qwen2.rope.scaling.factor"), "4.0");
+}
+
+TEST(GgufSilent, TheThetaInsideCountsForMore) {
+  EXPECT_EQ(turned("llama", R"("rope_theta":700.0,"rope_parameters":{"rope_type":"default","rope_theta":300.0})")
+                .number("theta"),
+            "300.0");
+  EXPECT_EQ(turned("llama", R"("rope_theta":700.0,"rope_scaling":{"rope_type":"linear","factor":2,"rope_theta":90.0})")
+                .number("theta"),
+            "90.0");
+  EXPECT_EQ(turned("llama", R"("rope_theta":700.0,"rope_scaling":{"rope_type":"linear","factor":2})").number("theta"),
+            "700.0");
+}
+
+TEST(GgufSilent, LayersWithAWindowThatScalePositionsAreTold) {
+  const Turned one =
+      turned("gemma3_text", R"("rope_parameters":{"full_attention":{"rope_type":"default","rope_theta":1e5},)"
+                            R"("sliding_attention":{"rope_type":"linear","factor":3.0,"rope_theta":300.0}})");
+  EXPECT_EQ(one.number("gemma3.rope.freq_base_swa"), "300.0");
+  EXPECT_TRUE(tells(one, "rope_parameters.sliding_attention"));
+}
+
+TEST(GgufSilent, KeysOfRopeThatAreNotCarriedAreTold) {
+  EXPECT_TRUE(tells(
+      turned("ministral3", R"("rope_parameters":{"rope_type":"default","rope_theta":7.0,"llama_4_scaling_beta":0.3})"),
+      "rope_parameters.llama_4_scaling_beta"));
+  EXPECT_TRUE(tells(turned("llama", R"("rope_scaling":{"rope_type":"linear","factor":2.0,"new_idea":1})"),
+                    "rope_scaling.new_idea"));
+  EXPECT_FALSE(tells(turned("ministral3", R"("rope_theta":7.0)"), "rope_parameters.llama_4_scaling_beta"));
+}
+
+TEST(GgufSilent, Phi3sOlderNamesMeanLongrope) {
+  for (const char* const name : {"su", "yarn", "longrope"}) {
+    const Turned one = turned(
+        "phi3", R"("rope_scaling":{"type":")" + std::string(name) + R"(","long_factor":[2.0],"short_factor":[1.0]})");
+    EXPECT_EQ(one.number("phi3.rope.scaling.type"), R"("longrope")") << name;
+  }
+}
+
+TEST(GgufSilent, Olmo3sThetaAtTheTopIsThatOfLayersThatSeeEverything) {
+  const Turned one = turned("olmo3", R"("rope_theta":700.0)");
+  EXPECT_EQ(one.number("theta"), "700.0");
+  EXPECT_EQ(one.number("olmo2.rope.freq_base_swa"), "500000.0");
+}
+
+}  // namespace
+}  // namespace tare
