@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <filesystem>
 
 #include "conformance/memory.hpp"
 #include "conformance/models.hpp"
@@ -13,6 +14,8 @@
 #include "resources/json_file.hpp"
 #include "resources/piece_merges.hpp"
 #include "resources/resources.hpp"
+#include "tare/codec.hpp"
+#include "tare/convert.hpp"
 #include "wire/value_json.hpp"
 #include "zip_maker.hpp"
 
@@ -95,6 +98,26 @@ TEST(Expansion, PackedBytesOfNothingCount) {
   for (std::size_t i = 0; i < 100; ++i)
     objects.emplace_back("t" + std::to_string(i), cbor::map(object({0}, "dense", {{"data", cbor::map(data)}})));
   EXPECT_EQ(rule_with(file(frame, cbor::map(root(objects))), {.decoded_bytes = 0, .expansion = 32}), "open.expansion");
+}
+
+// Codes that compress well decode to floats that are many times larger.
+TEST(Expansion, CompressedCodesCountAsFloats) {
+  const Codec* const codec = find_codec_by_method("q2_k");
+  ASSERT_NE(codec, nullptr);
+  EncodeOptions options;
+  options.method = "q2_k";
+  Model model;
+  model.tensors.push_back(codec->encode(dense("w", {1024, 1024}, std::vector<float>(1 << 20)), options));
+  const std::uint64_t codes = model.tensors[0].components[0].blob.size();
+  const Scratch scratch;
+  const std::string path = scratch / "m.zt";
+  (void)save(model, path, {.write = {.zstd_level = 3}});
+  ASSERT_LT(std::filesystem::file_size(path), codes / 10);
+  const auto rule = [&](std::uint64_t decoded) {
+    return rule_of([&] { (void)open(path, {.limits = {.decoded_bytes = decoded, .expansion = 1}}); });
+  };
+  EXPECT_EQ(rule(2 * codes), "open.expansion");
+  EXPECT_EQ(rule(4 << 20), "");
 }
 
 TEST(Expansion, ASparseTensorCountsAsADenseOne) {

@@ -31,16 +31,20 @@ std::uint64_t work_of_sparse(const Blob& blob) {
 }
 
 // The bytes that the components decode to, or those of the dense tensor if that is more: the dense size of a sparse
-// tensor is limited by nothing but its shape.
+// tensor is limited by nothing but its shape, and that of quantized weights is several times the size of their codes.
 std::uint64_t work_of(const Tensor& tensor) {
   const Component* const values = tensor.component("values");
   std::uint64_t parts = 0;
   for (const Component& component : tensor.components)
     parts = saturating_sum(parts, values == nullptr ? work_of(component.blob) : work_of_sparse(component.blob));
-  if (values == nullptr) return parts;
   const Codec* const codec = find_codec(tensor.layout);
   if (codec == nullptr || codec->decode == nullptr) return parts;
   const auto count = tensor.shape.elements();
+  if (values == nullptr) {
+    // Compressed codes of two bits are a sixteenth of the floats that they decode to.
+    const bool is_plain = std::ranges::all_of(tensor.components, [](const Component& c) { return c.blob.is_plain(); });
+    return is_plain ? parts : std::max(parts, checked_mul(count.value_or(UINT64_MAX), 4).value_or(UINT64_MAX));
+  }
   const auto dense = count ? elements_bytes(*count, values->dtype, values->type) : std::nullopt;
   return std::max(parts, dense.value_or(UINT64_MAX));
 }

@@ -36,6 +36,7 @@ class FrameInput {
     failed_ = true;
     if (frame == 0) reader_ = blob_.open();
     reader_->read(out);
+    if (at + out.size() == blob_.size()) reader_.reset();  // a decompressor takes memory, and there may be many blobs
     failed_ = false;
     ++next_;
     changed_.notify_all();
@@ -165,6 +166,7 @@ void Transfer::pack_all() {
     table.clear();
   };
   const auto pack_again = [&](const Blob& blob, std::size_t count) {
+    if (count == 0) return;  // most blobs are one frame; a buffer for each would cost more than the work itself
     io::ZstdPacker packer(*options_.zstd_level, seekable);
     Bytes input(frame_bytes);
     const auto reader = blob.open();

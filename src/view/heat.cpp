@@ -73,34 +73,46 @@ HeatMap heat_map(const Tensor& tensor, Region region, std::size_t most_height, s
   map.width = static_cast<std::size_t>(std::min<std::uint64_t>(columns, most_width));
   if (map.height == 0 || map.width == 0) return map;
 
-  // How many matrix rows are read per cell and, if rows are very long, how many elements per cell of a row.
+  // How many matrix rows are read per cell and, if rows are very long, how many elements per cell of a row. Rows that
+  // follow each other are read together, and the number of reads is limited: for short rows, a read costs far more than
+  // its elements.
+  constexpr std::uint64_t kTogether = 4096, kMostReads = std::uint64_t{1} << 15;
   const std::uint64_t wide = map.width * std::max<std::uint64_t>(1, kHeatSample / (map.height * map.width));
   const bool whole_rows = columns <= wide;
-  const std::uint64_t depth = reduce == Reduce::sample ? 1
-                              : whole_rows ? std::max<std::uint64_t>(1, kHeatSample / (map.height * columns))
-                                           : 1;
-  std::vector<double> values(static_cast<std::size_t>(whole_rows ? columns : wide / map.width));
+  const std::uint64_t together =
+      whole_rows && columns == map.columns ? std::max<std::uint64_t>(1, kTogether / columns) : 1;
+  std::uint64_t depth = 1;
+  if (reduce != Reduce::sample && whole_rows)
+    depth = std::max<std::uint64_t>(
+        1, std::min(kHeatSample / (map.height * columns), together * (kMostReads / map.height)));
+  std::vector<double> values(static_cast<std::size_t>(whole_rows ? together * columns : wide / map.width));
   map.exact = whole_rows && depth * map.height >= rows && (reduce != Reduce::sample || columns == map.width);
   map.cells.reserve(map.height * map.width);
   std::vector<Reducer> line(map.width);
+  const auto take_row = [&](std::span<const double> row) {
+    for (std::size_t x = 0; x < map.width; ++x) {
+      const std::uint64_t left = edge(columns, map.width, x), right = edge(columns, map.width, x + 1);
+      if (reduce == Reduce::sample)
+        line[x].take(row[(left + right) / 2], reduce);
+      else
+        for (std::uint64_t c = left; c < right; ++c) line[x].take(row[c], reduce);
+    }
+  };
   bool within = true;
   for (std::size_t y = 0; y < map.height; ++y) {
     std::fill(line.begin(), line.end(), Reducer());
     const std::uint64_t top = edge(rows, map.height, y), bottom = edge(rows, map.height, y + 1);
     const std::uint64_t looks = std::min(depth, bottom - top);
-    for (std::uint64_t look = 0; look < looks && within; ++look) {
+    const std::uint64_t batch = std::min(together, looks);
+    for (std::uint64_t look = 0; look < looks && within; look += batch) {
       const std::uint64_t row = region.first_row + top + (bottom - top) * look / looks;
       const std::uint64_t start = row * map.columns + region.first_column;
       if (whole_rows) {
-        within = reading.read(start, values);
-        if (!within) break;
-        for (std::size_t x = 0; x < map.width; ++x) {
-          const std::uint64_t left = edge(columns, map.width, x), right = edge(columns, map.width, x + 1);
-          if (reduce == Reduce::sample)
-            line[x].take(values[(left + right) / 2], reduce);
-          else
-            for (std::uint64_t c = left; c < right; ++c) line[x].take(values[c], reduce);
-        }
+        const std::uint64_t count = std::min(batch, looks - look);
+        const auto read = std::span(values).first(static_cast<std::size_t>(count * columns));
+        within = reading.read(start, read);
+        for (std::uint64_t i = 0; i < count && within; ++i)
+          take_row(read.subspan(static_cast<std::size_t>(i * columns), static_cast<std::size_t>(columns)));
       } else {
         for (std::size_t x = 0; x < map.width && within; ++x) {
           const std::uint64_t left = edge(columns, map.width, x), right = edge(columns, map.width, x + 1);

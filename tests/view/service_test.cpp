@@ -207,6 +207,26 @@ TEST(ViewHeat, ReducesByLargestMeanSample) {
   EXPECT_EQ(heat_map(tensor, {70, 80, 0, 9}, 8, 8, Reduce::mean).cells.size(), 0U) << "outside";
 }
 
+// Short rows are read many at a time; what is read is what was asked for.
+TEST(ViewHeat, TallMatrices) {
+  for (const std::uint64_t columns : {1, 3, 100, 5000}) {
+    const std::uint64_t rows = 40'000 / columns + 9;
+    std::vector<float> values(rows * columns);
+    for (std::size_t i = 0; i < values.size(); ++i) values[i] = static_cast<float>(i);
+    const HeatMap map = heat_map(dense("w", {rows, columns}, values), {}, 7, 2, Reduce::largest);
+    ASSERT_TRUE(map.exact);
+    for (std::size_t y = 0; y < map.height; ++y) {
+      const std::uint64_t bottom = rows / map.height * (y + 1) + rows % map.height * (y + 1) / map.height;
+      EXPECT_EQ(map.cells[(y + 1) * map.width - 1], static_cast<double>(bottom * columns - 1)) << columns << ' ' << y;
+    }
+  }
+  const HeatMap sampled = heat_map(numbers_of("w", {6'000'000, 1}), {}, 128, 128, Reduce::largest);
+  EXPECT_FALSE(sampled.exact);
+  EXPECT_EQ(sampled.cells.size(), 128U);
+  const HeatMap column = heat_map(numbers_of("w", {50'000, 8}), {0, 50'000, 3, 4}, 16, 16, Reduce::mean);
+  EXPECT_LE(column.read, (4U << 15)) << "elements that do not follow each other are sampled";
+}
+
 TEST(ViewHeat, OddShapes) {
   for (const Shape& shape : {Shape{}, Shape{0}, Shape{1}, Shape{3, 0}, Shape{2, 3, 5}, Shape{1000003}}) {
     const HeatMap map = heat_map(numbers_of("w", shape), {}, 32, 32, Reduce::largest);

@@ -412,24 +412,30 @@ class TreeReader {
   static constexpr std::size_t kLongestDecimal = 64;
   // `bytes` are little-endian, in two's complement.
   static std::string decimal_of(std::string_view bytes) {
-    std::vector<unsigned> number;  // the magnitude, highest byte first
+    constexpr std::uint64_t kDigits = 9, kBase = 1'000'000'000;
+    std::vector<std::uint32_t> number((bytes.size() + 3) / 4);  // the magnitude, lowest word first
     const bool negative = (bytes.back() & 0x80) != 0;
     unsigned carry = negative ? 1 : 0;
-    for (const char c : bytes) {
-      const unsigned byte = (static_cast<unsigned char>(c) ^ (negative ? 0xFFu : 0u)) + carry;
-      number.insert(number.begin(), byte & 0xFF);
+    for (std::size_t i = 0; i < bytes.size(); ++i) {
+      const unsigned byte = (static_cast<unsigned char>(bytes[i]) ^ (negative ? 0xFFu : 0u)) + carry;
+      number[i / 4] |= std::uint32_t{byte & 0xFF} << (8 * (i % 4));
       carry = byte >> 8;
     }
-    std::string digits;
-    while (std::ranges::any_of(number, [](unsigned byte) { return byte != 0; })) {
-      unsigned rest = 0;
-      for (unsigned& byte : number) {
-        rest = rest << 8 | byte;
-        byte = rest / 10;
-        rest %= 10;
+    std::string digits;  // lowest first
+    for (;;) {
+      while (!number.empty() && number.back() == 0) number.pop_back();
+      if (number.empty()) break;
+      std::uint64_t rest = 0;
+      for (std::size_t i = number.size(); i-- > 0;) {
+        rest = rest << 32 | number[i];
+        number[i] = static_cast<std::uint32_t>(rest / kBase);
+        rest %= kBase;
       }
-      digits.insert(digits.begin(), static_cast<char>('0' + rest));
+      for (std::uint64_t digit = 0; digit < kDigits; ++digit, rest /= 10)
+        digits.push_back(static_cast<char>('0' + rest % 10));
     }
+    while (digits.ends_with('0')) digits.pop_back();
+    std::ranges::reverse(digits);
     return negative ? "-" + digits : digits;
   }
   void charge_text_of(Ref ref) const { charge_text(ref, p_.text(ref).size()); }

@@ -219,6 +219,20 @@ def safetensors_small_matrices(directory, size):
     return safetensors(directory, "{%s}" % ",".join(items), struct.pack("<f", 1.0) * 32 * len(items))
 
 
+@case(verbs=("report itself", "view heat", "view compare", "convert --zstd"))
+def safetensors_thin_bytes(directory, size):
+    """A column of bytes: a picture of it reads very many short rows."""
+    return safetensors(directory, '{"t.weight":{"dtype":"U8","shape":[%d,1],"data_offsets":[0,%d]}}' % (size, size), bytes(size))
+
+
+@case(verbs=("convert --zstd", "convert --json", "quantize --bits"))
+def safetensors_small_tensors(directory, size):
+    """Tensors of 32 bytes: every buffer that is made for each of them is too large."""
+    count = size // 100
+    rows = ",".join('"%d":{"dtype":"F8_E4M3","shape":[1,32],"data_offsets":[%d,%d]}' % (i, 32 * i, 32 * i + 32) for i in range(count))
+    return safetensors(directory, "{%s}" % rows, bytes(32 * count))
+
+
 @case
 def safetensors_thin_matrix(directory, size):
     """A column: no block fits."""

@@ -106,6 +106,21 @@ def torch_long_number(directory, size):
     return torch(directory, dictionary([pickled(b"k"), b"\x8b" + struct.pack("<i", size) + b"\1" * size]))
 
 
+def one_long_number_again(size):
+    """A number of 64 bytes in many places: each needs its decimal digits."""
+    return dictionary([pickled(b"k"), b"](\x8a\x40" + b"\x7f" * 63 + b"\1q\x09" + b"h\x09" * (size // 2) + b"e"])
+
+
+@case
+def torch_one_long_number_again(directory, size):
+    return torch(directory, one_long_number_again(size))
+
+
+@case(allowed=True)
+def torch_one_long_number_again_deflated(directory, size):
+    return torch_deflated(directory, [one_long_number_again(deflated_size(size))])
+
+
 @case
 def torch_decimal_number(directory, size):
     return torch(directory, dictionary([pickled(b"k"), b"I" + b"9" * size + b"\n"]))
