@@ -7,6 +7,7 @@
 #include <cstddef>
 
 #include "base/endian.hpp"
+#include "base/process_mutex.hpp"
 
 namespace tare {
 namespace {
@@ -61,6 +62,8 @@ std::uint64_t siphash(std::string_view text, std::uint64_t key0, std::uint64_t k
   for (int round = 0; round < 3; ++round) state.round();
   return state.v0 ^ state.v1 ^ state.v2 ^ state.v3;
 }
+
+static const BeforeFork kKeyBeforeFork([] { static_cast<void>(keyed_hash({})); });
 
 std::uint64_t keyed_hash(std::string_view text) {
   static const Key key = draw_key();

@@ -8,6 +8,7 @@ namespace {
 // Both are ready before any constructor runs.
 constinit std::mutex all_mutex;
 constinit ProcessMutex* all = nullptr;
+constinit BeforeFork* all_uses = nullptr;
 
 }  // namespace
 
@@ -20,7 +21,17 @@ ProcessMutex::ProcessMutex(LockOrder order, void (*reset)()) noexcept : order_(o
   *place = this;
 }
 
+BeforeFork::BeforeFork(void (*use)()) noexcept : use_(use) {
+  const std::scoped_lock lock(all_mutex);
+  next_ = all_uses;
+  all_uses = this;
+}
+
 void ProcessMutex::before_fork() noexcept {
+  for (const BeforeFork* each = all_uses; each != nullptr; each = each->next_) try {
+      each->use_();
+    } catch (...) {  // NOLINT(bugprone-empty-catch): without memory it is not constructed, in the child neither
+    }
   all_mutex.lock();
   for (ProcessMutex* each = all; each != nullptr; each = each->next_) each->lock();
 }

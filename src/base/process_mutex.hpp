@@ -39,4 +39,18 @@ class ProcessMutex {
   ProcessMutex* next_ = nullptr;  // the next in the order in which they are taken
 };
 
+// Completes the first use of a variable inside a function before a fork. Its construction has a lock of its own: if a
+// thread is in the middle of it at the fork, the child would wait for that thread for ever. Only at namespace scope.
+class BeforeFork {
+ public:
+  explicit BeforeFork(void (*use)()) noexcept;
+  BeforeFork(const BeforeFork&) = delete;
+  BeforeFork& operator=(const BeforeFork&) = delete;
+
+ private:
+  friend class ProcessMutex;
+  void (*const use_)();
+  BeforeFork* next_ = nullptr;
+};
+
 }  // namespace tare

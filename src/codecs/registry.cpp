@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "base/forever.hpp"
+#include "base/process_mutex.hpp"
 #include "codecs/rows.hpp"
 #include "tare/error.hpp"
 
@@ -14,6 +15,8 @@ std::vector<Codec>& added_rows() {
   static Forever<std::vector<Codec>> rows;
   return *rows;
 }
+
+const BeforeFork kCodecsBeforeFork([] { static_cast<void>(codecs()); });
 
 }  // namespace
 

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "base/forever.hpp"
+#include "base/process_mutex.hpp"
 #include "codecs/packs/join.hpp"
 #include "formats/registry_limits.hpp"
 #include "formats/rows.hpp"
@@ -23,6 +24,8 @@ std::vector<Format>& added_formats() {
   static Forever<std::vector<Format>> rows;
   return *rows;
 }
+
+const BeforeFork kFormatsBeforeFork([] { static_cast<void>(formats()); });
 
 }  // namespace
 

@@ -34,6 +34,9 @@ ssize_t read_entries(int directory, void* buffer, std::size_t length) noexcept {
 #ifndef RENAME_NOREPLACE
 #define RENAME_NOREPLACE 1  // NOLINT(cppcoreguidelines-macro-usage): as the kernel's header has it
 #endif
+#ifndef RENAME_EXCHANGE
+#define RENAME_EXCHANGE 2  // NOLINT(cppcoreguidelines-macro-usage): likewise
+#endif
 int renameat2(int from, const char* name, int to, const char* to_name, unsigned flags) noexcept {
   return static_cast<int>(::syscall(SYS_renameat2, from, name, to, to_name, flags));
 }
@@ -239,6 +242,11 @@ bool Directory::make(const char* name, mode_t mode) const noexcept {
 bool Directory::rename(const char* name, const Directory& to, const char* to_name) const noexcept {
   const Changing changing;
   return step("rename", to_name) && ::renameat(descriptor(), name, to.descriptor(), to_name) == 0;
+}
+
+bool Directory::exchange(const char* name, const Directory& to, const char* to_name) const noexcept {
+  const Changing changing;
+  return step("rename", to_name) && renameat2(descriptor(), name, to.descriptor(), to_name, RENAME_EXCHANGE) == 0;
 }
 
 bool Directory::rename_new(const char* name, const Directory& to, const char* to_name) const noexcept {

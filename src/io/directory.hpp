@@ -61,6 +61,8 @@ class Directory {
   bool make(const char* name, mode_t mode) const noexcept;
   // Replaces a file, a link or an empty directory with that name.
   bool rename(const char* name, const Directory& to, const char* to_name) const noexcept;
+  // Gives each of two entries the name of the other. Not every file system can: EINVAL and others.
+  bool exchange(const char* name, const Directory& to, const char* to_name) const noexcept;
   // Never replaces: EEXIST.
   bool rename_new(const char* name, const Directory& to, const char* to_name) const noexcept;
   bool remove_file(const char* name) const noexcept;

@@ -15,6 +15,7 @@
 #include <utility>
 
 #include "io/descriptor.hpp"
+#include "io/own_process.hpp"
 #include "io/owner.hpp"
 #include "io/place.hpp"
 #include "io/workshop.hpp"
@@ -99,8 +100,10 @@ class FileSink : public Sink {
   void set_file(io::Descriptor file) { file_ = std::make_shared<const io::Descriptor>(std::move(file)); }
   int file() const { return file_->get(); }
 
+  bool is_of_this_process() const noexcept { return process_.is_this(); }
   // Does everything but the rename.
   void complete(const std::optional<io::FileRights>& rights) const {
+    process_.require(path_);
     set_size();
     if (!io::give_rights(file(), rights)) throw io::system_error("io.sink.write", "cannot set the mode", path_, errno);
     if (durable_) io::sync_file(file(), path_);
@@ -126,6 +129,7 @@ class FileSink : public Sink {
   }
 
   std::string path_;
+  io::OwnProcess process_;
   SharedDescriptor file_;
   std::atomic<std::uint64_t> pushed_{0};
   std::uint64_t checked_end_ = 0;
@@ -195,6 +199,12 @@ class AtomicFileSink final : public FileSink {
     }
     const io::Directory& from = workshop_->directory();
     require_replaced();
+    if (replaces_ != nullptr && from.exchange(kInWorkshop, place_.parent, target)) {
+      // Now the old file is in the workshop, unless another one got the name in the last moment. That one goes back.
+      if (is_replaced(from, kInWorkshop)) return;
+      if (!from.exchange(kInWorkshop, place_.parent, target)) throw cannot_rename("cannot put back another file");
+      throw changed();
+    }
     if (overwrite_ ? from.rename(kInWorkshop, place_.parent, target)
                    : from.rename_new(kInWorkshop, place_.parent, target))
       return;
@@ -204,17 +214,22 @@ class AtomicFileSink final : public FileSink {
 
   // Checked last, after everything that takes long.
   void require_replaced() const {
-    if (replaces_ == nullptr || replaces_->descriptor() < 0) return;
+    if (!is_replaced(place_.parent, place_.name.c_str())) throw changed();
+  }
+  // Whether the file with this name is the one that is to be replaced.
+  bool is_replaced(const io::Directory& directory, const char* name) const {
+    if (replaces_ == nullptr || replaces_->descriptor() < 0) return true;
     struct stat there {
     }, expected{};
     // A link into a store is followed here: the new file replaces the link.
-    if (::fstatat(place_.parent.descriptor(), place_.name.c_str(), &there,
-                  place_.store == io::Store::link ? 0 : AT_SYMLINK_NOFOLLOW) == 0 &&
-        ::fstat(replaces_->descriptor(), &expected) == 0 && there.st_dev == expected.st_dev &&
-        there.st_ino == expected.st_ino)
-      return;
-    throw Error(ErrorKind::io, "io.source.changed",
-                "another file got this name while its successor was written; it stays, and nothing was changed")
+    const int flags = place_.store == io::Store::link ? 0 : AT_SYMLINK_NOFOLLOW;
+    return ::fstatat(directory.descriptor(), name, &there, flags) == 0 &&
+           ::fstat(replaces_->descriptor(), &expected) == 0 && there.st_dev == expected.st_dev &&
+           there.st_ino == expected.st_ino;
+  }
+  Error changed() const {
+    return Error(ErrorKind::io, "io.source.changed",
+                 "another file got this name while its successor was written; it stays, and nothing was changed")
         .in(name());
   }
 
@@ -242,7 +257,7 @@ class PrivateFileSink final : public FileSink {
     set_file(std::move(file));
   }
   ~PrivateFileSink() override {
-    if (!committed_) folder_.remove_file(file_name_.c_str());
+    if (!committed_ && is_of_this_process()) folder_.remove_file(file_name_.c_str());
   }
   PrivateFileSink(const PrivateFileSink&) = delete;
   PrivateFileSink& operator=(const PrivateFileSink&) = delete;

@@ -21,7 +21,7 @@ GrowingSink::GrowingSink(std::string path, int fd, std::uint64_t end)
 
 GrowingSink::~GrowingSink() {
   const Changing changing;
-  discard();
+  if (process_.is_this()) discard();
   delist();
 }
 
@@ -45,6 +45,7 @@ void GrowingSink::require_whole() const {
 }
 
 void GrowingSink::commit() {
+  process_.require(path_);
   require_whole();
   sync_file(fd_, path_);
   const Changing changing;

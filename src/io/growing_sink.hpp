@@ -11,6 +11,7 @@
 #include <string>
 
 #include "io/descriptor.hpp"
+#include "io/own_process.hpp"
 #include "io/unfinished.hpp"
 #include "tare/sink.hpp"
 
@@ -50,6 +51,7 @@ class GrowingSink : public Sink, private Unfinished {
   void require_whole() const;
 
   std::string path_;
+  OwnProcess process_;
   int fd_;
   std::uint64_t old_end_;
   std::uint64_t written_;  // bytes that the file must have, unless another process truncated it

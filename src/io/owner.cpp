@@ -8,6 +8,7 @@
 #include <charconv>
 #include <string_view>
 
+#include "base/process_mutex.hpp"
 #include "io/descriptor.hpp"
 
 namespace tare::io {
@@ -41,6 +42,8 @@ bool everybody_has_a_number() {
   }
   return true;
 }
+
+const BeforeFork kOwnerBeforeFork([] { static_cast<void>(is_known(0)); });
 
 }  // namespace
 

@@ -261,6 +261,7 @@ void TreeSink::sync_folders() const {
 }
 
 void TreeSink::commit() {
+  process_.require(shown_);
   sync_folders();
   if (whole_ && move_whole()) return;
   if (whole_) move_inside();

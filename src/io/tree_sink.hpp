@@ -16,6 +16,7 @@
 
 #include "io/directory.hpp"
 #include "io/file_rights.hpp"
+#include "io/own_process.hpp"
 #include "io/place.hpp"
 #include "io/tree_swap.hpp"
 #include "io/workshop.hpp"
@@ -61,6 +62,7 @@ class TreeSink {
   Error exists(std::string_view how) const;
 
   std::string path_, shown_;  // as given, and without the final slash: for errors
+  OwnProcess process_;
   TreeSinkOptions options_;
   Place place_;
   Directory target_;                 // closed: it does not exist yet

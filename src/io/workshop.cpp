@@ -150,7 +150,7 @@ void Workshop::remove() noexcept {
 
 Workshop::~Workshop() {
   const Changing changing;
-  remove();
+  if (process_.is_this()) remove();
   delist();
 }
 

@@ -14,6 +14,7 @@
 
 #include "io/descriptor.hpp"
 #include "io/directory.hpp"
+#include "io/own_process.hpp"
 #include "io/unfinished.hpp"
 
 namespace tare::io {
@@ -24,7 +25,7 @@ class Workshop final : private Unfinished {
  public:
   // Throws `rule`, with the file `shown`.
   Workshop(const Directory& parent, std::string_view rule, const std::string& shown);
-  // Removes it and its content, unless it holds files of the user.
+  // Removes it and its content, unless it holds files of the user or belongs to the parent of this process.
   ~Workshop() override;
 
   const Directory& directory() const { return directory_; }
@@ -35,6 +36,7 @@ class Workshop final : private Unfinished {
   void remove() noexcept;
   void discard() noexcept override { remove(); }
 
+  OwnProcess process_;
   Directory parent_, directory_;
   // Reserve descriptors, so that the workshop can be removed even if none are left: one to enter a folder in it, one
   // for a folder in that.

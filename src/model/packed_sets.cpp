@@ -8,6 +8,7 @@
 
 #include "base/forever.hpp"
 #include "base/printable.hpp"
+#include "base/process_mutex.hpp"
 
 namespace tare {
 namespace packed_fits {
@@ -330,21 +331,32 @@ bool PackedSet::is_named_as_codes(std::string_view name, std::string_view type) 
   return name.size() > codes().size() && name.ends_with(codes()) && std::ranges::find(types, type) != types.end();
 }
 
-bool tells_packing(const Tensor& tensor) {
-  constexpr std::string_view kUsual = ".weight";
-  static Forever<std::vector<const PackedSet*>> disguised([] {
+namespace {
+
+// The rows whose codes may be stored as floats.
+const std::vector<const PackedSet*>& disguised_sets() {
+  static Forever<std::vector<const PackedSet*>> found([] {
     std::vector<const PackedSet*> rows;
     for (const PackedSet* const row : kAll)
       if (std::ranges::find(row->types, name_of(DType::f32)) != row->types.end()) rows.push_back(row);
     return rows;
   }());
+  return *found;
+}
+
+const BeforeFork kSetsBeforeFork([] { static_cast<void>(disguised_sets()); });
+
+}  // namespace
+
+bool tells_packing(const Tensor& tensor) {
+  constexpr std::string_view kUsual = ".weight";
   if (!tensor.is_dense() || tensor.components.size() != 1) return false;
   const Component& data = tensor.components.front();
   const auto is_codes = [&](const PackedSet* row) { return row->is_named_as_codes(tensor.name, data.type_name()); };
   if (data.type.empty() && is_float(data.dtype))
-    return std::ranges::any_of(*disguised,
+    return std::ranges::any_of(disguised_sets(),
                                [&](const PackedSet* row) { return row->codes() != kUsual && is_codes(row); });
-  return std::ranges::any_of(kAll, is_codes) || std::ranges::any_of(*disguised, [&](const PackedSet* row) {
+  return std::ranges::any_of(kAll, is_codes) || std::ranges::any_of(disguised_sets(), [&](const PackedSet* row) {
            return tensor.name.ends_with(row->beside_ending());
          });
 }

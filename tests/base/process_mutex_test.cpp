@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include <atomic>
+#include <chrono>
 #include <thread>
 
 namespace tare {
@@ -40,6 +41,31 @@ TEST(ProcessMutexDeathTest, IsFreeInTheChild) {
     forked = true;
   }
   EXPECT_EQ(told, 0) << "the parent is told nothing";
+}
+
+std::atomic<bool> begun{false};
+int slow_value() {
+  static const int value = [] {
+    begun = true;
+    std::this_thread::sleep_for(std::chrono::milliseconds(50));
+    return 7;
+  }();
+  return value;
+}
+const BeforeFork slow_before_fork([] { static_cast<void>(slow_value()); });
+
+TEST(ProcessMutexDeathTest, AFirstUseEndsBeforeAFork) {
+  std::jthread first([] { static_cast<void>(slow_value()); });
+  while (!begun) std::this_thread::yield();
+  const pid_t child = ::fork();
+  ASSERT_GE(child, 0);
+  if (child == 0) {
+    ::alarm(60);
+    ::_exit(slow_value() == 7 ? 0 : 1);
+  }
+  int status = 0;
+  ASSERT_EQ(::waitpid(child, &status, 0), child);
+  EXPECT_TRUE(WIFEXITED(status) && WEXITSTATUS(status) == 0) << status;
 }
 
 // A fork waits for code that holds the outer lock and wants the inner one, not the other way round.

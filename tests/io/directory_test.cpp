@@ -4,6 +4,7 @@
 #include <fcntl.h>
 #include <sys/file.h>
 #include <sys/resource.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <thread>
@@ -104,6 +105,50 @@ TEST_F(DirectoryTest, OnlyTheFileThatWasMeantIsReplaced) {
     next->write(to_bytes("successor"));
     next->commit();
     EXPECT_EQ(to_text(get_file(path)), "successor");
+  }
+  io::forbid_unnamed_files(false);
+}
+
+// Between the last look at the old file and the renaming, another file gets its name.
+TEST_F(DirectoryTest, AFileThatComesInTheLastMomentIsPutBack) {
+  const std::string path = scratch_ / "work/model", other = scratch_ / "work/other";
+  put_file(path, to_bytes("old"));
+  put_file(other, to_bytes("other"));
+  const SourcePtr old = open_file(path);
+  const auto sink = io::create_replacement(path, *old);
+  sink->write(to_bytes("successor"));
+  bool installed = false;
+  io::set_step_hook([&](const char* call, const char* name) {
+    if (!installed && call == std::string_view("rename") && name == std::string_view("model"))
+      installed = ::rename(other.c_str(), path.c_str()) == 0;
+    return 0;
+  });
+  const std::string rule = rule_of([&] { sink->commit(); });
+  io::set_step_hook({});
+  EXPECT_TRUE(installed);
+  EXPECT_EQ(rule, "io.source.changed");
+  EXPECT_EQ(to_text(get_file(path)), "other");
+}
+
+// A child that ends destroys the objects that it inherited, and its parent goes on writing.
+TEST_F(DirectoryTest, AChildOfForkLeavesTheOutputOfItsParentAlone) {
+  const std::string path = scratch_ / "work/model";
+  for (const bool unnamed : {true, false}) {
+    io::forbid_unnamed_files(!unnamed);
+    auto sink = create_file(path, {.overwrite = true});
+    sink->write(to_bytes("new"));
+    const pid_t child = ::fork();
+    ASSERT_GE(child, 0);
+    if (child == 0) {
+      const bool refused = rule_of([&] { sink->commit(); }) == "io.sink.process";
+      sink.reset();
+      ::_exit(refused ? 0 : 1);
+    }
+    int status = 0;
+    ASSERT_EQ(::waitpid(child, &status, 0), child);
+    EXPECT_TRUE(WIFEXITED(status) && WEXITSTATUS(status) == 0) << status;
+    sink->commit();
+    EXPECT_EQ(to_text(get_file(path)), "new");
   }
   io::forbid_unnamed_files(false);
 }
