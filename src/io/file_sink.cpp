@@ -199,7 +199,9 @@ class AtomicFileSink final : public FileSink {
     }
     const io::Directory& from = workshop_->directory();
     require_replaced();
-    if (replaces_ != nullptr && from.exchange(kInWorkshop, place_.parent, target)) {
+    // A link into a store may be relative, and leads elsewhere from inside the workshop.
+    const bool can_exchange = replaces_ != nullptr && place_.store != io::Store::link;
+    if (can_exchange && from.exchange(kInWorkshop, place_.parent, target)) {
       // Now the old file is in the workshop, unless another one got the name in the last moment. That one goes back.
       if (is_replaced(from, kInWorkshop)) return;
       if (!from.exchange(kInWorkshop, place_.parent, target)) throw cannot_rename("cannot put back another file");
