@@ -1,5 +1,6 @@
 """Writing a model piece by piece, in bounded memory."""
 
+import contextlib
 import math
 import operator
 import os
@@ -30,14 +31,15 @@ class Writer:
     arguments are those of `tare.save`.
 
     Any number of threads may declare and write at once; pieces of one tensor come in the order of the calls. A thread that
-    comes while another one closes the writer waits, and gets ClosedError.
+    comes while another one closes the writer waits, and gets ClosedError. A call from inside of another one in the same
+    thread (of a signal handler, of `progress`, of the piece itself) is a UsageError and changes nothing.
     """
 
     def __init__(
         self, path, *, metadata=None, config=None, vocabulary=None, attachments=None, progress=None, **options
     ):
-        # Guards everything below. Recursive, because `progress` may call the writer.
-        self._lock = threading.RLock()
+        self._here = _Here()
+        self._lock = threading.RLock()  # guards everything below
         self._closing = False
         self._path = absolute(path)
         self._parts = _work._parts(metadata, config, vocabulary, attachments)
@@ -52,8 +54,25 @@ class Writer:
         self._end = 0  # end of the other file
         self._file = _unnamed_file(os.path.dirname(self._path.rstrip("/")))
 
+    @contextlib.contextmanager
+    def _entered(self):
+        """Refuses a call from inside of another one in the same thread: the lock would let it in, between two steps."""
+        if self._here.inside:
+            if self._closing:
+                self._require_open()
+            raise _errors.UsageError("the writer is in use by this thread: a call of it has not ended", rule="python.nested")
+        try:
+            self._here.inside = True
+            yield
+        finally:
+            self._here.inside = False
+
     def declare(self, name, shape, dtype):
         """A tensor that will be written: `dtype` is Tare's name of a type ('bf16', 'f8_e4m3fn') or a NumPy type."""
+        with self._entered():
+            self._declare(name, shape, dtype)
+
+    def _declare(self, name, shape, dtype):
         if not isinstance(name, str):
             raise _errors.WrongTypeError(f"the name of a tensor must be a str, not {type(name).__name__}")
         storage, logical, item = _types_of(dtype)
@@ -73,6 +92,10 @@ class Writer:
 
     def write(self, name, piece):
         """The next elements of a tensor, row after row: an array of its type, or bytes."""
+        with self._entered():
+            self._write(name, piece)
+
+    def _write(self, name, piece):
         with self._lock:
             self._require_open()
             if name not in self._tensors:
@@ -104,22 +127,25 @@ class Writer:
 
     def add(self, name, array):
         """A whole tensor at once: anything that has its elements, not tensors of other layouts than the dense one."""
-        _, shape, storage, logical, data = _work.dense_row(name, array)
-        with self._lock:
-            self.declare(name, shape, (storage, logical))
-            self.write(name, memoryview(data))
+        with self._entered():
+            _, shape, storage, logical, data = _work.dense_row(name, array)
+            with self._lock:
+                self._declare(name, shape, (storage, logical))
+                self._write(name, memoryview(data))
 
     def close(self):
         """Writes the file, and says what was written. Every declared tensor must be complete."""
-        with self._lock:
-            if self._file is None or self._closing:
+        if self._here.inside and self._closing:
+            return None
+        with self._entered(), self._lock:
+            if self._file is None:
                 return None
             self._closing = True
             try:
                 return self._save()
             finally:
                 self._closing = False
-                self.discard()
+                self._discard()
 
     def _save(self):
         for tensor in self._tensors.values():
@@ -142,13 +168,14 @@ class Writer:
 
     def discard(self):
         """Ends without writing anything. While the file is written, an exception of `progress` does that."""
-        with self._lock:
-            if self._closing:
-                self._require_open()
-            self._placed = None
-            if self._file is not None:
-                self._file.close()
-                self._file = None
+        with self._entered(), self._lock:
+            self._discard()
+
+    def _discard(self):
+        self._placed = None
+        if self._file is not None:
+            self._file.close()
+            self._file = None
 
     def _find_places(self):
         """Gives all new tensors a position: in the target if that can be known, otherwise in the other file."""
@@ -210,6 +237,12 @@ class Writer:
     def _require_open(self):
         if self._file is None or self._closing:
             raise _errors.ClosedError("the writer has been closed", rule="python.closed")
+
+
+class _Here(threading.local):
+    """Whether the thread is inside of a call of the writer."""
+
+    inside = False
 
 
 _PLACED = -1  # used instead of a file's descriptor

@@ -239,3 +239,42 @@ def test_a_writer_whose_first_piece_was_refused(tmp_path):
                 writer.write("a", bytes(16))
         writer.write("a", bytes(16))
     assert (tmp_path / "w.zt").read_bytes() == b"precious"
+
+
+def test_a_writer_is_not_entered_twice_by_one_thread(tmp_path, monkeypatch):
+    """Of a signal handler, or of the piece itself. Nothing is changed, and the outer call goes on."""
+    refused = []
+
+    def enter():
+        for attempt in (lambda: writer.declare("late", 1, "f4"), lambda: writer.write("w", np.full(1, 9, "f4")),
+                        lambda: writer.add("late", np.ones(1, "f4")), writer.close, writer.discard):  # fmt: skip
+            with pytest.raises(tare.UsageError) as error:
+                attempt()
+            refused.append(error.value.rule)
+
+    class Size:
+        def __index__(self):
+            enter()
+            return 4
+
+    class Piece:
+        def __array__(self, dtype=None, copy=None):
+            enter()
+            return np.full(2, 1, "f4")
+
+    put = tare._tare._put
+
+    def interrupted(*arguments):  # where a signal handler runs
+        enter()
+        put(*arguments)
+
+    with tare.Writer(tmp_path / "w.zt") as writer:
+        writer.declare("w", (Size(),), "f4")
+        writer.write("w", Piece())
+        monkeypatch.setattr(tare._tare, "_put", interrupted)
+        writer.write("w", np.full(2, 2, "f4"))
+        monkeypatch.undo()
+        writer.add("v", Piece())
+    assert refused == ["python.nested"] * 20
+    with tare.open(tmp_path / "w.zt") as m:
+        assert sorted(m) == ["v", "w"] and m["w"].tolist() == [1, 1, 2, 2] and m["v"].tolist() == [1, 1]
