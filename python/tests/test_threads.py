@@ -1,6 +1,7 @@
 """Eight threads on one model. This is what the thread sanitizer runs (preset tsan)."""
 
 import os
+import signal
 import sys
 import threading
 
@@ -278,3 +279,32 @@ def test_a_writer_is_not_entered_twice_by_one_thread(tmp_path, monkeypatch):
     assert refused == ["python.nested"] * 20
     with tare.open(tmp_path / "w.zt") as m:
         assert sorted(m) == ["v", "w"] and m["w"].tolist() == [1, 1, 2, 2] and m["v"].tolist() == [1, 1]
+
+
+@pytest.mark.skipif(SANITIZED, reason="sanitizers have threads of their own, which a child of fork lacks")
+@pytest.mark.parametrize("raises", [False, True])
+def test_a_child_of_fork_does_not_wait_for_the_thread_of_its_parent(packed, tmp_path, raises):
+    """It gets an error and can use the module; the parent's work goes on."""
+    parent, children = os.getpid(), []
+
+    def report(done, expected):
+        if children:
+            return
+        children.append(os.fork())
+        if os.getpid() != parent:
+            signal.alarm(60)  # ends a child that waits forever
+            if raises:
+                raise RuntimeError("of the child")
+
+    path, _ = packed
+    good = False
+    try:
+        tare.convert(path, tmp_path / "out.zt", progress=report)
+    except BaseException as error:  # noqa: BLE001
+        good = str(error) == "of the child" if raises else getattr(error, "rule", "") == "python.fork"
+    finally:
+        if os.getpid() != parent:
+            good = good and len(tare.open(path)) > 0 and tare.verify(path).ok
+            os._exit(0 if good else 1)
+    assert len(children) == 1 and os.waitpid(children[0], 0)[1] == 0
+    assert tare.verify(tmp_path / "out.zt").ok
