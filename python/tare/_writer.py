@@ -46,13 +46,13 @@ class Writer:
         self._options = _work._options(**options)
         self._progress = progress
         self._tensors = {}  # by name
-        self._promised = 0  # bytes of all of them together
+        self._promised = self._written = 0  # bytes of all of them together
         self._new = []  # those without a position yet
         self._placed = None  # the file that becomes the target, if the positions of tensors in it can be known
         self._placed_end = 0
         self._begun, self._grows = False, None  # _grows: whether later tensors come after the others in it
         self._end = 0  # end of the other file
-        self._file = _unnamed_file(os.path.dirname(self._path.rstrip("/")))
+        self._file = _unnamed_file(self._path)
 
     @contextlib.contextmanager
     def _entered(self):
@@ -122,8 +122,10 @@ class Writer:
         if tensor.placed:
             _tare._put(self._placed, tensor.offset + tensor.done, piece)
         else:
-            _write_at(self._file.fileno(), piece, tensor.offset + tensor.done)
+            with _system("cannot write", "io.sink.write", self._path):
+                _write_at(self._file.fileno(), piece, tensor.offset + tensor.done)
         tensor.done += len(piece)
+        self._written += len(piece)
 
     def add(self, name, array):
         """A whole tensor at once: anything that has its elements, not tensors of other layouts than the dense one."""
@@ -155,7 +157,8 @@ class Writer:
                 )
         if self._new:
             self._find_places()
-        os.ftruncate(self._file.fileno(), max(self._end, 1))
+        with _system("cannot write", "io.sink.write", self._path):
+            os.ftruncate(self._file.fileno(), max(self._end, 1))
         rows = [tensor.row(self._file.fileno()) for tensor in self._tensors.values()]
         with _progress.reporter(self._progress, "saving") as report:
             if self._placed is None:
@@ -180,6 +183,8 @@ class Writer:
     def _find_places(self):
         """Gives all new tensors a position: in the target if that can be known, otherwise in the other file."""
         new = self._new
+        # First, because the layout of what is too large takes long.
+        _tare._expect_room(self._file.fileno(), self._promised - self._written, self._path)
         self._give_places(new)
         self._new = []  # only after they have positions: if that fails, the next piece tries again
 
@@ -286,14 +291,21 @@ def _types_of(dtype):
     return storage, logical, _dtypes.numpy_dtype(storage, logical).itemsize
 
 
-def _unnamed_file(folder):
+@contextlib.contextmanager
+def _system(doing, rule, path):
+    """Turns an OSError into an error of the library that names the target, not the file without a name."""
+    try:
+        yield
+    except OSError as error:
+        raise _errors.of_system(error, doing, rule, path) from None
+
+
+def _unnamed_file(path):
+    """A file without a name in the folder of `path`."""
+    folder = os.path.dirname(path.rstrip("/"))
     try:
         return os.fdopen(os.open(folder, os.O_TMPFILE | os.O_RDWR, 0o600), "r+b", buffering=0)
     except (OSError, AttributeError):
         pass
-    try:
+    with _system("cannot create", "io.sink.create", path):
         return tempfile.TemporaryFile(dir=folder, buffering=0)
-    except FileNotFoundError as error:
-        raise _errors.NotFoundError(
-            f"{folder}: {error.strerror}", kind="not_found", rule="io.sink.directory", file=folder
-        ) from None
