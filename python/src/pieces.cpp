@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <iterator>
 #include <map>
 #include <mutex>
 
@@ -39,11 +40,13 @@ class LayoutSink final : public Sink {
   std::optional<std::uint64_t> place_of(const Run& run) const {
     std::optional<std::uint64_t> place;
     for (std::uint64_t at = run.offset; at < run.offset + run.length;) {
-      const auto found = copies_.find(at);
-      if (found == copies_.end()) return std::nullopt;
-      if (!place) place = found->second.offset;
-      if (found->second.offset != *place + (at - run.offset)) return std::nullopt;
-      at += found->second.length;
+      auto found = copies_.upper_bound(at);
+      if (found == copies_.begin()) return std::nullopt;
+      const auto& [from, copy] = *--found;
+      if (at - from >= copy.length) return std::nullopt;
+      if (!place) place = copy.offset + (at - from);
+      if (copy.offset + (at - from) != *place + (at - run.offset)) return std::nullopt;
+      at = from + copy.length;
     }
     return place.value_or(0);
   }
@@ -55,13 +58,27 @@ class LayoutSink final : public Sink {
   void do_copy_at(std::uint64_t offset, const Source& from, std::uint64_t from_offset, std::uint64_t length) override {
     if (&from != &promised_ || length == 0) return;
     const std::scoped_lock lock(mutex_);
-    copies_[from_offset] = {offset, length};
+    auto next = copies_.insert_or_assign(from_offset, Run{offset, length}).first;
+    if (next != copies_.begin()) next = join(std::prev(next), next);
+    if (++next != copies_.end()) join(std::prev(next), next);
   }
 
  private:
+  using Copies = std::map<std::uint64_t, Run>;
+
+  // Makes one entry of two that continue each other, because a large tensor is copied in millions of pieces. Returns the
+  // entry that has the bytes of the second.
+  Copies::iterator join(Copies::iterator first, Copies::iterator second) {
+    if (first->first + first->second.length != second->first) return second;
+    if (first->second.offset + first->second.length != second->second.offset) return second;
+    first->second.length += second->second.length;
+    copies_.erase(second);
+    return first;
+  }
+
   const Source& promised_;
   std::mutex mutex_;
-  std::map<std::uint64_t, Run> copies_;  // by offset in the promised source
+  Copies copies_;  // by offset in the promised source
 };
 
 // The file as a sink for a writer that copies tensors from it: bytes that are in place stay, all others are written.

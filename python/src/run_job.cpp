@@ -1,8 +1,11 @@
 #include "run_job.hpp"
 
+#include <unistd.h>
+
 #include <atomic>
 #include <chrono>
 #include <condition_variable>
+#include <memory>
 #include <mutex>
 #include <thread>
 
@@ -63,6 +66,8 @@ class Worker final : public Stop {
     if (failure_) std::rethrow_exception(failure_);
   }
   const Progress& progress() const { return progress_; }
+  // False in a child of fork, which has a copy of this object but not the thread.
+  bool is_here() const { return ::getpid() == process_; }
 
  private:
   bool look_last() const noexcept override {
@@ -80,6 +85,7 @@ class Worker final : public Stop {
     changed_.notify_all();
   }
 
+  const pid_t process_ = ::getpid();
   Progress progress_;
   mutable std::mutex mutex_;
   mutable std::condition_variable changed_;
@@ -145,32 +151,39 @@ void run_on_caller(PyObject* report, const Job& job) {
 void run_here(const Job& job) { run_on_caller(Py_None, job); }
 
 void run_job(PyObject* report, const Job& job) {
-  Worker worker(job);
-  if (!worker) return run_on_caller(report, job);
+  auto worker = std::make_unique<Worker>(job);
+  if (!*worker) return run_on_caller(report, job);
   bool last = false;
   try {
     for (;;) {
       Worker::State state{};
       {
         const Unlocked others;
-        state = worker.wait();
+        state = worker->wait();
       }
       if (state == Worker::State::ended) break;
-      attend(report, worker.progress());
+      attend(report, worker->progress());
+      if (!worker->is_here())
+        throw Error(ErrorKind::usage, "python.fork", "a child of fork cannot continue the work that its parent began");
       if (state != Worker::State::waits) continue;
       last = true;
-      worker.go_on();
+      worker->go_on();
     }
   } catch (...) {
+    if (!worker->is_here()) {
+      // In a child of fork. Its locks may be held by the thread that is missing here, and destroying it would wait.
+      static_cast<void>(worker.release());  // NOLINT(bugprone-unused-return-value): never freed
+      throw;
+    }
     PyObject *type = nullptr, *value = nullptr, *trace = nullptr;
     PyErr_Fetch(&type, &value, &trace);
-    worker.stop();
+    worker->stop();
     PyErr_Restore(type, value, trace);
     throw;
   }
-  worker.finish();
+  worker->finish();
   // The output has its name and stays, so nothing that could raise may be called.
-  if (!last) attend(report, worker.progress());
+  if (!last) attend(report, worker->progress());
 }
 
 }  // namespace tare::py

@@ -8,6 +8,7 @@
 #include "base/sizes.hpp"
 #include "buffer.hpp"
 #include "convert/directory_form.hpp"
+#include "io/descriptor.hpp"
 #include "io/descriptor_source.hpp"
 #include "model.hpp"
 #include "options.hpp"
@@ -305,6 +306,18 @@ PyObject* find_places(PyObject*, PyObject* args) {
   });
 }
 
+// _expect_room(descriptor, bytes, path): raises `io.sink.full` if the file system of the open file has less.
+PyObject* expect_free_room(PyObject*, PyObject* args) {
+  return guarded([&] {
+    PyObject* path = nullptr;
+    int descriptor = -1;
+    unsigned long long bytes = 0;
+    if (parse_tuple(args, "iKO", &descriptor, &bytes, &path) == 0) throw PythonError();
+    io::expect_room(descriptor, bytes, path_of(path));
+    return none();
+  });
+}
+
 // _placed_file(path, overwrite, places)
 PyObject* create_placed(PyObject*, PyObject* args) {
   return guarded([&] {
@@ -523,6 +536,7 @@ PyObject* finish_plan(PyObject*, PyObject* args) {
 
 PyMethodDef work_methods[] = {{"_save", save_model, METH_VARARGS, nullptr},
                               {"_places", find_places, METH_VARARGS, nullptr},
+                              {"_expect_room", expect_free_room, METH_VARARGS, nullptr},
                               {"_placed_file", create_placed, METH_VARARGS, nullptr},
                               {"_reserve", reserve_place, METH_VARARGS, nullptr},
                               {"_put", put_piece, METH_VARARGS, nullptr},

@@ -187,3 +187,13 @@ def make(facts):
     if kind is AccessError and facts["sentence"].rpartition(": ")[2] in _DENIED:
         kind = DeniedError
     return kind(text, **facts)
+
+
+def of_system(error, doing, rule, file):
+    """The exception for an OSError of Python's: of the same kind and rule as if the library had made the call."""
+    if error.errno in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG):
+        rule = "io.sink.full"
+    sentence = f"{doing}: {error.strerror}"
+    kind = "not_found" if isinstance(error, FileNotFoundError) else "io"
+    return make({"text": f"{file}: {sentence} ({rule})", "kind": kind, "rule": rule, "sentence": sentence, "file": file,
+                 "subject": "output", "remedies": ()})  # fmt: skip

@@ -56,8 +56,14 @@ class Tensor(_tare.Tensor):
         return self.shape[0]
 
     def __iter__(self):
-        for i in range(len(self)):
-            yield self[i]
+        if self._view() is not None:
+            yield from map(self.__getitem__, range(len(self)))
+            return
+        step = _rows_at_once(self)
+        for first in range(0, len(self), step):
+            block = self[first : first + step]
+            # Copies, so that a row that is kept does not keep its block.
+            yield from (row.copy() for row in block) if self.ndim > 1 else block
 
     # ---- elements
 
@@ -277,7 +283,28 @@ def _fancy(tensor, key):
         return tensor.numpy()[key]
     if not rows.size:
         return np.empty((0, *tensor.shape[1:]), tensor.dtype)
-    return np.stack([tensor[int(row)] for row in rows])
+    for row in rows[(rows < -len(tensor)) | (rows >= len(tensor))]:
+        tensor[int(row)]  # raises the error
+    if rows.size <= _BLOCKS:
+        return np.stack([tensor[int(row)] for row in rows])
+    rows, step = np.where(rows < 0, rows + len(tensor), rows).astype(np.int64), _rows_at_once(tensor)
+    out = np.empty((rows.size, *tensor.shape[1:]), tensor.dtype)
+    for number in np.unique(rows // step):
+        chosen = rows // step == number
+        first, last = int(rows[chosen].min()), int(rows[chosen].max())
+        out[chosen] = tensor[first : last + 1][rows[chosen] - first]
+    return out
+
+
+_BLOCKS = 16
+
+
+def _rows_at_once(tensor):
+    """How many rows to read together. What is compressed may have to be decompressed from its start each time, so the
+    number of blocks is limited; and a block is at most 1 GiB, so that memory is."""
+    row = max(math.prod(tensor.shape[1:]) * max(tensor.dtype.itemsize, 4), 1)  # small floats are read as f32
+    whole = row * len(tensor)
+    return max((whole if whole <= 64 << 20 else min(max(4 << 20, whole // _BLOCKS), 1 << 30)) // row, 1)
 
 
 def sparse_kind(layout):

@@ -1,5 +1,6 @@
 """Writing a model piece by piece, in bounded memory."""
 
+import contextlib
 import math
 import operator
 import os
@@ -30,30 +31,48 @@ class Writer:
     arguments are those of `tare.save`.
 
     Any number of threads may declare and write at once; pieces of one tensor come in the order of the calls. A thread that
-    comes while another one closes the writer waits, and gets ClosedError.
+    comes while another one closes the writer waits, and gets ClosedError. A call from inside of another one in the same
+    thread (of a signal handler, of `progress`, of the piece itself) is a UsageError and changes nothing.
     """
 
     def __init__(
         self, path, *, metadata=None, config=None, vocabulary=None, attachments=None, progress=None, **options
     ):
-        # Guards everything below. Recursive, because `progress` may call the writer.
-        self._lock = threading.RLock()
+        self._here = _Here()
+        self._lock = threading.RLock()  # guards everything below
         self._closing = False
         self._path = absolute(path)
         self._parts = _work._parts(metadata, config, vocabulary, attachments)
         self._options = _work._options(**options)
         self._progress = progress
         self._tensors = {}  # by name
-        self._promised = 0  # bytes of all of them together
+        self._promised = self._written = 0  # bytes of all of them together
         self._new = []  # those without a position yet
         self._placed = None  # the file that becomes the target, if the positions of tensors in it can be known
         self._placed_end = 0
         self._begun, self._grows = False, None  # _grows: whether later tensors come after the others in it
         self._end = 0  # end of the other file
-        self._file = _unnamed_file(os.path.dirname(self._path.rstrip("/")))
+        self._file = _unnamed_file(self._path)
+
+    @contextlib.contextmanager
+    def _entered(self):
+        """Refuses a call from inside of another one in the same thread: the lock would let it in, between two steps."""
+        if self._here.inside:
+            if self._closing:
+                self._require_open()
+            raise _errors.UsageError("the writer is in use by this thread: a call of it has not ended", rule="python.nested")
+        try:
+            self._here.inside = True
+            yield
+        finally:
+            self._here.inside = False
 
     def declare(self, name, shape, dtype):
         """A tensor that will be written: `dtype` is Tare's name of a type ('bf16', 'f8_e4m3fn') or a NumPy type."""
+        with self._entered():
+            self._declare(name, shape, dtype)
+
+    def _declare(self, name, shape, dtype):
         if not isinstance(name, str):
             raise _errors.WrongTypeError(f"the name of a tensor must be a str, not {type(name).__name__}")
         storage, logical, item = _types_of(dtype)
@@ -73,6 +92,10 @@ class Writer:
 
     def write(self, name, piece):
         """The next elements of a tensor, row after row: an array of its type, or bytes."""
+        with self._entered():
+            self._write(name, piece)
+
+    def _write(self, name, piece):
         with self._lock:
             self._require_open()
             if name not in self._tensors:
@@ -99,27 +122,32 @@ class Writer:
         if tensor.placed:
             _tare._put(self._placed, tensor.offset + tensor.done, piece)
         else:
-            _write_at(self._file.fileno(), piece, tensor.offset + tensor.done)
+            with _system("cannot write", "io.sink.write", self._path):
+                _write_at(self._file.fileno(), piece, tensor.offset + tensor.done)
         tensor.done += len(piece)
+        self._written += len(piece)
 
     def add(self, name, array):
         """A whole tensor at once: anything that has its elements, not tensors of other layouts than the dense one."""
-        _, shape, storage, logical, data = _work.dense_row(name, array)
-        with self._lock:
-            self.declare(name, shape, (storage, logical))
-            self.write(name, memoryview(data))
+        with self._entered():
+            _, shape, storage, logical, data = _work.dense_row(name, array)
+            with self._lock:
+                self._declare(name, shape, (storage, logical))
+                self._write(name, memoryview(data))
 
     def close(self):
         """Writes the file, and says what was written. Every declared tensor must be complete."""
-        with self._lock:
-            if self._file is None or self._closing:
+        if self._here.inside and self._closing:
+            return None
+        with self._entered(), self._lock:
+            if self._file is None:
                 return None
             self._closing = True
             try:
                 return self._save()
             finally:
                 self._closing = False
-                self.discard()
+                self._discard()
 
     def _save(self):
         for tensor in self._tensors.values():
@@ -129,7 +157,8 @@ class Writer:
                 )
         if self._new:
             self._find_places()
-        os.ftruncate(self._file.fileno(), max(self._end, 1))
+        with _system("cannot write", "io.sink.write", self._path):
+            os.ftruncate(self._file.fileno(), max(self._end, 1))
         rows = [tensor.row(self._file.fileno()) for tensor in self._tensors.values()]
         with _progress.reporter(self._progress, "saving") as report:
             if self._placed is None:
@@ -142,17 +171,20 @@ class Writer:
 
     def discard(self):
         """Ends without writing anything. While the file is written, an exception of `progress` does that."""
-        with self._lock:
-            if self._closing:
-                self._require_open()
-            self._placed = None
-            if self._file is not None:
-                self._file.close()
-                self._file = None
+        with self._entered(), self._lock:
+            self._discard()
+
+    def _discard(self):
+        self._placed = None
+        if self._file is not None:
+            self._file.close()
+            self._file = None
 
     def _find_places(self):
         """Gives all new tensors a position: in the target if that can be known, otherwise in the other file."""
         new = self._new
+        # First, because the layout of what is too large takes long.
+        _tare._expect_room(self._file.fileno(), self._promised - self._written, self._path)
         self._give_places(new)
         self._new = []  # only after they have positions: if that fails, the next piece tries again
 
@@ -212,6 +244,12 @@ class Writer:
             raise _errors.ClosedError("the writer has been closed", rule="python.closed")
 
 
+class _Here(threading.local):
+    """Whether the thread is inside of a call of the writer."""
+
+    inside = False
+
+
 _PLACED = -1  # used instead of a file's descriptor
 
 
@@ -253,14 +291,21 @@ def _types_of(dtype):
     return storage, logical, _dtypes.numpy_dtype(storage, logical).itemsize
 
 
-def _unnamed_file(folder):
+@contextlib.contextmanager
+def _system(doing, rule, path):
+    """Turns an OSError into an error of the library that names the target, not the file without a name."""
+    try:
+        yield
+    except OSError as error:
+        raise _errors.of_system(error, doing, rule, path) from None
+
+
+def _unnamed_file(path):
+    """A file without a name in the folder of `path`."""
+    folder = os.path.dirname(path.rstrip("/"))
     try:
         return os.fdopen(os.open(folder, os.O_TMPFILE | os.O_RDWR, 0o600), "r+b", buffering=0)
     except (OSError, AttributeError):
         pass
-    try:
+    with _system("cannot create", "io.sink.create", path):
         return tempfile.TemporaryFile(dir=folder, buffering=0)
-    except FileNotFoundError as error:
-        raise _errors.NotFoundError(
-            f"{folder}: {error.strerror}", kind="not_found", rule="io.sink.directory", file=folder
-        ) from None

@@ -444,3 +444,36 @@ def test_a_tokenizer_is_understood_or_told_of(tmp_path, demo):
     path.write_text(json.dumps(tokenizer))
     told = tare.convert(tmp_path / "m", tmp_path / "told.gguf")
     assert any("(rstrip)" in change["text"] and change["impact"] == "results" for change in told.changes)
+
+
+def test_rows_are_read_in_blocks(tmp_path, monkeypatch):
+    """What is compressed is not decompressed from its start for every row."""
+    big = np.zeros((32768, 1024), "f2")  # 128 MiB as it is counted
+    big[:, 5] = np.arange(32768) % 1000
+    np.savez_compressed(tmp_path / "c.npz", big=big, small=big[:300], one=big[:500, 5])
+    tensors = {"big": big, "small": big[:300], "one": big[:500, 5]}
+    read, original = [], tare.Tensor.__getitem__
+
+    def counted(self, key):
+        if self._view() is None:
+            read.append(key)
+        return original(self, key)
+
+    monkeypatch.setattr(tare.Tensor, "__getitem__", counted)
+    with tare.open(tmp_path / "c.npz", max_expansion=1000) as m:
+        for name, array in tensors.items():
+            tensor, count = m.tensor(name), 0
+            for row, expected in zip(tensor, array, strict=True):
+                assert type(row) is type(expected) and row.dtype == expected.dtype and np.array_equal(row, expected)
+                if count == 7:
+                    single = tensor[7]
+                    assert type(single) is type(row) and single.shape == row.shape
+                    assert row.ndim == 0 or (row.flags.writeable and row.flags.c_contiguous and row.flags.owndata)
+                count += 1
+            assert len(read) <= 17 + 1, name
+            read.clear()
+        wanted = np.random.default_rng(3).integers(-32768, 32768, 9000)
+        assert np.array_equal(m.tensor("big")[wanted], big[wanted]) and len(read) <= 18
+        read.clear()
+        with pytest.raises(IndexError):
+            m.tensor("big")[np.append(wanted, 32768)]

@@ -1,6 +1,7 @@
 """Eight threads on one model. This is what the thread sanitizer runs (preset tsan)."""
 
 import os
+import signal
 import sys
 import threading
 
@@ -239,3 +240,71 @@ def test_a_writer_whose_first_piece_was_refused(tmp_path):
                 writer.write("a", bytes(16))
         writer.write("a", bytes(16))
     assert (tmp_path / "w.zt").read_bytes() == b"precious"
+
+
+def test_a_writer_is_not_entered_twice_by_one_thread(tmp_path, monkeypatch):
+    """Of a signal handler, or of the piece itself. Nothing is changed, and the outer call goes on."""
+    refused = []
+
+    def enter():
+        for attempt in (lambda: writer.declare("late", 1, "f4"), lambda: writer.write("w", np.full(1, 9, "f4")),
+                        lambda: writer.add("late", np.ones(1, "f4")), writer.close, writer.discard):  # fmt: skip
+            with pytest.raises(tare.UsageError) as error:
+                attempt()
+            refused.append(error.value.rule)
+
+    class Size:
+        def __index__(self):
+            enter()
+            return 4
+
+    class Piece:
+        def __array__(self, dtype=None, copy=None):
+            enter()
+            return np.full(2, 1, "f4")
+
+    put = tare._tare._put
+
+    def interrupted(*arguments):  # where a signal handler runs
+        enter()
+        put(*arguments)
+
+    with tare.Writer(tmp_path / "w.zt") as writer:
+        writer.declare("w", (Size(),), "f4")
+        writer.write("w", Piece())
+        monkeypatch.setattr(tare._tare, "_put", interrupted)
+        writer.write("w", np.full(2, 2, "f4"))
+        monkeypatch.undo()
+        writer.add("v", Piece())
+    assert refused == ["python.nested"] * 20
+    with tare.open(tmp_path / "w.zt") as m:
+        assert sorted(m) == ["v", "w"] and m["w"].tolist() == [1, 1, 2, 2] and m["v"].tolist() == [1, 1]
+
+
+@pytest.mark.skipif(SANITIZED, reason="sanitizers have threads of their own, which a child of fork lacks")
+@pytest.mark.parametrize("raises", [False, True])
+def test_a_child_of_fork_does_not_wait_for_the_thread_of_its_parent(packed, tmp_path, raises):
+    """It gets an error and can use the module; the parent's work goes on."""
+    parent, children = os.getpid(), []
+
+    def report(done, expected):
+        if children:
+            return
+        children.append(os.fork())
+        if os.getpid() != parent:
+            signal.alarm(60)  # ends a child that waits forever
+            if raises:
+                raise RuntimeError("of the child")
+
+    path, _ = packed
+    good = False
+    try:
+        tare.convert(path, tmp_path / "out.zt", progress=report)
+    except BaseException as error:  # noqa: BLE001
+        good = str(error) == "of the child" if raises else getattr(error, "rule", "") == "python.fork"
+    finally:
+        if os.getpid() != parent:
+            good = good and len(tare.open(path)) > 0 and tare.verify(path).ok
+            os._exit(0 if good else 1)
+    assert len(children) == 1 and os.waitpid(children[0], 0)[1] == 0
+    assert tare.verify(tmp_path / "out.zt").ok

@@ -1,10 +1,12 @@
 """Writing piece by piece, plans, notebooks."""
 
+import errno
 import json
 import os
 import pathlib
 import pickle
 import random
+import resource
 import signal
 import subprocess
 import sys
@@ -105,6 +107,63 @@ def test_writer_and_a_file_that_exists(tmp_path):
     with tare.Writer(path, overwrite=True) as writer:
         writer.add("w", np.ones(2, "f4"))
     assert list(tare.open(path)) == ["w"] and os.listdir(tmp_path) == ["m.zt"]
+
+
+def test_errors_of_the_system_are_the_librarys(tmp_path, monkeypatch):
+    """Of the file without a name, too: with a rule, and with the name of the target."""
+    (tmp_path / "file.zt").write_bytes(b"x")
+    for folder, rule, kind in (("file.zt", "io.sink.create", OSError), ("no", "io.sink.create", FileNotFoundError)):
+        with pytest.raises(tare.Error) as error:
+            tare.Writer(tmp_path / folder / "b.zt")
+        assert isinstance(error.value, kind) and error.value.rule == rule
+        assert error.value.filename == error.value.file == f"{tmp_path}/{folder}/b.zt" and error.value.errno
+    for code, rule in ((errno.ENOSPC, "io.sink.full"), (errno.EDQUOT, "io.sink.full"), (errno.EIO, "io.sink.write")):
+        for call in ("pwrite", "ftruncate"):
+
+            def fails(*_, code=code):
+                raise OSError(code, os.strerror(code))
+
+            with pytest.raises(tare.AccessError) as error, tare.Writer(tmp_path / "m.zt", zstd=3) as writer:
+                monkeypatch.setattr(os, call, fails)
+                writer.add("w", np.ones(4, "f4"))
+                writer.close()
+            monkeypatch.undo()
+            assert (error.value.rule, error.value.errno, error.value.file) == (rule, code, f"{tmp_path}/m.zt")
+    with pytest.raises(OSError, match="mine"), tare.Writer(tmp_path / "m.zt") as writer:
+        writer._progress = lambda *_: (_ for _ in ()).throw(OSError("mine"))
+        writer.add("w", np.ones(4, "f4"))
+    assert os.listdir(tmp_path) == ["file.zt"]
+
+
+def test_writer_and_a_tensor_that_is_larger_than_the_disk(tmp_path):
+    """The room is looked at before the layout of 2**48 bytes, which is found in bounded memory."""
+    asked, places = [], tare._tare._places
+    for options in ({}, {"zstd": 3}):
+        with pytest.MonkeyPatch.context() as patch, tare.Writer(tmp_path / "m.zt", **options) as writer:
+            patch.setattr(tare._tare, "_places", lambda *a: asked.append(a) or places(*a))
+            patch.setattr(tare._tare, "_expect_room", no_room)
+            writer.declare("w", 2**46, "f4")
+            with pytest.raises(tare.AccessError, match="full"):
+                writer.write("w", b"1234")
+            assert not asked
+            writer.discard()
+    with tare.Writer(tmp_path / "m.zt") as writer:
+        writer.declare("v", 3, "u1")
+        writer.declare("w", 2**46, "f4")
+        before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+        found = writer._ask()
+        assert found is not None and found[1] >= found[0] + 3
+        assert resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before < 64 << 10  # KiB
+        writer.discard()
+
+
+def no_room(descriptor, count, path):
+    assert count == 2**48
+    with open("/dev/full", "wb", buffering=0) as full:
+        try:
+            full.write(b"x")
+        except OSError as error:
+            raise tare._errors.of_system(error, "cannot write", "io.sink.write", path) from None
 
 
 def test_writer_refuses(tmp_path):
