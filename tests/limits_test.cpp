@@ -1,15 +1,21 @@
 // What a file may ask for, compared with its size.
 #include <fmt/format.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <cstring>
 #include <filesystem>
+#include <functional>
+#include <limits>
+#include <thread>
 
 #include "conformance/memory.hpp"
 #include "conformance/models.hpp"
 #include "conformance/safetensors_cases.hpp"
+#include "conformance/scratch.hpp"
 #include "conformance/zt_text.hpp"
 #include "lines.hpp"
+#include "model/stored_vocabulary.hpp"
 #include "model/transfer.hpp"
 #include "resources/json_file.hpp"
 #include "resources/piece_merges.hpp"
@@ -200,6 +206,114 @@ TEST(Values, OfAManifestAreHeldAgainstItsBytes) {
   };
   EXPECT_EQ(rule_with(with(100), {.metadata_values = 90}), "");
   EXPECT_EQ(rule_with(with(1000), {.metadata_values = 90}), "open.values");
+}
+
+// ---- large vocabularies
+
+// Short distinct texts, as many as Llama 3 has: 128,256 tokens and 280,147 merges.
+Vocabulary large_vocabulary() {
+  const auto word = [](std::uint64_t number) {
+    std::string text;
+    for (std::uint64_t left = number * 2'654'435'761 % 4'294'967'296; text.size() < 3 || left > 0; left /= 26)
+      text += static_cast<char>('a' + left % 26);
+    return text;
+  };
+  Vocabulary vocabulary{.kind = "bpe", .bos = 1, .eos = 2};
+  for (std::uint64_t i = 0; i < 128'256; ++i) vocabulary.tokens.push_back({word(i), 0, TokenType::normal});
+  for (std::uint64_t i = 0; i < 280'147; ++i)
+    vocabulary.merges.push_back(word(i).substr(0, 4) + " " + word(i + 7).substr(0, 4));
+  return vocabulary;
+}
+
+// What `write` writes into a pipe.
+Bytes through_a_pipe(const std::function<void(Sink&)>& write) {
+  int ends[2] = {};
+  EXPECT_EQ(::pipe(ends), 0);
+  Bytes all;
+  std::thread reader([&] {
+    std::vector<std::byte> some(1 << 16);
+    for (ssize_t got = 0; (got = ::read(ends[0], some.data(), some.size())) > 0;)
+      all.insert(all.end(), some.begin(), some.begin() + got);
+  });
+  write(*descriptor_sink(ends[1], "pipe"));
+  ::close(ends[1]);
+  reader.join();
+  ::close(ends[0]);
+  return all;
+}
+
+// A regression: as lists, the vocabulary had more values than the written file may ask for. A file was refused by the
+// check after writing; a pipe got bytes that `open` refused.
+TEST(Values, OfALargeVocabularyAreNoReasonToRefuseWhatTareWrote) {
+  const Scratch scratch;
+  Model model;
+  model.vocabulary = large_vocabulary();
+  save(model, scratch / "v.gguf");
+  const Vocabulary wanted = open(scratch / "v.gguf").vocabulary;
+  ASSERT_EQ(wanted.merges.size(), 280'147u);
+  for (const std::string to : {"zt", "zt2", "npz", "mcf"}) {
+    SCOPED_TRACE(to);
+    const std::string file = scratch / ("v." + to);
+    convert(scratch / "v.gguf", file);
+    EXPECT_TRUE(open(file).vocabulary == wanted);
+    convert(file, scratch / (to + ".gguf"));
+    EXPECT_TRUE(open(scratch / (to + ".gguf")).vocabulary == wanted);
+    if (!find_format(to)->holds.forward_only) continue;
+    const Bytes piped = through_a_pipe([&](Sink& sink) { save(open(scratch / "v.gguf"), sink, {.to = to}); });
+    EXPECT_TRUE(open(memory_source(piped, "piped")).vocabulary == wanted);
+  }
+}
+
+// The size of the file limits the values, so a container must not store a vocabulary in fewer bytes than GGUF.
+TEST(Values, OfAVocabularyOfTheShortestTextsAreAllowed) {
+  const Scratch scratch;
+  Model model;
+  model.vocabulary.kind = "bpe";
+  for (int i = 0; i < 500; ++i) model.vocabulary.tokens.push_back({fmt::format("{}", i), 0, TokenType::normal});
+  model.vocabulary.merges.assign(500'000, "1 2");
+  save(model, scratch / "v.gguf");
+  for (const std::string to : {"zt", "zt2", "npz"}) {
+    SCOPED_TRACE(to);
+    convert(scratch / "v.gguf", scratch / ("v." + to));
+    EXPECT_EQ(open(scratch / ("v." + to)).vocabulary.merges.size(), 500'000u);
+  }
+}
+
+TEST(StoredVocabulary, IsReadBackExactly) {
+  Vocabulary words{.kind = "unigram", .bos = 1, .eos = 2, .pad = 3, .unk = 4};
+  for (int i = 0; i < 2000; ++i)
+    words.tokens.push_back({std::string(static_cast<std::size_t>(i) % 300, static_cast<char>(i)),
+                            static_cast<float>(-i) / 7, static_cast<TokenType>(i % 9)});
+  words.tokens[5].score = std::numeric_limits<float>::quiet_NaN();
+  words.merges = {"", "a b", std::string("\xFF\0 x", 4)};
+  const Map stored = stored_map(words);
+  EXPECT_NE(stored.find("tokens")->get<Bytes>(), nullptr);
+  EXPECT_EQ(Vocabulary::from_map(stored), words);
+  words.tokens.resize(10);
+  EXPECT_NE(stored_map(words).find("tokens")->get<List>(), nullptr);
+  EXPECT_EQ(Vocabulary::from_map(stored_map(words)), words);
+}
+
+TEST(StoredVocabulary, OfAnotherFormIsRefused) {
+  Vocabulary words;
+  for (int i = 0; i < 2000; ++i) words.tokens.push_back({"a", 0, TokenType::normal});
+  const auto rule = [&](std::string_view part, const std::function<void(Bytes&)>& change) {
+    Map map = stored_map(words);
+    change(*map.find(part)->get<Bytes>());
+    return rule_of([&] { Vocabulary::from_map(map); });
+  };
+  const std::string malformed = "vocabulary.malformed";
+  EXPECT_EQ(rule("tokens", [](Bytes&) {}), "");
+  EXPECT_EQ(rule("tokens", [](Bytes& b) { b.pop_back(); }), malformed);            // within a text
+  EXPECT_EQ(rule("tokens", [](Bytes& b) { b.resize(b.size() - 5); }), malformed);  // within a length
+  EXPECT_EQ(rule("tokens", [](Bytes& b) { b.resize(b.size() - 9); }), malformed);  // one token less
+  EXPECT_EQ(rule("tokens", [](Bytes& b) { std::fill_n(b.begin(), 8, std::byte{0xFF}); }), malformed);
+  EXPECT_EQ(rule("merges", [](Bytes& b) { b.assign(7, std::byte{0}); }), malformed);
+  EXPECT_EQ(rule("merges", [](Bytes& b) { b.assign(16, std::byte{0}); }), "");  // two empty ones
+  EXPECT_EQ(rule("scores", [](Bytes& b) { b.pop_back(); }), malformed);
+  EXPECT_EQ(rule("scores", [](Bytes& b) { b.resize(b.size() - 4); }), malformed);
+  EXPECT_EQ(rule("types", [](Bytes& b) { b[7] = std::byte{9}; }), malformed);
+  EXPECT_EQ(rule("types", [](Bytes& b) { b.push_back(std::byte{0}); }), malformed);
 }
 
 TEST(Ranks, OfSafetensorsAreBounded) {

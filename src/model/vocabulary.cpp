@@ -2,9 +2,13 @@
 
 #include <algorithm>
 #include <array>
+#include <bit>
 #include <cstring>
+#include <span>
 
+#include "base/endian.hpp"
 #include "base/half.hpp"
+#include "model/stored_vocabulary.hpp"
 #include "tare/error.hpp"
 
 namespace tare {
@@ -87,31 +91,125 @@ Map Vocabulary::to_map() const {
   return map;
 }
 
-Vocabulary Vocabulary::from_map(const Map& map) {
-  const auto text_of = [](const Value& value) {
-    const auto* bytes = value.get<Bytes>();
-    if (bytes == nullptr) throw malformed("a token or merge is not a byte string");
-    return std::string(reinterpret_cast<const char*>(bytes->data()), bytes->size());
+namespace {
+
+template <typename T>
+void append_number(Bytes& to, T number) {
+  to.resize(to.size() + sizeof(T));
+  store_le(to.data() + to.size() - sizeof(T), number);
+}
+
+void append_packed(Bytes& to, std::string_view text) {
+  append_number(to, std::uint64_t{text.size()});
+  const auto bytes = std::as_bytes(std::span(text));
+  to.insert(to.end(), bytes.begin(), bytes.end());
+}
+
+// The byte string of a packed part; null if the part is a list.
+const Bytes* packed_part(const Map& map, std::string_view key) {
+  const Value* const value = map.find(key);
+  return value == nullptr ? nullptr : value->get<Bytes>();
+}
+
+std::string to_text(std::span<const std::byte> bytes) {
+  return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
+}
+
+std::vector<std::string> texts_of(const Map& map, std::string_view key) {
+  std::vector<std::string> texts;
+  const Bytes* const packed = packed_part(map, key);
+  if (packed == nullptr) {
+    for (const Value& value : need<List>(map, key)) {
+      const auto* const bytes = value.get<Bytes>();
+      if (bytes == nullptr) throw malformed("a token or merge is not a byte string");
+      texts.push_back(to_text(*bytes));
+    }
+    return texts;
+  }
+  constexpr std::size_t kLength = sizeof(std::uint64_t);
+  for (std::span<const std::byte> left = *packed; !left.empty();) {
+    if (left.size() < kLength || load_le<std::uint64_t>(left.data()) > left.size() - kLength)
+      throw malformed("a token or merge is longer than the bytes left");
+    const auto length = static_cast<std::size_t>(load_le<std::uint64_t>(left.data()));
+    texts.push_back(to_text(left.subspan(kLength, length)));
+    left = left.subspan(kLength + length);
+  }
+  return texts;
+}
+
+std::vector<float> scores_of(const Map& map) {
+  std::vector<float> scores;
+  if (const Bytes* const packed = packed_part(map, "scores")) {
+    if (packed->size() % sizeof(float) != 0) throw malformed("the scores end within a number");
+    for (std::size_t at = 0; at < packed->size(); at += sizeof(float))
+      scores.push_back(std::bit_cast<float>(load_le<std::uint32_t>(packed->data() + at)));
+    return scores;
+  }
+  for (const Value& value : need<List>(map, "scores")) {
+    const auto* const score = value.get<double>();
+    if (score == nullptr) throw malformed("a score or type is out of range");
+    scores.push_back(carry_to_f32(*score));
+  }
+  return scores;
+}
+
+std::vector<TokenType> types_of(const Map& map) {
+  std::vector<TokenType> types;
+  const auto add = [&](std::int64_t number) {
+    if (number < 0 || number >= static_cast<std::int64_t>(kTypeNames.size()))
+      throw malformed("a score or type is out of range");
+    types.push_back(static_cast<TokenType>(number));
   };
+  if (const Bytes* const packed = packed_part(map, "types"))
+    for (const std::byte byte : *packed) add(std::to_integer<std::int64_t>(byte));
+  else
+    for (const Value& value : need<List>(map, "types")) {
+      const auto* const number = value.get<std::int64_t>();
+      add(number == nullptr ? -1 : *number);
+    }
+  return types;
+}
+
+}  // namespace
+
+Map stored_map(const Vocabulary& vocabulary) {
+  constexpr std::size_t kMostListed = 1024;  // tokens and merges
+  if (vocabulary.tokens.size() + vocabulary.merges.size() <= kMostListed) return vocabulary.to_map();
+  Bytes texts, scores, types, merges;
+  for (const Token& token : vocabulary.tokens) {
+    append_packed(texts, token.text);
+    append_number(scores, std::bit_cast<std::uint32_t>(token.score));
+    types.push_back(static_cast<std::byte>(token.type));
+  }
+  for (const std::string& merge : vocabulary.merges) append_packed(merges, merge);
+  Map map;
+  map.append("kind", vocabulary.kind);
+  map.append("bos", vocabulary.bos);
+  map.append("eos", vocabulary.eos);
+  map.append("pad", vocabulary.pad);
+  map.append("unk", vocabulary.unk);
+  map.append("tokens", std::move(texts));
+  map.append("scores", std::move(scores));
+  map.append("types", std::move(types));
+  map.append("merges", std::move(merges));
+  return map;
+}
+
+Vocabulary Vocabulary::from_map(const Map& map) {
   Vocabulary vocabulary;
   vocabulary.kind = need<std::string>(map, "kind");
   vocabulary.bos = need<std::int64_t>(map, "bos");
   vocabulary.eos = need<std::int64_t>(map, "eos");
   vocabulary.pad = need<std::int64_t>(map, "pad");
   vocabulary.unk = need<std::int64_t>(map, "unk");
-  const List& texts = need<List>(map, "tokens");
-  const List& scores = need<List>(map, "scores");
-  const List& types = need<List>(map, "types");
+  std::vector<std::string> texts = texts_of(map, "tokens");
+  const std::vector<float> scores = scores_of(map);
+  const std::vector<TokenType> types = types_of(map);
   if (scores.size() != texts.size() || types.size() != texts.size())
     throw malformed("tokens, scores and types differ in number");
-  for (std::size_t i = 0; i < texts.size(); ++i) {
-    const auto* score = scores[i].get<double>();
-    const auto* type = types[i].get<std::int64_t>();
-    if (score == nullptr || type == nullptr || *type < 0 || *type >= static_cast<std::int64_t>(kTypeNames.size()))
-      throw malformed("a score or type is out of range");
-    vocabulary.tokens.push_back({text_of(texts[i]), carry_to_f32(*score), static_cast<TokenType>(*type)});
-  }
-  for (const Value& merge : need<List>(map, "merges")) vocabulary.merges.push_back(text_of(merge));
+  for (std::size_t i = 0; i < texts.size(); ++i)
+    vocabulary.tokens.push_back({std::move(texts[i]), scores[i], types[i]});
+  vocabulary.merges = texts_of(map, "merges");
   return vocabulary;
 }
 

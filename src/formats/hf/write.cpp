@@ -12,6 +12,7 @@
 #include "formats/safetensors/safetensors.hpp"
 #include "io/tree_sink.hpp"
 #include "model/copy_blob.hpp"
+#include "model/stored_vocabulary.hpp"
 #include "resources/config_file.hpp"
 #include "resources/model_files.hpp"
 #include "resources/resources.hpp"
@@ -163,7 +164,7 @@ class Plan {
     if (const Map lost = differences(found.config, Config::from_map(wanted)); !lost.empty())
       private_.put("config", Value(lost));
     if (found.vocabulary.tokens.empty() && found.vocabulary != model.vocabulary)
-      private_.put("vocabulary", model.vocabulary.to_map());
+      private_.put("vocabulary", stored_map(model.vocabulary));
     else
       private_.put("vocabulary_changes", differences(found.vocabulary, model.vocabulary));
     // These parts are valid only as long as the files are not edited.

@@ -11,6 +11,7 @@
 #include "base/text.hpp"
 #include "codecs/mcf/layout.hpp"
 #include "formats/mcf/model.hpp"
+#include "model/stored_vocabulary.hpp"
 #include "wire/value_json.hpp"
 
 namespace tare::mcf {
@@ -259,7 +260,7 @@ class OutlineMaker {
     }
     if (!config.empty()) put(std::string(kConfigKey), wire::write_value_json(config));
     if (!model_.vocabulary.empty() && model_.vocabulary != told.vocabulary)
-      put(std::string(kVocabularyKey), wire::write_value_json(model_.vocabulary.to_map()));
+      put(std::string(kVocabularyKey), wire::write_value_json(stored_map(model_.vocabulary)));
   }
 
   // ---- tensors ----

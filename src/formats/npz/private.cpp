@@ -7,6 +7,7 @@
 #include "base/path_parts.hpp"
 #include "base/printable.hpp"
 #include "formats/private_tree.hpp"
+#include "model/stored_vocabulary.hpp"
 
 namespace tare::npz {
 namespace {
@@ -106,7 +107,7 @@ std::string write_private(const Model& model, const std::vector<std::pair<std::s
   PrivateTree tree("npz.private.form");
   tree.put("metadata", model.metadata);
   tree.put("config", model.config.to_map());
-  if (!model.vocabulary.empty()) tree.put("vocabulary", model.vocabulary.to_map());
+  if (!model.vocabulary.empty()) tree.put("vocabulary", stored_map(model.vocabulary));
   tree.put("types", std::move(types));
   tree.put_attributes(tensors);
   tree.put("attachments", std::move(attachments));

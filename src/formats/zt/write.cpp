@@ -13,6 +13,7 @@
 #include "formats/rows.hpp"
 #include "formats/zt/zt.hpp"
 #include "model/pull_blob.hpp"
+#include "model/stored_vocabulary.hpp"
 #include "model/transfer.hpp"
 #include "tare/codec.hpp"
 
@@ -130,7 +131,7 @@ constexpr std::string_view kReserved = "zt.write.reserved";
 Map root_attributes(const Model& model) {
   Map attributes = model.metadata;
   if (!model.config.empty()) put_own(attributes, kConfigKey, model.config.to_map(), kReserved);
-  if (!model.vocabulary.empty()) put_own(attributes, kVocabularyKey, model.vocabulary.to_map(), kReserved);
+  if (!model.vocabulary.empty()) put_own(attributes, kVocabularyKey, stored_map(model.vocabulary), kReserved);
   if (!model.attachments.empty()) {
     Map attachments;
     for (const Attachment& attachment : model.attachments)

@@ -15,6 +15,7 @@
 #include "formats/rows.hpp"
 #include "formats/zt2/zt2.hpp"
 #include "model/pull_blob.hpp"
+#include "model/stored_vocabulary.hpp"
 #include "model/transfer.hpp"
 
 namespace tare::zt2 {
@@ -240,7 +241,7 @@ void check_writable(const Model& model) {
 void add_attributes(EntryList& root, const Model& model) {
   Map attributes = model.metadata;
   if (!model.config.empty()) put_own(attributes, kConfigKey, model.config.to_map(), kReserved);
-  if (!model.vocabulary.empty()) put_own(attributes, kVocabularyKey, model.vocabulary.to_map(), kReserved);
+  if (!model.vocabulary.empty()) put_own(attributes, kVocabularyKey, stored_map(model.vocabulary), kReserved);
   if (!model.attachments.empty()) {
     Map attachments;
     for (const Attachment& attachment : model.attachments)

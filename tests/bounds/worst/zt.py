@@ -395,6 +395,16 @@ def zt_vocabulary(directory, size):
 
 
 @case
+def zt_packed_vocabulary(directory, size):
+    """The same as one byte string: merges without bytes."""
+    merges = bytes(8 * (size // 8))
+    special = head(1, 0)  # -1
+    parts = {"kind": "bpe", "bos": special, "eos": special, "pad": special, "unk": special, "tokens": [], "scores": [],
+             "types": [], "merges": head(2, len(merges)) + merges}
+    return zt(directory, ONE, {"tare.vocabulary": parts}, b"\0")
+
+
+@case
 def zt_wrong_attributes(directory, size):
     """Objects whose attributes are not a map."""
     one = {**dense(1), "attributes": 1}
