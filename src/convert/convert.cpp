@@ -118,8 +118,8 @@ Model read_back(const SourcePtr& written, const std::string& name, const Format&
   try {
     return target.read({name, written}, options);
   } catch (const Error& error) {
-    if (error.rule() != "open.values") throw;
-    throw error.reworded(fmt::format("the output is not opened by default, because it has {}", error.sentence()))
+    if (error.kind() != ErrorKind::limit) throw;
+    throw error.reworded(fmt::format("the output is not opened by default: {}", error.sentence()))
         .remedy(Remedy::drop, "metadata");
   }
 }
@@ -135,7 +135,7 @@ void tell_values(const Model& model, const Format& target, std::uint64_t bytes, 
     target.write(rest, sink, {});
     read_back(sink.written(), sink.name(), target, bytes);
   } catch (const Error& error) {
-    if (error.rule() != "open.values") return;  // for example a container that needs a tensor
+    if (error.kind() != ErrorKind::limit) return;  // for example a container that needs a tensor
     changes.push_back(
         {.impact = Impact::changed, .detail = error.sentence(), .remedies = {{Remedy::drop, "metadata"}}});
   }
