@@ -62,4 +62,8 @@ Spending::~Spending() {
   if (outermost_) spending = nullptr;
 }
 
+SpendingApart::SpendingApart(const Allowance& allowance) : own_(allowance), outer_(std::exchange(spending, &own_)) {}
+
+SpendingApart::~SpendingApart() { spending = outer_; }
+
 }  // namespace tare

@@ -107,6 +107,20 @@ class Spending {
   bool outermost_;
 };
 
+// Gives this thread a new budget until the end of the scope, whatever the current one has left. It is for reading back
+// what was just written, which may cost what it costs a later `open`.
+class SpendingApart {
+ public:
+  explicit SpendingApart(const Allowance& allowance);
+  ~SpendingApart();
+  SpendingApart(const SpendingApart&) = delete;
+  SpendingApart& operator=(const SpendingApart&) = delete;
+
+ private:
+  Budget own_;
+  Budget* outer_;
+};
+
 // Every parser calls these.
 inline void charge_values(std::uint64_t count = 1) {
   if (Budget* const budget = current_budget()) budget->spend_values(count);

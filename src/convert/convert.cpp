@@ -95,11 +95,60 @@ void check_digests(const Model& model, unsigned threads) {
   parallel_for(blobs.size(), threads, [&](std::size_t i) { blobs[i]->verify(); });
 }
 
+// The values of metadata in a tree, as base/budget.hpp counts them.
+std::uint64_t values_in(const Map& map);
+std::uint64_t values_in(const Value& value) {
+  if (const Map* const map = value.get<Map>()) return values_in(*map);
+  std::uint64_t count = 1;
+  if (const List* const list = value.get<List>())
+    for (const Value& element : *list) count += values_in(element);
+  return count;
+}
+std::uint64_t values_in(const Map& map) {
+  std::uint64_t count = 1;
+  for (const auto& [key, value] : map) count += kKeyPrice + values_in(value);
+  return count;
+}
+
+// Reads with the limits of a later `open`, whatever this conversion has spent already. `bytes` is the size of the output.
+Model read_back(const SourcePtr& written, const std::string& name, const Format& target, std::uint64_t bytes) {
+  const ReadOptions options{.access = Access::pread, .limits = limits_of_own_output()};
+  const SpendingApart spending(allowance_of(options.limits));
+  current_budget()->grant(bytes);
+  try {
+    return target.read({name, written}, options);
+  } catch (const Error& error) {
+    if (error.kind() != ErrorKind::limit) throw;
+    throw error.reworded(fmt::format("the output is not opened by default: {}", error.sentence()))
+        .remedy(Remedy::drop, "metadata");
+  }
+}
+
+// Adds a change if `open` refuses by default what was written to a pipe. A pipe cannot be read back, so the metadata is
+// written once more, into memory, if there are enough values of it to matter.
+void tell_values(const Model& model, const Format& target, std::uint64_t bytes, std::vector<Change>& changes) {
+  if (values_in(model.metadata) <= Limits().metadata_values) return;
+  Model rest;
+  rest.metadata = model.metadata;
+  MemorySink sink;
+  try {
+    target.write(rest, sink, {});
+    read_back(sink.written(), sink.name(), target, bytes);
+  } catch (const Error& error) {
+    if (error.kind() != ErrorKind::limit) return;  // for example a container that needs a tensor
+    changes.push_back(
+        {.impact = Impact::changed, .detail = error.sentence(), .remedies = {{Remedy::drop, "metadata"}}});
+  }
+}
+
 // Reads the output back before it gets its name: a file that its own reader refuses never appears.
 void check_written(Sink& sink, const Format& target, const Model& model, std::vector<Change>* changes) {
   const SourcePtr written = sink.written();
-  if (written == nullptr) return;
-  Model found = target.read({sink.name(), written}, {.access = Access::pread, .limits = limits_of_own_output()});
+  if (written == nullptr) {
+    if (changes != nullptr) tell_values(model, target, sink.position(), *changes);
+    return;
+  }
+  Model found = read_back(written, sink.name(), target, written->size());
   if (found.tensors.size() != model.tensors.size())
     throw Error(ErrorKind::io, "convert.check",
                 fmt::format("{} tensors were written, {} are read back", model.tensors.size(), found.tensors.size()));
