@@ -762,7 +762,7 @@ def test_a_blank_is_put_before_any_text(tmp_path, demo):
         own, other = (t.encode(text, add_special_tokens=False) for t in (made, theirs))
         assert own.tokens == other.tokens, text
         assert made.decode(own.ids) == theirs.decode(other.ids)
-    # Behind an added token there is none.
+    # No blank is put after an added token.
     assert made.encode("the<mask>the", add_special_tokens=False).tokens[1:3] != ["<mask>", "▁the"]
 
 

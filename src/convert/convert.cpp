@@ -96,17 +96,17 @@ void check_digests(const Model& model, unsigned threads) {
 }
 
 // The values of metadata in a tree, as base/budget.hpp counts them.
-std::uint64_t values_in(const Map& map);
-std::uint64_t values_in(const Value& value) {
-  if (const Map* const map = value.get<Map>()) return values_in(*map);
+std::uint64_t count_values(const Map& map);
+std::uint64_t count_values(const Value& value) {
+  if (const Map* const map = value.get<Map>()) return count_values(*map);
   std::uint64_t count = 1;
   if (const List* const list = value.get<List>())
-    for (const Value& element : *list) count += values_in(element);
+    for (const Value& element : *list) count += count_values(element);
   return count;
 }
-std::uint64_t values_in(const Map& map) {
+std::uint64_t count_values(const Map& map) {
   std::uint64_t count = 1;
-  for (const auto& [key, value] : map) count += kKeyPrice + values_in(value);
+  for (const auto& [key, value] : map) count += kKeyPrice + count_values(value);
   return count;
 }
 
@@ -127,7 +127,7 @@ Model read_back(const SourcePtr& written, const std::string& name, const Format&
 // Adds a change if `open` refuses by default what was written to a pipe. A pipe cannot be read back, so the metadata is
 // written once more, into memory, if there are enough values of it to matter.
 void tell_values(const Model& model, const Format& target, std::uint64_t bytes, std::vector<Change>& changes) {
-  if (values_in(model.metadata) <= Limits().metadata_values) return;
+  if (count_values(model.metadata) <= Limits().metadata_values) return;
   Model rest;
   rest.metadata = model.metadata;
   MemorySink sink;

@@ -104,18 +104,18 @@ def root_of(name, suite, packages, variant):
         (PLACE / f"{name}.done").touch()
     for folder in ("proc", "dev"):
         (root / folder).mkdir(exist_ok=True)
-    for folder in ("tmp", "work"):
+    for folder in ("tmp", "trial"):
         shutil.rmtree(root / folder, ignore_errors=True)
         (root / folder).mkdir()
         (root / folder).chmod(0o1777)
     return root
 
 
-def inside(root, *command, user=None, folder="/work", proc=True, **environment):
+def inside(root, *command, user=None, folder="/trial", proc=True, **environment):
     """Runs a command in a root: its code and what it printed."""
     script = 'if [ "$2" = yes ]; then mount -t proc proc "$1/proc"; mount --rbind /dev "$1/dev"; fi; root=$1; shift 2; exec chroot $USERSPEC "$root" "$@"'
     enter = ["unshare", "--mount", "--propagation", "private", "sh", "-c", script, "-", root, "yes" if proc else "no"]
-    env = {"PATH": "/usr/sbin:/usr/bin:/sbin:/bin", "HOME": "/work", "LC_ALL": "C.UTF-8", **environment}
+    env = {"PATH": "/usr/sbin:/usr/bin:/sbin:/bin", "HOME": "/trial", "LC_ALL": "C.UTF-8", **environment}
     inner = ["/usr/bin/env", "-i", "-C", folder, *(f"{key}={value}" for key, value in env.items()), *command] if (root / "usr/bin/env").exists() else list(command)
     done = subprocess.run([str(word) for word in [*enter, *inner]], capture_output=True, text=True,
                           env={**environment, "PATH": os.environ["PATH"], "USERSPEC": f"--userspec={user}" if user else ""})
@@ -266,14 +266,14 @@ def check_wheel(wheel, processor):
         if processor != HERE:
             return
         command.chmod(0o755)
-        output(command, "demo", "--force", root / "work/model")
+        output(command, "demo", "--force", root / "trial/model")
     others = PLACE / "wheels"
     fetch_wheels(others, processor, "numpy", "pytest")
-    shutil.copytree(others, root / "work/wheels")
-    shutil.copy(wheel, root / "work/wheels")
-    shutil.copytree(ROOT / "python/tests", root / "work/tare/python/tests", ignore=shutil.ignore_patterns("__pycache__"))
+    shutil.copytree(others, root / "trial/wheels")
+    shutil.copy(wheel, root / "trial/wheels")
+    shutil.copytree(ROOT / "python/tests", root / "trial/tare/python/tests", ignore=shutil.ignore_patterns("__pycache__"))
     for folder in ("docs", "fuzz/corpus", "tests/cli", "tests/base"):
-        shutil.copytree(ROOT / folder, root / "work/tare" / folder)
+        shutil.copytree(ROOT / folder, root / "trial/tare" / folder)
     code, text = inside(root, "sh", "-c", "command -v cc g++ clang ld make cmake; ls /usr/include | head -3; dpkg -l | grep -c -e '-dev'")
     expect(text.strip() in ("0", ""), f"the root has a compiler or headers: {text}")
     with Work() as work:
@@ -286,16 +286,16 @@ def check_wheel(wheel, processor):
     refused_wheels(wheel, root)
     expect_run("pip install pytest", root, "venv/bin/pip", "install", "-q", "--no-index", "--find-links", "wheels", "pytest")
     expect_run("tare view", root, "venv/bin/python", "-c", VIEW, "venv/bin/tare", "demo/demo.zt", says="view: served")
-    check_browser(root / "work/venv/bin/tare")
+    check_browser(root / "trial/venv/bin/tare")
     check_runners(wheel)
     check_hook(wheel)
-    text = expect_run("the tests of the module", root, "venv/bin/python", "tare/python/tests/run.py", "--tb=short", "-rf", TARE_COMMAND="/work/venv/bin/tare",
-                      TARE_SOURCES="/work/tare", PYTHONDONTWRITEBYTECODE="1", says=" passed")
+    text = expect_run("the tests of the module", root, "venv/bin/python", "tare/python/tests/run.py", "--tb=short", "-rf", TARE_COMMAND="/trial/venv/bin/tare",
+                      TARE_SOURCES="/trial/tare", PYTHONDONTWRITEBYTECODE="1", says=" passed")
     note(text.strip().splitlines()[-1])
     # A read-only home, and no /proc.
-    shutil.rmtree(root / "work/home", ignore_errors=True)
-    (root / "work/home").mkdir(mode=0o555)
-    expect_run("read-only home", root, "venv/bin/python", "-c", "import tare; print(tare.open('demo/demo.zt'))", HOME="/work/home", user="65534:65534", says="tare.Model")
+    shutil.rmtree(root / "trial/home", ignore_errors=True)
+    (root / "trial/home").mkdir(mode=0o555)
+    expect_run("read-only home", root, "venv/bin/python", "-c", "import tare; print(tare.open('demo/demo.zt'))", HOME="/trial/home", user="65534:65534", says="tare.Model")
     expect_run("no /proc", root, "venv/bin/tare", "verify", "demo/demo.zt", proc=False, says="ok")
 
 
@@ -303,8 +303,8 @@ def refused_wheels(wheel, root):
     """pip says why: a wheel of another processor, and ours on a system with an older glibc."""
     for other in wheel.parent.glob("tare_weights-*.whl"):
         if other.name != wheel.name:
-            shutil.copy(other, root / "work")
-            expect_run("another processor's wheel", root, "venv/bin/pip", "install", "--no-index", f"/work/{other.name}", code=1,
+            shutil.copy(other, root / "trial")
+            expect_run("another processor's wheel", root, "venv/bin/pip", "install", "--no-index", f"/trial/{other.name}", code=1,
                        says="is not a supported wheel on this platform")
     for glibc, code in (("2_17", 1), ("2_27", 1), ("2_28", 0)):
         expect_run(f"pip with glibc {glibc}", root, "venv/bin/pip", "download", "-q", "--no-index", "--find-links", "wheels", "--no-deps", "--only-binary", ":all:",
@@ -442,11 +442,11 @@ def check_archive(archive, processor, static, quick):
             check_empty(archive, unpacked)
         else:
             root, title = old_libc()
-            shutil.copytree(unpacked, root / "work/tare")
-            expect_run(title, root, "/work/tare/bin/tare", "demo", "--force", "/tmp/demo", says=DEMO)
-            expect_run("no driver", root, "/work/tare/bin/tare", "load", "/tmp/demo/demo.zt", code=1, says="there is no CUDA driver")
-            shutil.copy(fake_driver(processor), root / "work/driver.so")
-            expect_run("a driver of our own", root, "/work/tare/bin/tare", "load", "/tmp/demo/demo.zt", "--verify", TARE_CUDA_LIBRARY="/work/driver.so")
+            shutil.copytree(unpacked, root / "trial/tare")
+            expect_run(title, root, "/trial/tare/bin/tare", "demo", "--force", "/tmp/demo", says=DEMO)
+            expect_run("no driver", root, "/trial/tare/bin/tare", "load", "/tmp/demo/demo.zt", code=1, says="there is no CUDA driver")
+            shutil.copy(fake_driver(processor), root / "trial/driver.so")
+            expect_run("a driver of our own", root, "/trial/tare/bin/tare", "load", "/tmp/demo/demo.zt", "--verify", TARE_CUDA_LIBRARY="/trial/driver.so")
 
 
 def check_empty(archive, unpacked):
@@ -472,48 +472,48 @@ def check_empty(archive, unpacked):
 
 def check_install(dist):
     root = debian12()
-    shutil.copytree(dist, root / "work/dist", ignore=shutil.ignore_patterns("*.whl", "*.deb"))
-    before = output("find", root / "work", "-not", "-path", "*/dist*")
-    expect_run("install.sh", root, "sh", "dist/install.sh", says=f"Installed tare {version()} in /work/.local")
+    shutil.copytree(dist, root / "trial/dist", ignore=shutil.ignore_patterns("*.whl", "*.deb"))
+    before = output("find", root / "trial", "-not", "-path", "*/dist*")
+    expect_run("install.sh", root, "sh", "dist/install.sh", says=f"Installed tare {version()} in /trial/.local")
     expect_run("installed", root, ".local/bin/tare", "version", says=version())
     expect_run("install.sh again", root, "sh", "dist/install.sh", says="Installed")
     expect_run("install.sh --uninstall", root, "sh", "dist/install.sh", "--uninstall", says="Removed")
-    (root / "work/.local").rmdir() if (root / "work/.local").exists() and not any((root / "work/.local").iterdir()) else None
-    expect(output("find", root / "work", "-not", "-path", "*/dist*") == before, "install.sh --uninstall leaves something behind")
+    (root / "trial/.local").rmdir() if (root / "trial/.local").exists() and not any((root / "trial/.local").iterdir()) else None
+    expect(output("find", root / "trial", "-not", "-path", "*/dist*") == before, "install.sh --uninstall leaves something behind")
     expect_run("install.sh --uninstall twice", root, "sh", "dist/install.sh", "--uninstall", code=1, says="does not exist")
-    expect_run("install.sh --static", root, "sh", "dist/install.sh", "--static", "--prefix", "other", says="in /work/other")
+    expect_run("install.sh --static", root, "sh", "dist/install.sh", "--static", "--prefix", "other", says="in /trial/other")
     expect_run("installed, static", root, "other/bin/tare", "version", says=version())
 
     # A system with an older glibc, and one without: the static build, and it says so.
-    (root / "work/old").mkdir()
+    (root / "trial/old").mkdir()
     for says in ("glibc 2.27", ""):
-        (root / "work/old/getconf").write_text(f"#!/bin/sh\necho '{says}'\n")
-        (root / "work/old/getconf").chmod(0o755)
-        expect_run(f"install.sh with {says or 'no glibc'}", root, "sh", "dist/install.sh", "--prefix", "/work/older", PATH="/work/old:/usr/bin:/bin",
+        (root / "trial/old/getconf").write_text(f"#!/bin/sh\necho '{says}'\n")
+        (root / "trial/old/getconf").chmod(0o755)
+        expect_run(f"install.sh with {says or 'no glibc'}", root, "sh", "dist/install.sh", "--prefix", "/trial/older", PATH="/trial/old:/usr/bin:/bin",
                    says="installing the static build, which cannot use a GPU")
         expect_run("installed there", root, "older/bin/tare", "load", "nothing.zt", code=1)
-        expect_run("removed", root, "sh", "dist/install.sh", "--prefix", "/work/older", "--uninstall", says="Removed")
+        expect_run("removed", root, "sh", "dist/install.sh", "--prefix", "/trial/older", "--uninstall", says="Removed")
     # A machine that there is no build for.
-    (root / "work/old/uname").write_text('#!/bin/sh\n[ "$1" = -m ] && echo riscv64 || echo Linux\n')
-    (root / "work/old/uname").chmod(0o755)
-    expect_run("install.sh on another processor", root, "sh", "dist/install.sh", "--prefix", "/work/older", PATH="/work/old:/usr/bin:/bin", code=1,
+    (root / "trial/old/uname").write_text('#!/bin/sh\n[ "$1" = -m ] && echo riscv64 || echo Linux\n')
+    (root / "trial/old/uname").chmod(0o755)
+    expect_run("install.sh on another processor", root, "sh", "dist/install.sh", "--prefix", "/trial/older", PATH="/trial/old:/usr/bin:/bin", code=1,
                says="there is no build for riscv64")
 
     # What it must not do.
-    archive = root / f"work/dist/tare-{version()}-linux-{HERE}.tar.gz"
+    archive = root / f"trial/dist/tare-{version()}-linux-{HERE}.tar.gz"
     data = archive.read_bytes()
     archive.write_bytes(data[:-1] + bytes([data[-1] ^ 1]))
     expect_run("install.sh, a wrong sum", root, "sh", "dist/install.sh", code=1, says="nothing was installed")
-    expect(not (root / "work/.local/bin").exists() and not list((root / "work/.local").glob(".tare*")), "install.sh with a wrong sum leaves something behind")
+    expect(not (root / "trial/.local/bin").exists() and not list((root / "trial/.local").glob(".tare*")), "install.sh with a wrong sum leaves something behind")
     archive.write_bytes(data)
-    (root / "work/.local/bin").mkdir(parents=True, exist_ok=True)
-    (root / "work/.local/bin/tare").write_text("somebody else's\n")
+    (root / "trial/.local/bin").mkdir(parents=True, exist_ok=True)
+    (root / "trial/.local/bin/tare").write_text("somebody else's\n")
     expect_run("install.sh, a file of somebody else", root, "sh", "dist/install.sh", code=1, says="was not installed by this script")
-    expect((root / "work/.local/bin/tare").read_text() == "somebody else's\n", "install.sh replaced a file of somebody else")
-    (root / "work/closed").mkdir(mode=0o555)
-    expect_run("install.sh, a read-only home", root, "sh", "dist/install.sh", HOME="/work/closed", user="65534:65534", code=1, says="cannot be created")
+    expect((root / "trial/.local/bin/tare").read_text() == "somebody else's\n", "install.sh replaced a file of somebody else")
+    (root / "trial/closed").mkdir(mode=0o555)
+    expect_run("install.sh, a read-only home", root, "sh", "dist/install.sh", HOME="/trial/closed", user="65534:65534", code=1, says="cannot be created")
     archive.unlink()
-    expect_run("install.sh, no archive", root, "sh", "dist/install.sh", "--prefix", "/work/p", code=1, says="does not exist")
+    expect_run("install.sh, no archive", root, "sh", "dist/install.sh", "--prefix", "/trial/p", code=1, says="does not exist")
 
 
 def main(arguments):
