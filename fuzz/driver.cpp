@@ -137,6 +137,7 @@ class Worker {
     }
     inputs_.resize(std::max<std::size_t>(kept, 1));  // starts with an empty input if there are none
     inputs_.reserve(std::size_t{1} << 20);           // the mutator holds pointers to them
+    for (const Input& input : inputs_) held_ += input.size();
     print("INITED");
     Random random(milliseconds() ^ static_cast<std::uint64_t>(::getpid()) << 32);
     for (std::uint64_t scanned = milliseconds(), now = scanned; now < end; now = milliseconds()) {
@@ -174,8 +175,18 @@ class Worker {
       files_.insert(name_of(input));
       write(fs::path(options_.paths[0]) / name_of(input), input);
     }
-    if (inputs_.size() < inputs_.capacity()) inputs_.push_back(std::move(input));
+    keep(std::move(input));
     print("NEW");
+  }
+
+  // Holds at most kMostHeld bytes, far below the limit on memory that the inputs are tested against. Once that is full,
+  // a new input takes the place of an old one, which stays in its file.
+  void keep(Input input) {
+    held_ += input.size();
+    if (held_ <= kMostHeld && inputs_.size() < inputs_.capacity()) return inputs_.push_back(std::move(input));
+    Input& replaced = inputs_[next_replaced_++ % inputs_.size()];
+    held_ -= replaced.size();
+    replaced = std::move(input);
   }
 
   void read_folder(const std::string& path) {
@@ -189,7 +200,7 @@ class Worker {
     std::vector<Input> found;
     inputs_.swap(found), read_folder(options_.paths[0]), inputs_.swap(found);
     for (Input& input : found)
-      if (run(input) > 0 && inputs_.size() < inputs_.capacity()) inputs_.push_back(std::move(input));
+      if (run(input) > 0) keep(std::move(input));
   }
 
   void print(const char* what) const {
@@ -200,7 +211,9 @@ class Worker {
 
   const Options& options_;
   const std::size_t most_;
+  static constexpr std::size_t kMostHeld = std::size_t{128} << 20;
   std::vector<Input> inputs_;
+  std::size_t held_ = 0, next_replaced_ = 0;  // held_: the bytes of inputs_
   std::set<std::string> files_;
   std::size_t features_ = 0;
 };
