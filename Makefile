@@ -136,7 +136,7 @@ lint: packages  ## clang-tidy over the library, the command and the public heade
 	$(call configure,$(PRESET))
 	@tools/lint build/$(PRESET) $(JOBS)
 
-readme: packages  ## bring the generated parts of README.md up to date
+readme: packages  ## bring the generated parts of README.md and docs up to date
 	$(call configure,release)
 	$(call build,release,--target tare-cli)
 	@/usr/bin/python3 tools/readme.py build/release/tare

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
-"""Fills the parts of README.md that are output of the command.
+"""Fills the parts of README.md and of the pages in docs/ that are output of the command.
 
-    tools/readme.py TARE            rewrites README.md
-    tools/readme.py --check TARE    exit 1, saying where, if that would change it
+    tools/readme.py TARE            rewrites them
+    tools/readme.py --check TARE    exit 1, saying where, if that would change one
 
 TARE is the built command. What stands between a marker and `<!-- end -->` is replaced:
 
@@ -20,7 +20,7 @@ import subprocess
 import sys
 import tempfile
 
-README = pathlib.Path(__file__).resolve().parent.parent / "README.md"
+ROOT = pathlib.Path(__file__).resolve().parent.parent
 REGION = re.compile(r"(<!-- (markdown|shell): (.*?) -->\n)(.*?)(<!-- end -->)", re.DOTALL)
 # A plain 80-column world, whoever calls; what a sanitizer was told stays.
 SURROUNDINGS = {"COLUMNS": "80", "LC_ALL": "C.UTF-8", "NO_COLOR": "1", "PATH": os.environ["PATH"], "TERM": "dumb"}
@@ -32,7 +32,7 @@ def output_of(tare, line, directory):
     done = subprocess.run(["bash", "-c", line], cwd=directory, env=world, stdin=subprocess.DEVNULL,
                           stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, encoding="utf-8")
     if done.returncode != 0:
-        sys.exit(f"README.md: `{line}` ended with {done.returncode}:\n{done.stdout}")
+        sys.exit(f"`{line}` ended with {done.returncode}:\n{done.stdout}")
     return "".join(text.rstrip() + "\n" for text in done.stdout.splitlines())
 
 
@@ -50,17 +50,25 @@ def filled(text, tare, directory):
 def main(arguments):
     check = arguments[:1] == ["--check"]
     tare = str(pathlib.Path(arguments[-1]).resolve())
-    old = README.read_text(encoding="utf-8")
+    pages = {page: page.read_text(encoding="utf-8") for page in [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]}
+    pages = {page: text for page, text in pages.items() if REGION.search(text)}
+    if ROOT / "README.md" not in pages:
+        sys.exit("README.md: no generated part found")
+    stale = []
     with tempfile.TemporaryDirectory() as directory:
         output_of(tare, "tare demo .", directory)
-        new = filled(old, tare, directory)
-    if not REGION.search(old):
-        sys.exit("README.md: no generated part found")
-    if check and old != new:
-        sys.stdout.writelines(difflib.unified_diff(old.splitlines(True), new.splitlines(True), "README.md", "generated"))
-        sys.exit("README.md is stale: run `make readme`")
-    if not check and old != new:
-        README.write_text(new, encoding="utf-8")
+        for page, old in pages.items():
+            new = filled(old, tare, directory)
+            if old == new:
+                continue
+            if not check:
+                page.write_text(new, encoding="utf-8")
+                continue
+            name = str(page.relative_to(ROOT))
+            sys.stdout.writelines(difflib.unified_diff(old.splitlines(True), new.splitlines(True), name, "generated"))
+            stale.append(name)
+    if stale:
+        sys.exit(f"{', '.join(stale)}: stale, run `make readme`")
 
 
 if __name__ == "__main__":

@@ -3,6 +3,7 @@
 #include <map>
 
 #include "model.hpp"
+#include "model/dtype_option.hpp"
 #include "options.hpp"
 #include "run_job.hpp"
 #include "tare/device.hpp"
@@ -31,7 +32,7 @@ void destroy_layout(PyObject* capsule) { delete static_cast<device::Layout*>(PyC
 std::optional<DType> dtype_of(PyObject* object) {
   if (object == Py_None) return std::nullopt;
   const std::string name = text_of(object, "a type");
-  const std::optional<DType> found = parse_dtype(name);
+  const std::optional<DType> found = parse_dtype_option(name);
   if (!found) raise_value_error("there is no type \"" + name + "\"");
   return found;
 }

@@ -2,6 +2,7 @@
 
 #include <cmath>
 
+#include "model/dtype_option.hpp"
 #include "values.hpp"
 
 namespace tare::py {
@@ -144,7 +145,7 @@ Quantization Options::quantization() const {
 AdaptOptions Options::adapt() const {
   AdaptOptions options;
   if (const std::string dtype = text("dtype"); !dtype.empty()) {
-    options.dtype = parse_dtype(dtype);
+    options.dtype = parse_dtype_option(dtype);
     if (!options.dtype) raise_value_error("there is no type \"" + dtype + "\"");
   }
   if (const std::string overflow = text("overflow"); overflow == "clamp" || overflow == "infinity")

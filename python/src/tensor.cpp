@@ -7,6 +7,7 @@
 
 #include "buffer.hpp"
 #include "model.hpp"
+#include "model/dtype_option.hpp"
 #include "tare/codec.hpp"
 #include "tare/elements.hpp"
 #include "tare/inspect.hpp"
@@ -150,7 +151,7 @@ PyObject* cast_to(PyObject* object, PyObject* args) {
     const char *type = nullptr, *overflow = nullptr;
     if (parse_tuple(args, "ss", &type, &overflow) == 0) throw PythonError();
     const TensorObject& self = self_of_tensor(object);
-    const std::optional<DType> to = parse_dtype(type);
+    const std::optional<DType> to = parse_dtype_option(type);
     if (!to) raise_value_error(std::string("there is no type \"") + type + "\"");
     const std::string_view what = overflow;
     if (what != "error" && what != "clamp" && what != "infinity")

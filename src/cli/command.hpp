@@ -32,7 +32,8 @@ struct Option {
   std::string_view help = {};   // one sentence, no capital, no full stop
   bool optional_value = false;  // --zstd or --zstd=3
   bool repeatable = false;
-  Words (*words)() = nullptr;  // the only values allowed, if there is a closed set
+  Words (*words)() = nullptr;                                    // the only values allowed, if there is a closed set
+  std::string (*canonical)(const std::string& value) = nullptr;  // turns other spellings of a value into one of `words`
   Completes completes = Completes::nothing;
 };
 

@@ -3,12 +3,14 @@
 #include <signal.h>
 
 #include <algorithm>
+#include <filesystem>
 #include <new>
 #include <string>
 #include <vector>
 
 #include "cli/help.hpp"
 #include "cli/interrupts.hpp"
+#include "cli/missing_file.hpp"
 #include "cli/session.hpp"
 #include "cli/text.hpp"
 #include "cli/verbs.hpp"
@@ -26,12 +28,22 @@ int usage_error(std::string_view verb, const std::string& sentence) {
   return kUsage;
 }
 
+// Whether a word in the place of the verb is a path: `tare model.gguf` is `tare info model.gguf`.
+bool names_file(const std::string& word) {
+  std::error_code ignored;
+  return !word.starts_with('-') && std::filesystem::exists(word, ignored);
+}
+
 int unknown_verb(const std::string& word) {
   const bool option = word.starts_with('-');
+  if (!option && word.find_first_of("./") != word.npos)
+    return usage_error({},
+                       fmt::format("'{}' is neither a verb nor a file that exists{}", word, missing_file_hint(word)));
   const auto near = nearest(word, option ? Words{"--help", "--version"} : verb_names(), 1);
   const std::string_view what = option ? "option" : "verb";
-  return usage_error({}, fmt::format("unknown {} '{}'{}", what, word,
-                                     near.empty() ? "" : fmt::format("; did you mean '{}'?", near.front())));
+  return usage_error(
+      {}, fmt::format("unknown {} '{}'{}", what, word,
+                      near.empty() ? missing_file_hint(word) : fmt::format("; did you mean '{}'?", near.front())));
 }
 
 int run_verb(const Verb& verb, std::span<const std::string> words) {
@@ -58,6 +70,7 @@ int run(std::vector<std::string> words) {
   }
   if (words[0] == "--help" || words[0] == "-h") words[0] = "help";
   if (words[0] == "--version" || words[0] == "-V") words[0] = "version";
+  if (find_verb(words[0]) == nullptr && names_file(words[0])) words.insert(words.begin(), "info");
   const Verb* const verb = find_verb(words[0]);
   if (verb == nullptr) return unknown_verb(words[0]);
   try {

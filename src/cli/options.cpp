@@ -7,8 +7,11 @@
 #include "base/printable.hpp"
 #include "base/sizes.hpp"
 #include "cli/text.hpp"
+#include "model/dtype_option.hpp"
+#include "tare/codec.hpp"
 #include "tare/convert.hpp"
 #include "tare/digest.hpp"
+#include "tare/quantize.hpp"
 
 namespace tare::cli {
 namespace {
@@ -75,6 +78,24 @@ std::vector<ModelPart> dropped_parts(const Arguments& arguments) {
   std::vector<ModelPart> parts;
   for (const std::string& word : arguments.all("drop")) parts.push_back(*parse_model_part(word));
   return parts;
+}
+
+std::string dtype_spelling(const std::string& value) {
+  const auto type = parse_dtype_option(value);
+  return type ? std::string(name_of(*type)) : value;
+}
+
+Words quant_words() {
+  Words words;
+  for (const Codec& codec : codecs())
+    for (const std::string_view method : codec.methods) {
+      const std::string full = fmt::format("{}{}", codec.name.substr(0, codec.name.find('.') + 1), method);
+      if (find_codec_by_method(method) == &codec) words.emplace_back(method);
+      if (find_codec_by_method(full) == &codec && full != method) words.push_back(full);
+    }
+  for (const Mix& mix : mixes())
+    if (std::find(words.begin(), words.end(), mix.name) == words.end()) words.emplace_back(mix.name);
+  return words;
 }
 
 Words digest_words() {

@@ -74,6 +74,10 @@ inline constexpr Option kAttach{
     .help = "also carry files of the directory IN whose name matches (*.md, onnx/*); may be given several times",
     .repeatable = true};
 
+// Returns for example "f16" for "float16"; the value itself if it names no type.
+std::string dtype_spelling(const std::string& value);
+// The methods of --quant: those of the layouts, by short and full name, and the mixes.
+Words quant_words();
 Words digest_words();
 inline constexpr Option kDigest{.name = "digest",
                                 .value = "ALGORITHM",

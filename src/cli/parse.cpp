@@ -19,17 +19,24 @@ namespace {
 
 std::string dashed(const Option& option) { return fmt::format("--{}", option.name); }
 
-// Returns the value, or the allowed word that differs only in case: F16, Q4_K_M.
+// Returns the value, or the allowed word that differs only in case or is another spelling of it: Q4_K_M, float16.
 std::string known_word(const Option& option, std::string value) {
   if (option.words == nullptr) return value;
+  constexpr std::size_t kShortList = 16;
   const Words allowed = option.words();
   const auto is_allowed = [&](const std::string& word) {
     return std::find(allowed.begin(), allowed.end(), word) != allowed.end();
   };
   if (is_allowed(value)) return value;
   if (std::string lower = lower_case(value); is_allowed(lower)) return lower;
+  if (option.canonical != nullptr)
+    if (std::string other = option.canonical(value); is_allowed(other)) return other;
+  const auto near = nearest(lower_case(value), allowed, 1);
+  const std::string meant = near.empty() ? "" : fmt::format("; did you mean {}?", near.front());
+  if (allowed.size() > kShortList && !near.empty())
+    throw UsageError(fmt::format("{}: unknown {} '{}'{}", dashed(option), option.value, printable(value), meant));
   throw UsageError(
-      fmt::format("{} takes one of {}, not '{}'", dashed(option), fmt::join(allowed, ", "), printable(value)));
+      fmt::format("{} takes one of {}, not '{}'{}", dashed(option), fmt::join(allowed, ", "), printable(value), meant));
 }
 
 }  // namespace

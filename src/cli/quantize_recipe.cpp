@@ -47,14 +47,27 @@ void add_kind(std::string_view option, std::span<const std::string_view> globs, 
                                  fmt::join(globs, ", ")));
 }
 
+// Returns the method in lower case: file names have it in upper case, Q4_K_M. What is not similar to a method is left
+// to the library, whose error lists all of them.
+std::string method_from(const std::string& word) {
+  std::string method = lower_case(word);
+  const Words known = quant_words();
+  if (std::ranges::find(known, method) != known.end() || find_codec_by_method(method) != nullptr) return method;
+  if (method == kKeep || parse_dtype(method)) return method;
+  if (const auto near = nearest(method, known, 1); !near.empty())
+    throw UsageError(fmt::format("--method: unknown METHOD '{}'; did you mean {}? `tare formats --layouts` lists them",
+                                 printable(word), near.front()));
+  return method;
+}
+
 void add_methods(const Arguments& arguments, Quantization& recipe) {
   for (const std::string& word : arguments.all("method")) {
     // A method contains no "=", but a glob may.
     const auto equals = word.rfind('=');
     if (equals != std::string::npos)
-      recipe.rules.emplace_back(word.substr(0, equals), lower_case(word.substr(equals + 1)));
+      recipe.rules.emplace_back(word.substr(0, equals), method_from(word.substr(equals + 1)));
     else if (recipe.method.empty())
-      recipe.method = lower_case(word);  // file names have it in upper case: Q4_K_M
+      recipe.method = method_from(word);
     else
       throw UsageError(
           fmt::format("--method {} and --method {}: only one can be for all tensors; write the other as GLOB=METHOD",

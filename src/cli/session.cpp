@@ -10,6 +10,7 @@
 #include <cstdlib>
 
 #include "cli/advice.hpp"
+#include "cli/missing_file.hpp"
 #include "cli/text.hpp"
 
 namespace tare::cli {
@@ -127,7 +128,10 @@ int exit_code_of(const Error& error) {
 std::string error_line(const Error& error, std::string_view file, const Verb* verb) {
   std::string text = "tare: ";
   if (error.file().empty() && !file.empty()) text += fmt::format("{}: ", file);
-  return printable(text + error.reworded(advised(error.sentence(), error.remedies(), verb)).what());
+  std::string sentence = advised(error.sentence(), error.remedies(), verb);
+  if (error.kind() == ErrorKind::not_found)
+    sentence += missing_file_hint(error.file().empty() ? std::string(file) : error.file());
+  return printable(text + error.reworded(sentence).what());
 }
 
 void to_stderr(std::string_view text) {

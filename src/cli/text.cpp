@@ -123,6 +123,17 @@ std::vector<std::string> wrap(std::string_view text, std::size_t columns) {
   }
 }
 
+namespace {
+
+// The letters and digits of a word: "q4km" and "Q4_K_M" are the same.
+std::string bare(std::string_view word) {
+  std::string letters = lower_case(std::string(word));
+  std::erase_if(letters, [](char c) { return c == '_' || c == '-' || c == '.' || c == ' '; });
+  return letters;
+}
+
+}  // namespace
+
 std::vector<std::string> nearest(std::string_view word, std::span<const std::string> candidates, std::size_t most) {
   constexpr std::size_t kLongest = 1000;  // longer words are not typing mistakes, and the time is quadratic
   const std::size_t limit = std::max<std::size_t>(2, word.size() / 4);
@@ -133,7 +144,7 @@ std::vector<std::string> nearest(std::string_view word, std::span<const std::str
     const bool inside = word.size() >= 3 && candidate.size() >= 3 &&
                         (candidate.find(word) != std::string::npos ||
                          (word.find(candidate) != std::string_view::npos && candidate.size() * 2 > word.size()));
-    const std::size_t edits = distance(word, candidate, limit);
+    const std::size_t edits = bare(word) == bare(candidate) ? 0 : distance(word, candidate, limit);
     // If every letter is replaced, the words are not similar: "ls" is not "xy".
     if (edits <= limit && edits < std::max(word.size(), candidate.size()))
       found.emplace_back(edits, &candidate);

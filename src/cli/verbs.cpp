@@ -15,7 +15,20 @@ std::span<const Verb* const> verbs() {
   return kTable;
 }
 
+namespace {
+
+// Words that people type because other programs call it so.
+struct Alias {
+  std::string_view word, verb;
+};
+constexpr Alias kAliases[] = {{"inspect", "info"}, {"list", "ls"},      {"compare", "diff"},
+                              {"cp", "convert"},   {"check", "verify"}, {"sum", "hash"}};
+
+}  // namespace
+
 const Verb* find_verb(std::string_view name) {
+  if (const auto* alias = std::ranges::find(kAliases, name, &Alias::word); alias != std::end(kAliases))
+    name = alias->verb;
   const auto found = std::find_if(verbs().begin(), verbs().end(), [&](const Verb* verb) { return verb->name == name; });
   return found == verbs().end() ? nullptr : *found;
 }

@@ -62,10 +62,11 @@ def check_readme(root, tare):
     with tempfile.TemporaryDirectory() as place:
         shutil.copy(tare, pathlib.Path(place, "tare"))
         run(sys.executable, root / "tools/readme.py", pathlib.Path(place, "tare"))
-    old, new = ((path / "README.md").read_text().splitlines() for path in (ROOT, root))
-    lines = [line for line in difflib.ndiff(old, new) if line.startswith(("- ", "+ "))]
-    if not lines or any(line.startswith("-") or "Toy Box" not in line for line in lines):
-        sys.exit("README.md:\n" + "\n".join(lines))
+    for page in ("README.md", "docs/formats.md", "docs/layouts.md"):
+        old, new = ((path / page).read_text().splitlines() for path in (ROOT, root))
+        lines = [line for line in difflib.ndiff(old, new) if line.startswith(("- ", "+ "))]
+        if bool(lines) != (page == "docs/formats.md") or any(line.startswith("-") or "Toy Box" not in line for line in lines):
+            sys.exit(f"{page}:\n" + "\n".join(lines))
 
 
 def main():

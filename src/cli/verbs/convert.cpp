@@ -41,19 +41,6 @@ Words dialect_words() {
 }
 
 // Returns every method by its short name if that is unique, and by its full name; and the mixes.
-Words quant_words() {
-  Words words;
-  for (const Codec& codec : codecs())
-    for (const std::string_view method : codec.methods) {
-      const std::string full = fmt::format("{}{}", codec.name.substr(0, codec.name.find('.') + 1), method);
-      if (find_codec_by_method(method) == &codec) words.emplace_back(method);
-      if (find_codec_by_method(full) == &codec && full != method) words.push_back(full);
-    }
-  for (const Mix& mix : mixes())
-    if (std::find(words.begin(), words.end(), mix.name) == words.end()) words.emplace_back(mix.name);
-  return words;
-}
-
 std::vector<std::string_view> written_suffixes() {
   std::vector<std::string_view> all;
   for (const Format& format : formats())
@@ -158,7 +145,8 @@ constexpr Option kOptions[] = {
     {.name = "dtype",
      .value = "TYPE",
      .help = "cast float tensors to TYPE; quantized tensors are decoded",
-     .words = dtype_words},
+     .words = dtype_words,
+     .canonical = dtype_spelling},
     {.name = "overflow",
      .value = "WHAT",
      .help = "with --dtype: what to do with values too large for TYPE; an error by default",

@@ -6,6 +6,7 @@
 #include "cli/model_text.hpp"
 #include "cli/options.hpp"
 #include "cli/table.hpp"
+#include "cli/text.hpp"
 #include "cli/verbs.hpp"
 #include "tare/codec.hpp"
 #include "tare/format.hpp"
@@ -91,51 +92,11 @@ std::string dash_if_empty(std::string text) { return text.empty() ? "-" : text; 
 
 Cell yes(bool value) { return value ? Cell("yes", Style::green) : Cell("-", Style::dim); }
 
-void add_columns(std::vector<Column>& columns, About about) {
-  for (const Flag& flag : kFlags)
-    if (flag.about == about) columns.push_back({std::string(flag.title)});
-}
-
-void add_cells(std::vector<Cell>& row, About about, const Format& format) {
-  for (const Flag& flag : kFlags)
-    if (flag.about == about) row.push_back(yes(flag.has(format)));
-}
-
-void print_names(Session& session) {
+void print_formats(Session& session) {
   Table table({{"FORMAT"}, {"NAME"}, {"SUFFIX"}, {"I/O"}, {"VERSIONS", Align::left, true}});
   for (const Format& format : formats())
     table.add(
         {Cell(format.name, Style::cyan), format.title, joined(format.suffixes), access_text(format), format.versions});
-  table.print(session);
-}
-
-void print_contents(Session& session) {
-  std::vector<Column> columns{{"FORMAT"}, {"METADATA"}};
-  add_columns(columns, About::content);
-  columns.push_back({"TYPES", Align::left, true});
-  columns.push_back({"LAYOUTS", Align::left, true});
-  Table table(columns);
-  for (const Format& format : formats()) {
-    std::vector<Cell> row{Cell(format.name, Style::cyan), metadata_text(format)};
-    add_cells(row, About::content, format);
-    row.emplace_back(types_text(format));
-    row.emplace_back(tensors_text(format));
-    table.add(std::move(row));
-  }
-  table.print(session);
-}
-
-void print_options(Session& session) {
-  std::vector<Column> columns{{"FORMAT"}};
-  add_columns(columns, About::options);
-  columns.push_back({"--dialect"});
-  Table table(columns);
-  for (const Format& format : formats()) {
-    std::vector<Cell> row{Cell(format.name, Style::cyan)};
-    add_cells(row, About::options, format);
-    row.emplace_back(dash_if_empty(joined(format.holds.dialects)));
-    table.add(std::move(row));
-  }
   table.print(session);
 }
 
@@ -145,16 +106,6 @@ void print_layouts(Session& session) {
     table.add({Cell(codec.layout, Style::cyan), dash_if_empty(std::string(codec.name)), yes(decodes(codec)),
                dash_if_empty(joined(codec.methods)), codec.title});
   table.print(session);
-}
-
-void print_table(Session& session) {
-  print_names(session);
-  session.line();
-  print_contents(session);
-  session.line();
-  print_options(session);
-  session.line();
-  print_layouts(session);
 }
 
 // Returns for example "config, vocabulary".
@@ -173,23 +124,42 @@ std::string coded(Names names) {
   return dash_if_empty(fmt::format("{}", fmt::join(words, " ")));
 }
 
-void print_markdown(Session& session) {
+// Prints what one container can hold, one fact per line.
+void print_format(const Format& format, Session& session) {
+  session.line(fmt::format("{}: {}", session.paint(Style::bold, format.name), format.title));
+  Table table({{}, {"", Align::left, true}}, "  ");
+  table.add({"suffix", joined(format.suffixes)});
+  table.add({"access", fmt::format("{}{}", is_readable(format) ? "read" : "", is_writable(format) ? ", write" : "")});
+  table.add({"versions", format.versions});
+  table.add({"types", types_text(format)});
+  table.add({"layouts", tensors_text(format)});
+  table.add({"metadata", metadata_text(format)});
+  table.add({"also holds", keys_text(About::content, format)});
+  table.add({"options", keys_text(About::options, format)});
+  table.print(session);
+}
+
+const char* word_of(bool value) { return value ? "yes" : "no"; }
+
+void print_formats_markdown(Session& session) {
   session.line(
       "| format | name | suffix | versions | reads | writes | types | layouts | metadata | also holds | options |");
   session.line("| --- | --- | --- | --- | --- | --- | --- | --- | --- | --- | --- |");
-  const auto word = [](bool value) { return value ? "yes" : "no"; };
   for (const Format& format : formats())
     session.line(fmt::format("| `{}` | {} | {} | {} | {} | {} | {} | {} | {} | {} | {} |", format.name, format.title,
-                             coded(format.suffixes), format.versions, word(is_readable(format)),
-                             word(is_writable(format)), types_text(format), tensors_text(format), metadata_text(format),
-                             keys_text(About::content, format), keys_text(About::options, format)));
-  session.line();
+                             coded(format.suffixes), format.versions, word_of(is_readable(format)),
+                             word_of(is_writable(format)), types_text(format), tensors_text(format),
+                             metadata_text(format), keys_text(About::content, format),
+                             keys_text(About::options, format)));
+}
+
+void print_layouts_markdown(Session& session) {
   session.line("| layout | type shown | decodes | `--quant` | what |");
   session.line("| --- | --- | --- | --- | --- |");
   for (const Codec& codec : codecs())
     session.line(fmt::format("| `{}` | {} | {} | {} | {} |", codec.layout,
-                             codec.name.empty() ? "its values'" : fmt::format("`{}`", codec.name), word(decodes(codec)),
-                             coded(codec.methods), codec.title));
+                             codec.name.empty() ? "its values'" : fmt::format("`{}`", codec.name),
+                             word_of(decodes(codec)), coded(codec.methods), codec.title));
 }
 
 void write_names(JsonWriter& json, std::string_view key, Names names) {
@@ -230,19 +200,40 @@ void print_json(Session& session) {
   session.line(text);
 }
 
+const Format& format_called(const std::string& name) {
+  if (const Format* const format = find_format(name)) return *format;
+  Words names;
+  for (const Format& format : formats()) names.emplace_back(format.name);
+  const auto near = nearest(name, names, 1);
+  throw UsageError(fmt::format("unknown format '{}'{}", printable(name),
+                               near.empty() ? fmt::format("; there are {}", fmt::join(names, ", "))
+                                            : fmt::format("; did you mean {}?", near.front())));
+}
+
 int run(const Arguments& arguments, Session& session) {
-  if (arguments.has("json") && arguments.has("markdown")) throw UsageError("--json or --markdown, not both");
-  if (arguments.has("json"))
+  const bool layouts = arguments.has("layouts"), markdown = arguments.has("markdown");
+  if (arguments.has("json") && (markdown || layouts))
+    throw UsageError("--json prints everything and excludes other options");
+  if (arguments.size() > 0 && (arguments.has("json") || markdown || layouts))
+    throw UsageError("FORMAT excludes --json, --layouts and --markdown");
+  if (arguments.size() > 0)
+    print_format(format_called(arguments.operand(0)), session);
+  else if (arguments.has("json"))
     print_json(session);
-  else if (arguments.has("markdown"))
-    print_markdown(session);
+  else if (markdown)
+    (layouts ? print_layouts_markdown : print_formats_markdown)(session);
   else
-    print_table(session);
+    (layouts ? print_layouts : print_formats)(session);
   return kDone;
 }
 
-constexpr Option kOptions[] = {kJson, {.name = "markdown", .help = "print Markdown, for documents"}};
+constexpr Operand kOperands[] = {{.name = "FORMAT", .required = false}};
+constexpr Option kOptions[] = {
+    kJson,
+    {.name = "layouts", .help = "list the layouts of tensors instead, with the methods of --quant that produce each"},
+    {.name = "markdown", .help = "print Markdown, for documents"}};
 constexpr Example kExamples[] = {
+    {"tare formats --layouts", "how tensors can be stored, and by which methods"},
     {"tare formats --json | jq -r '.formats[] | select(.writes).name'", "what can be written"}};
 
 }  // namespace
@@ -251,14 +242,12 @@ constexpr Verb kVerb{
     .name = "formats",
     .summary = "the containers and what each can hold",
     .description =
-        "Prints what Tare knows of each container: its name, suffixes and versions, and whether Tare reads (r) and "
-        "writes (w) it; then what it holds besides tensors (metadata under any key, or under a few of its own; the "
-        "model's configuration, a vocabulary, attached files, attributes of tensors), and which types and layouts of "
-        "tensors; then the options of convert that it honours, whether it can grow in place (append) and whether it "
-        "can be written to a "
-        "pipe. The last table "
-        "is that of the layouts, with the methods of --quant that produce each.",
-    .operands = {},
+        "Lists the containers: name, suffixes, versions, and whether Tare reads (r) and writes (w) each. With FORMAT, "
+        "shows what that one can hold: types and layouts of tensors, metadata (under any key, or a few of its own), "
+        "and besides tensors the model's configuration, a vocabulary, attached files and attributes; and which options "
+        "of convert it honours, whether it can grow in place (append) and be written to a pipe. --json prints all of "
+        "it.",
+    .operands = kOperands,
     .options = kOptions,
     .examples = kExamples,
     .run = run};

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <map>
+#include <utility>
 
 #include "base/checked.hpp"
 #include "base/error_runs.hpp"
@@ -372,12 +373,8 @@ void show_pipeline(const Pipeline& pipeline, const std::string& file, const Argu
   for (const Error& error : failed) session.complain(error, file);
 }
 
-int run(const Arguments& arguments, Session& session) {
-  const std::string& file = arguments.operand(0);
-  if (const auto pipeline = find_pipeline(file)) {
-    show_pipeline(*pipeline, file, arguments, session);
-    return kDone;
-  }
+void show(const std::string& file, const Arguments& arguments, Session& session) {
+  if (const auto pipeline = find_pipeline(file)) return show_pipeline(*pipeline, file, arguments, session);
   const Model model = open(file, listing_options(arguments));
   if (arguments.has("json"))
     print_json(model, file, session);
@@ -389,10 +386,23 @@ int run(const Arguments& arguments, Session& session) {
   for (const BrokenTensor& broken : model.broken) errors.push_back(broken.error);
   errors = runs_summed_up(errors);
   for (std::size_t i = 0; i < std::min(kBroken, errors.size()); ++i) session.complain(errors[i], file);
+}
+
+int run(const Arguments& arguments, Session& session) {
+  if (arguments.size() == 1) return show(arguments.operand(0), arguments, session), kDone;
+  bool first = true;
+  for (const std::string& file : arguments.operands()) {
+    if (!std::exchange(first, false) && !arguments.has("json")) session.line();
+    try {
+      show(file, arguments, session);
+    } catch (const Error& error) {
+      session.complain(error, file);
+    }
+  }
   return kDone;
 }
 
-constexpr Operand kOperands[] = {kFile};
+constexpr Operand kOperands[] = {kFiles};
 constexpr Option kOptions[] = {kJson, kNoMmap, kMaxExpansion};
 constexpr Example kExamples[] = {{"tare info model.zt", "what is this?"}};
 
@@ -403,8 +413,9 @@ constexpr Verb kVerb{
     .summary = "one screen about a file",
     .description =
         "Shows what FILE is: format and version, tensors and parameters, sizes by type, the largest tensors, "
-        "the model's configuration, its tokenizer, metadata and attachments. Only the file's metadata is read. Of a "
-        "pipeline of several models, a directory as diffusers has them, it shows the parts.",
+        "the model's configuration, its tokenizer, metadata and attachments. Only the file's metadata is read. For a "
+        "diffusers pipeline, shows its parts. `tare FILE` does the same. With several files, --json prints one object "
+        "per line.",
     .operands = kOperands,
     .options = kOptions,
     .examples = kExamples,

@@ -1,0 +1,49 @@
+#include "cli/missing_file.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <vector>
+
+#include "cli/text.hpp"
+
+namespace tare::cli {
+namespace {
+
+namespace fs = std::filesystem;
+
+bool is_url(std::string_view path) {
+  const std::size_t colon = path.find("://");
+  return colon != path.npos && colon > 1 &&
+         std::ranges::all_of(path.substr(0, colon), [](char c) { return c >= 'a' && c <= 'z'; });
+}
+
+// The name in the same directory that is most similar.
+std::string similar_name(const fs::path& path) {
+  constexpr std::size_t kMostEntries = 2000;  // a hint is not worth listing more
+  const fs::path directory = path.parent_path();
+  std::vector<std::string> names;
+  std::error_code failed;
+  for (fs::directory_iterator i(directory.empty() ? "." : directory, failed), end; !failed && i != end;
+       i.increment(failed)) {
+    if (names.size() == kMostEntries) return {};
+    names.push_back(i->path().filename().string());
+  }
+  std::ranges::sort(names);  // so that the hint does not depend on the order of the directory
+  const auto near = nearest(path.filename().string(), names, 1);
+  return near.empty() ? std::string() : (directory / near.front()).string();
+}
+
+}  // namespace
+
+std::string missing_file_hint(const std::string& path) {
+  if (path == "-") return "; Tare reads models in any order and so needs a file, not standard input";
+  if (is_url(path)) return "; Tare does not download, so fetch the file first";
+  std::error_code ignored;
+  if (fs::exists(path, ignored)) return {};
+  const std::string similar = similar_name(path);
+  return similar.empty() ? std::string() : fmt::format("; did you mean {}?", printable(similar));
+}
+
+}  // namespace tare::cli
