@@ -9,7 +9,7 @@ TARE is the built command. What stands between a marker and `<!-- end -->` is re
     <!-- markdown: tare ARGUMENTS -->   by the output
     <!-- shell: LINE; LINE -->          by a block of `$ LINE` and its output, for each line
 
-Lines are run by bash, in an empty directory that `tare demo .` has filled, and must succeed.
+Lines are run by bash, for each page in an empty directory that `tare demo .` has filled, and must succeed.
 """
 
 import difflib
@@ -55,18 +55,18 @@ def main(arguments):
     if ROOT / "README.md" not in pages:
         sys.exit("README.md: no generated part found")
     stale = []
-    with tempfile.TemporaryDirectory() as directory:
-        output_of(tare, "tare demo .", directory)
-        for page, old in pages.items():
+    for page, old in pages.items():
+        with tempfile.TemporaryDirectory() as directory:
+            output_of(tare, "tare demo .", directory)
             new = filled(old, tare, directory)
-            if old == new:
-                continue
-            if not check:
-                page.write_text(new, encoding="utf-8")
-                continue
-            name = str(page.relative_to(ROOT))
-            sys.stdout.writelines(difflib.unified_diff(old.splitlines(True), new.splitlines(True), name, "generated"))
-            stale.append(name)
+        if old == new:
+            continue
+        if not check:
+            page.write_text(new, encoding="utf-8")
+            continue
+        name = str(page.relative_to(ROOT))
+        sys.stdout.writelines(difflib.unified_diff(old.splitlines(True), new.splitlines(True), name, "generated"))
+        stale.append(name)
     if stale:
         sys.exit(f"{', '.join(stale)}: stale, run `make readme`")
 
