@@ -65,6 +65,7 @@ struct TensorDifference {
   bool values_differ = false, compared = false;
   std::uint64_t different = 0, count = 0;  // elements
   double max_abs = 0, rms = 0, cosine = 1;
+  double relative_rms = 0;  // `rms` divided by the root mean square of A; infinite if A is all zeros and B is not
   std::optional<std::uint64_t> first_difference;  // element index
 };
 

@@ -99,7 +99,10 @@ Ref difference_dict(const TensorDifference& found) {
   row.set("layout", pair(found.layout_a, found.layout_b));
   row.set("values_differ", boolean(found.values_differ)).set("compared", boolean(found.compared));
   row.set("different", number(found.different)).set("count", number(found.count));
-  row.set("max_abs", real(found.max_abs)).set("rms", real(found.rms)).set("cosine", real(found.cosine));
+  row.set("max_abs", real(found.max_abs))
+      .set("rms", real(found.rms))
+      .set("relative_rms", real(found.relative_rms))
+      .set("cosine", real(found.cosine));
   row.set("first_difference", found.first_difference ? number(*found.first_difference) : none());
   return row.done();
 }

@@ -84,6 +84,12 @@ double Comparison::rms(std::uint64_t values) const {
   return std::ldexp(std::sqrt(apart.value / static_cast<double>(values)), apart.exponent / 2);
 }
 
+double Comparison::relative_rms() const {
+  if (std::isinf(max_abs) || apart.value == 0) return max_abs;
+  if (aa.value == 0) return std::numeric_limits<double>::infinity();
+  return std::ldexp(std::sqrt(apart.value / aa.value), (apart.exponent - aa.exponent) / 2);
+}
+
 double Comparison::cosine() const {
   if (aa.value == 0 && bb.value == 0) return 1;
   if (aa.value == 0 || bb.value == 0) return 0;

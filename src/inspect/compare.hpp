@@ -29,6 +29,8 @@ struct Comparison {
   // Adds the result of the elements that follow.
   void merge(const Comparison& other);
   double rms(std::uint64_t values) const;
+  // The same, relative to the first run; infinite if that is all zeros and there is a difference.
+  double relative_rms() const;
   // 1 if both are zero; 0 if one is.
   double cosine() const;
 };

@@ -172,6 +172,7 @@ void settle(const ElementPair& pair) {
   found.first_difference = all.first;
   found.max_abs = all.max_abs;
   found.rms = all.rms(values);
+  found.relative_rms = all.relative_rms();
   found.cosine = all.cosine();
 }
 

@@ -45,6 +45,7 @@ TEST(InspectDiff, ValuesByHand) {
   EXPECT_EQ(d.first_difference, 1u);
   EXPECT_DOUBLE_EQ(d.max_abs, 2);
   EXPECT_DOUBLE_EQ(d.rms, std::sqrt(4.25 / 4));
+  EXPECT_DOUBLE_EQ(d.relative_rms, std::sqrt(4.25 / 30));
   EXPECT_DOUBLE_EQ(d.cosine, (1 + 5 + 9 + 8) / (std::sqrt(30.0) * std::sqrt(1 + 6.25 + 9 + 4)));
   EXPECT_TRUE(d.shape_a.empty() && d.type_a.empty() && d.layout_a.empty() && !d.only_in);
 }
@@ -163,11 +164,13 @@ TEST(InspectDiff, HugeAndTinyValues) {
                                            vector_of<double>("t", DType::f64, {unit, -unit})));
     EXPECT_DOUBLE_EQ(d.max_abs, 2 * unit);
     EXPECT_DOUBLE_EQ(d.rms / unit, std::sqrt(2.0));
+    EXPECT_DOUBLE_EQ(d.relative_rms, std::sqrt(2.0));
     EXPECT_NEAR(d.cosine, 0, 1e-15);
   }
   const auto zero = only_difference(diff_of(vector_of<double>("t", DType::f64, {0, 0}),  //
                                             vector_of<double>("t", DType::f64, {0, 1})));
   EXPECT_EQ(zero.cosine, 0);
+  EXPECT_TRUE(std::isinf(zero.relative_rms));
 }
 
 TEST(InspectDiff, ComplexNumbersDifferOnce) {

@@ -23,53 +23,89 @@
 namespace tare::cli::diff_verb {
 namespace {
 
-// Returns for example "shape 2x3 -> 3x2"; empty if both are empty.
+// Returns for example "shape 2x3 -> 3x2".
 std::string change(std::string_view what, const std::string& a, const std::string& b) {
-  return a.empty() && b.empty() ? std::string() : fmt::format("{} {} -> {}", what, a, b);
+  return fmt::format("{} {} -> {}", what, a, b);
 }
 
+// Says what differs besides the values. A layout that is also the name of the type is not repeated.
 std::string what_differs(const TensorDifference& tensor) {
   if (tensor.only_in) return fmt::format("only in {}", *tensor.only_in == Side::a ? "A" : "B");
   std::vector<std::string> parts;
-  for (std::string part :
-       {change("shape", tensor.shape_a, tensor.shape_b), change("type", tensor.type_a, tensor.type_b),
-        change("layout", tensor.layout_a, tensor.layout_b)})
-    if (!part.empty()) parts.push_back(std::move(part));
-  if (tensor.values_differ)
-    parts.push_back(tensor.count > 0
-                        ? fmt::format("{} of {} values", count_text(tensor.different), count_text(tensor.count))
-                        : "bytes");
+  if (!tensor.shape_a.empty()) parts.push_back(change("shape", tensor.shape_a, tensor.shape_b));
+  if (!tensor.type_a.empty()) parts.push_back(fmt::format("{} -> {}", tensor.type_a, tensor.type_b));
+  if (!tensor.layout_a.empty() && tensor.type_a.empty())
+    parts.push_back(change("layout", tensor.layout_a, tensor.layout_b));
+  if (tensor.values_differ && !tensor.compared) parts.emplace_back("bytes");
   return fmt::format("{}", fmt::join(parts, ", "));
 }
 
-void print_text(const Difference& difference, Session& session) {
-  Table table({{"TENSOR", Align::left, true},
-               {"WHAT DIFFERS", Align::left, true},
-               {"MAX ABS", Align::right},
-               {"RMS", Align::right},
-               {"COSINE", Align::right}});
+std::string changed_text(const TensorDifference& tensor) {
+  if (tensor.count == 0) return {};
+  if (tensor.different < 1000) return fmt::format("{} of {}", tensor.different, count_text(tensor.count));
+  return fmt::format("{:.1f}%", 100 * static_cast<double>(tensor.different) / static_cast<double>(tensor.count));
+}
+
+// Tensors that cannot be compared come first, then those with the largest relative error.
+std::vector<const TensorDifference*> worst_first(const Difference& difference) {
+  std::vector<const TensorDifference*> tensors;
+  for (const TensorDifference& tensor : difference.tensors) tensors.push_back(&tensor);
+  std::stable_sort(tensors.begin(), tensors.end(), [](const TensorDifference* x, const TensorDifference* y) {
+    if (x->compared != y->compared) return !x->compared;
+    return x->relative_rms > y->relative_rms;
+  });
+  return tensors;
+}
+
+// Answers the question most people have: is it the same model?
+std::string verdict(const Difference& difference) {
+  std::uint64_t all = difference.compared, in_a = 0, in_b = 0, shapes = 0, values = 0, stored = 0;
+  const TensorDifference* worst = nullptr;
   for (const TensorDifference& tensor : difference.tensors) {
-    const bool numbers = tensor.compared && tensor.values_differ;
-    table.add({printable(escape_name(tensor.name)), Cell(what_differs(tensor), Style::yellow),
-               numbers ? number_text(tensor.max_abs) : "", numbers ? number_text(tensor.rms) : "",
-               numbers ? fmt::format("{:.6f}", tensor.cosine) : ""});
+    in_a += tensor.only_in == Side::a;
+    in_b += tensor.only_in == Side::b;
+    shapes += !tensor.shape_a.empty();
+    values += tensor.values_differ;
+    stored += !tensor.only_in && tensor.shape_a.empty() && !tensor.values_differ;
+    if (tensor.compared && tensor.values_differ && (worst == nullptr || tensor.relative_rms > worst->relative_rms))
+      worst = &tensor;
+  }
+  all += in_a + in_b;
+  if (difference.same()) return fmt::format("the same: {} compared", counted(all, "tensor"));
+  std::vector<std::string> parts;
+  if (in_a > 0) parts.push_back(fmt::format("{} only in A", count_text(in_a)));
+  if (in_b > 0) parts.push_back(fmt::format("{} only in B", count_text(in_b)));
+  if (shapes > 0) parts.push_back(fmt::format("{} of another shape", count_text(shapes)));
+  if (values > 0)
+    parts.push_back(fmt::format(
+        "{} with other values{}", count_text(values),
+        worst == nullptr ? "" : fmt::format(" (relative error up to {})", number_text(worst->relative_rms))));
+  if (stored > 0) parts.push_back(fmt::format("{} with the same values, stored in another way", count_text(stored)));
+  std::string text = fmt::format("{}: {}", counted(all, "tensor"),
+                                 parts.empty() ? "all the same" : fmt::format("{}", fmt::join(parts, ", ")));
+  if (!difference.metadata.empty())
+    text += difference.metadata.size() == 1
+                ? "; one entry of metadata differs"
+                : fmt::format("; {} entries of metadata differ", count_text(difference.metadata.size()));
+  return text;
+}
+
+void print_text(const Difference& difference, Session& session) {
+  Table table({{"TENSOR"},
+               {"REL RMS", Align::right},
+               {"COSINE", Align::right},
+               {"WHAT DIFFERS", Align::left, true},
+               {"VALUES", Align::right},
+               {"MAX ABS", Align::right}});
+  for (const TensorDifference* tensor : worst_first(difference)) {
+    const bool numbers = tensor->compared && tensor->values_differ;
+    table.add({printable(escape_name(tensor->name)), numbers ? number_text(tensor->relative_rms) : "",
+               numbers ? fmt::format("{:.6f}", tensor->cosine) : "", Cell(what_differs(*tensor), Style::yellow),
+               numbers ? changed_text(*tensor) : "", numbers ? number_text(tensor->max_abs) : ""});
   }
   table.print(session);
   for (const MetadataDifference& entry : difference.metadata) session.line("metadata: " + printable(to_text(entry)));
-  if (session.quiet()) return;
-  std::uint64_t all = difference.compared;
-  for (const TensorDifference& tensor : difference.tensors) all += tensor.only_in.has_value();
-  if (difference.same())
-    session.line(fmt::format("the same: {} compared", counted(all, "tensor")));
-  else
-    session.line(fmt::format(
-        "{} of {} {}{}", count_text(difference.tensors.size()), counted(all, "tensor"),
-        difference.tensors.size() == 1 ? "differs" : "differ",
-        difference.metadata.empty()
-            ? ""
-            : fmt::format(", and {} of metadata", difference.metadata.size() == 1
-                                                      ? "one entry"
-                                                      : fmt::format("{} entries", difference.metadata.size()))));
+  if (!session.quiet()) session.line(verdict(difference));
 }
 
 void print_json(const Difference& difference, Session& session) {
@@ -89,7 +125,8 @@ void print_json(const Difference& difference, Session& session) {
     json.key("values_differ").boolean(tensor.values_differ);
     if (tensor.compared) {
       json.key("different").number(tensor.different).key("count").number(tensor.count);
-      json.key("max_abs").real(tensor.max_abs).key("rms").real(tensor.rms).key("cosine").real(tensor.cosine);
+      json.key("max_abs").real(tensor.max_abs).key("rms").real(tensor.rms);
+      json.key("relative_rms").real(tensor.relative_rms).key("cosine").real(tensor.cosine);
       if (tensor.first_difference) json.key("first_difference").number(*tensor.first_difference);
     }
     json.close('}');
@@ -211,8 +248,9 @@ constexpr Verb kVerb{
     .summary = "compare two files",
     .description =
         "Compares the tensors (names, shapes, types, layouts, values) and the metadata of two files, which may "
-        "be of different formats. For values it prints the largest absolute difference, the root mean square "
-        "of the difference and the cosine of the two. Quantized and sparse tensors are compared decoded. Two "
+        "be of different formats. Tensors with the largest error come first: the root mean square of the difference "
+        "relative to A, the cosine of the two, how many values differ and the largest absolute difference. Quantized "
+        "and sparse tensors are compared decoded. Two "
         "files that have no name in common, such as a file for a runtime and the directory it was made from, are "
         "compared under the names and row order of Hugging Face, which --match, --skip and TENSOR mean then. With a "
         "TENSOR, the differences of its elements are shown as a distribution. Exit code 1 when they differ.",
