@@ -66,7 +66,7 @@ inline constexpr Option kMerge{
 inline constexpr Option kNames{
     .name = "names",
     .value = "WHAT",
-    .help = "which tensor names to write if not those that programs expect in OUT; \"keep\" keeps those of IN",
+    .help = "\"keep\" keeps the tensor names of IN; by default, OUT gets those that programs expect",
     .words = names_words};
 inline constexpr Option kAttach{
     .name = "attach",

@@ -111,7 +111,7 @@ def check_overview(shown, tensors):
     browser.wait("document.querySelectorAll('.grid a').length > 0")
     browser.wait("document.querySelector('svg[aria-label^=Bytes] rect')")
     text = browser.script("document.querySelector('main').innerText")
-    for word in ("Parameters", "Bits per weight", "Types", "What takes how many bytes", "Layers", "What lies where", tensors):
+    for word in ("Parameters", "Bits per weight", "Types", "Size by tensor", "Layers", "File layout", tensors):
         assert word in text, (word, text[:500])
     # By the keyboard: along the tiles, into a group and out again.
     browser.script("document.querySelector('svg.map').focus()")

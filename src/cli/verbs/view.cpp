@@ -57,7 +57,7 @@ int run(const Arguments& arguments, Session& session) {
         "others on the network can reach it, and listen in: the link and the model travel as they are; --host NAME "
         "lets "
         "them address it by a name");
-  session.remark("shown at this link until Ctrl-C");
+  session.remark("press Ctrl-C to stop");
   if (session.screen().terminal && has_browser() && !arguments.has("no-browser")) {
     try {
       const LinkPage page_for_browser(server.urls().front());
@@ -107,7 +107,7 @@ constexpr Verb kVerb{.name = "view",
                          "what `verify` finds. With OTHER, also what differs between the two. The server decodes and "
                          "reduces; nothing is "
                          "loaded as a whole, and nothing leaves the machine. Ctrl-C ends it.\n\n"
-                         "The link has a secret in it: who has it can look at the model as long as the server runs. "
+                         "The link has a secret in it: anyone with the link can see the model while the server runs. "
                          "Others on the network "
                          "cannot reach the server unless --listen says so.",
                      .operands = kOperands,

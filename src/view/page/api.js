@@ -193,7 +193,7 @@ async function request(name, values, method, signal) {
     response = await fetch(`api/${targetOf(name, values)}`, {method, signal, headers: {Accept: 'application/json'}});
   } catch (error) {
     if (error.name === 'AbortError') throw abandoned();
-    const facts = {kind: 'io', rule: 'view.gone', sentence: 'The server does not answer: it has ended, or never was there.', file: ''};
+    const facts = {kind: 'io', rule: 'view.gone', sentence: 'Lost connection. Run `tare view` again and open the new link.', file: ''};
     showTrouble(facts);
     throw new Trouble(facts);
   }

@@ -24,9 +24,9 @@ function findingOf(finding, side) {
 export function checkView(state, place) {
   const side = place.of === 'b' ? 'b' : undefined, area = h('div', {}), meter = meterBar(true);
   function draw(answer) {
-    const verdict = answer.ok ? (answer.strict ? 'Everything that can be checked is right.' : 'It is right, with warnings.') : 'It breaks rules.';
+    const verdict = answer.ok ? (answer.strict ? 'No problems found' : `Valid, ${many(answer.found, 'finding')}`) : `Invalid: ${many(answer.found, 'finding')}`;
     say(verdict);
-    put(area, h('p', {class: `verdict ${answer.ok ? 'good' : 'bad'}`}, verdict),
+    put(area, h('p', {class: `verdict ${answer.ok ? (answer.strict ? 'good' : 'warned') : 'bad'}`}, verdict),
       facts([['Format', answer.format || 'unknown', answer.version], ['Tensors', count(answer.tensors)], ['Checked', bytes(answer.bytes)], ['Findings', count(answer.found)]]), h('div', {style: {marginTop: '10px'}}, answer.findings.map((finding) => findingOf(finding, side))),
       answer.found > answer.findings.length && h('p', {class: 'quiet'}, `The first ${answer.findings.length} of ${count(answer.found)}.`));
   }

@@ -33,8 +33,8 @@ function summarySheet(state, answer) {
   const {summary} = answer, [a, b] = state.models, alone = summary.only_in_a + summary.only_in_b, other = summary.shapes + summary.problems;
   return h('section', {class: 'sheet'}, h('div', {class: 'head'}, h('h1', {}, `${a.name} and ${b.name}`)),
     facts([['A', bytes(a.bytes), `${a.format}, ${bitsText(a.bits)} bits`], ['B', bytes(b.bytes), `${b.format}, ${bitsText(b.bits)} bits`],
-      ['Compared', many(summary.compared, 'tensor'), answer.renamed ? 'names brought to one convention' : undefined], ['Equal', many(summary.equal, 'tensor')], ['Relative error', real(summary.relative_rms), 'of all values together'],
-      summary.worst && ['Worst', real(summary.worst.relative_rms), summary.worst.name], ['Only in one', count(alone), alone > 0 && `${count(summary.only_in_a)} in A, ${count(summary.only_in_b)} in B`],
+      ['Compared', many(summary.compared, 'tensor'), answer.renamed ? 'names matched across formats' : undefined], ['Equal', many(summary.equal, 'tensor')], ['Relative error', real(summary.relative_rms), 'of all values together'],
+      summary.worst && ['Worst', real(summary.worst.relative_rms), summary.worst.name], ['Unmatched', count(alone), alone > 0 && `${count(summary.only_in_a)} in A, ${count(summary.only_in_b)} in B`],
       other > 0 && ['Not comparable', count(other), 'see below']]));
 }
 

@@ -48,7 +48,7 @@ function attachmentsSheet(side) {
       } catch (error) { put(shown, sorry(error)); }
     }}, h('span', {class: 'mono'}, file.name), h('span', {class: 'quiet'}, ` ${bytes(file.bytes)}`))));
   }, (error) => put(list, sorry(error)));
-  return sheet('Files it carries', [], list, shown);
+  return sheet('Attached files', [], list, shown);
 }
 
 export function factsView(state, place) {

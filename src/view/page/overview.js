@@ -15,7 +15,7 @@ function modelFacts(model) {
     ['Parameters', rough(model.elements), model.elements >= 1e6 && count(model.elements)],
     ['Size', bytes(model.file_bytes || model.bytes), model.file_count > 1 ? many(model.file_count, 'file') : `${bytes(model.bytes)} of tensors`],
     ['Bits per weight', bitsText(model.bits)],
-    model.layers > 0 && ['Layers', count(model.layers), config.num_attention_heads && `${config.num_attention_heads} heads${config.num_key_value_heads ? `, ${config.num_key_value_heads} for keys` : ''}`],
+    model.layers > 0 && ['Layers', count(model.layers), config.num_attention_heads && `${config.num_attention_heads} heads${config.num_key_value_heads ? `, ${config.num_key_value_heads} KV heads` : ''}`],
     config.max_position_embeddings && ['Context', count(config.max_position_embeddings), config.rope_theta && `rope theta ${config.rope_theta}`],
     words && ['Tokenizer', `${count(words.tokens)} tokens`, [words.kind, words.merges && many(words.merges, 'merge')].filter(Boolean).join(', ')],
     ['Tensors', count(model.tensors), model.broken_count ? `${model.broken_count} broken` : undefined],
@@ -102,7 +102,7 @@ function treemapSheet(side, link) {
       draw(answer);
     } catch (error) { if (here === turn) put(area, sorry(error)); }
   }
-  const whole = sheet('What takes how many bytes', [side !== 'b' && choice('Colour', [['type', 'by type'], ['bits', 'by bits per weight']], kept.colour, (value) => { kept.colour = value; dispatchEvent(new Event('recolour')); })], path, area, reading,
+  const whole = sheet('Size by tensor', [side !== 'b' && choice('Colour', [['type', 'by type'], ['bits', 'by bits per weight']], kept.colour, (value) => { kept.colour = value; dispatchEvent(new Event('recolour')); })], path, area, reading,
     h('p', {class: 'small quiet'}, 'Click a group to look into it, a tensor to see its values.'));
   onRecolour(area, () => load());
   queueMicrotask(() => load());
@@ -184,7 +184,7 @@ function mapSheet(model, side, start) {
   function move(by) { const width = to - from; from = Math.round(Math.max(0, Math.min(size - width, from + by))); to = from + width; load(); }
   const button = (text, label, act) => h('button', {class: 'plain', type: 'button', 'aria-label': label, onclick: act}, text);
   load();
-  return sheet('What lies where', [
+  return sheet('File layout', [
     model.file_count > 1 && picker('File', model.files.map((f, i) => [String(i), f.name]), String(file), (value) => { file = Number(value); from = 0; to = null; load(); }),
     [button('+', 'Zoom in', () => zoom(0.5)), button('−', 'Zoom out', () => zoom(2)), button('all', 'The whole file', () => { from = 0; to = null; load(); })],
   ], area, reading, words, legend([...model.types.slice(0, 8).map((type) => chip(type.type)), h('span', {class: 'chip'}, h('i', {style: {background: 'var(--line)'}}), 'gap'), h('span', {class: 'chip'}, h('i', {style: {background: 'var(--faint)'}}), 'header')]));

@@ -30,9 +30,9 @@ function distributionSheet(sides, begin, heat, signal) {
   function draw(answer) {
     shown = answer;
     put(words, facts([
-      ['Least', element(answer.min)], ['Largest', element(answer.max)], ['Mean', real(answer.mean)], ['Standard deviation', real(answer.std)],
+      ['Min', element(answer.min)], ['Max', element(answer.max)], ['Mean', real(answer.mean)], ['Standard deviation', real(answer.std)],
       ['Zeros', percent(answer.counted ? answer.zeros / answer.counted : 0)], (answer.nan > 0 || answer.infinite > 0) && ['Not finite', count(answer.nan + answer.infinite), `${count(answer.nan)} NaN, ${count(answer.infinite)} infinite`],
-      ['Looked at', answer.exact ? 'every value' : `${rough(answer.counted)} of ${rough(answer.elements)}`],
+      ['Sampled', answer.exact ? 'every value' : `${rough(answer.counted)} of ${rough(answer.elements)}`],
     ]), !answer.exact && !isReport && h('p', {}, h('button', {class: 'plain', type: 'button', onclick: async (event) => {
       const here = turn, alive = () => here === turn && words.isConnected;
       event.target.disabled = true;
