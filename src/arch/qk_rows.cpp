@@ -23,6 +23,22 @@ std::optional<std::uint64_t> rotated_heads(Role role, const Config& config) {
   return static_cast<std::uint64_t>(*heads);
 }
 
+HeadRows::HeadRows(const Family& family, const Config& config) {
+  const std::int64_t heads = config.num_attention_heads.value_or(0), hidden = config.hidden_size.value_or(0);
+  if (config.head_dim.value_or(0) > 0)
+    size_ = static_cast<std::uint64_t>(*config.head_dim);
+  else if (!config.head_dim && !family.own_head_size && heads > 0 && hidden > 0 && hidden % heads == 0)
+    size_ = static_cast<std::uint64_t>(hidden / heads);
+}
+
+void HeadRows::check(std::uint64_t rows, std::uint64_t heads) {
+  if (heads == 0 || rows % heads != 0 || (size_ && rows / heads != *size_))
+    throw Error(ErrorKind::usage, "arch.qk.heads",
+                size_ ? fmt::format("expected {} heads of {} rows each, found {} rows", heads, *size_, rows)
+                      : fmt::format("expected {} heads of equal size, found {} rows", heads, rows));
+  size_ = rows / heads;
+}
+
 Blob reorder_qk(const Blob& blob, std::uint64_t rows, std::uint64_t heads, QkOrder to) {
   if (heads == 0 || rows % heads != 0 || rows / heads % 2 != 0)
     throw Error(ErrorKind::usage, "arch.qk.heads",

@@ -24,6 +24,18 @@ QkOrder qk_order(const Family& family, Dialect dialect);
 // config does not state it.
 std::optional<std::uint64_t> rotated_heads(Role role, const Config& config);
 
+// Checks the number of heads against the rows: the heads of all q and k of a model have the same size. A wrong number
+// would still divide the rows, but move them to wrong places.
+class HeadRows {
+ public:
+  HeadRows(const Family& family, const Config& config);
+  // Throws usage `arch.qk.heads` if the heads of this tensor have another size than config or earlier tensors state.
+  void check(std::uint64_t rows, std::uint64_t heads);
+
+ private:
+  std::optional<std::uint64_t> size_;  // the rows of one head
+};
+
 // Changes the order of `rows` rows of equal size to `to`; they must be in the other order. Read lazily, in bounded
 // memory. Throws usage `arch.qk.heads` unless the rows are `heads` heads of an even number of rows each,
 // `arch.qk.bytes` unless the blob is `rows` rows of the same size.

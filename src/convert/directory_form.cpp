@@ -25,7 +25,7 @@ std::optional<std::vector<Tensor>> under_usual_names(const Model& model) {
   try {
     release_conventions(copy, lines);
   } catch (const Error& error) {
-    if (error.kind() != ErrorKind::unsupported) throw;
+    if (error.kind() != ErrorKind::unsupported && error.kind() != ErrorKind::lossy) throw;
     return std::nullopt;
   }
   return std::move(copy.tensors);

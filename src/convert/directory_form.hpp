@@ -29,8 +29,10 @@ enum class Completeness : std::uint8_t { open, required };
 Adapted adapt_as(Model model, const Format& target, const AdaptOptions& options, Completeness completeness);
 
 // Throws `convert.config` unless a model in its directory's form has every tensor that its config.json implies, in that
-// shape. Does not check models of unknown families, adapters, and models without config.json; if no tensor has a name
-// of the family, adds a remark to `lines`.
-void require_configured(const Model& model, std::vector<Change>& lines);
+// shape. Adds a warning to `lines` if the model has tensors beyond those, which programs ignore. `used_by`: a target
+// whose programs do not read config.json, and would not ignore them; `convert.surplus` is thrown instead. Does not check
+// models of unknown families, adapters, and models without config.json; if no tensor has a name of the family, adds a
+// remark to `lines`.
+void require_configured(const Model& model, std::vector<Change>& lines, const Format* used_by = nullptr);
 
 }  // namespace tare

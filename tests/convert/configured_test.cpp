@@ -127,6 +127,134 @@ TEST(Configured, NoContainerTakesAModelThatLacksATensor) {
   }
 }
 
+// The same for a model that follows another container's conventions and has no config.json.
+TEST(Configured, NoContainerTakesAModelInAnotherFormThatLacksATensor) {
+  Model plain = llama_with(R"(,"max_position_embeddings":16)");
+  plain.config.vocab_size = 3;
+  Model whole = adapt(plain, gguf()).model;
+  whole.attachments.clear();
+  for (Tensor& tensor : whole.tensors) tensor.attributes = {};
+  whole = open(memory_source(write_bytes(gguf(), whole), "m.gguf"));
+  AdaptOptions bare;
+  bare.drop = {ModelPart::metadata};
+  for (const char* const to : {"mcf", "hf", "alt"}) {
+    const Format& target = *find_format(to);
+    const AdaptOptions& options = std::string_view(to) == "alt" ? bare : AdaptOptions();
+    EXPECT_EQ(rule_of([&] { static_cast<void>(adapt(whole, target, options)); }), "") << to;
+    for (std::size_t i = 0; i < whole.tensors.size(); ++i) {
+      if (whole.tensors[i].name == "output.weight") continue;  // the token table takes its place
+      Model less = whole;
+      less.tensors.erase(less.tensors.begin() + static_cast<std::ptrdiff_t>(i));
+      EXPECT_EQ(rule_of([&] { static_cast<void>(adapt(less, target, options)); }), "convert.config")
+          << to << " without " << whole.tensors[i].name;
+    }
+  }
+  // Through a container that keeps names.
+  const Format& zt = *find_format("zt");
+  Model less = whole;
+  std::erase_if(less.tensors, [](const Tensor& tensor) { return tensor.name == "blk.0.ffn_up.weight"; });
+  const Model stored = open(memory_source(write_bytes(zt, adapt(less, zt).model), "m.zt"));
+  EXPECT_EQ(rule_of([&] { static_cast<void>(adapt(stored, gguf())); }), "convert.config");
+}
+
+// And for one without config.json, whose fields state the sizes.
+TEST(Configured, FieldsAloneStateWhatAModelHas) {
+  Model whole = llama_with("");
+  whole.attachments.clear();
+  for (const char* const to : {"gguf", "mcf", "hf"}) {
+    const Format& target = *find_format(to);
+    EXPECT_EQ(rule_of([&] { static_cast<void>(adapt(whole, target)); }), "") << to;
+    for (std::size_t i = 0; i < whole.tensors.size(); ++i) {
+      Model less = whole;
+      less.tensors.erase(less.tensors.begin() + static_cast<std::ptrdiff_t>(i));
+      // Without a head, the token table is the head.
+      EXPECT_EQ(rule_of([&] { static_cast<void>(adapt(less, target)); }),
+                whole.tensors[i].name == "lm_head.weight" ? "" : "convert.config")
+          << to << " without " << whole.tensors[i].name;
+    }
+  }
+  Model biases = whole;
+  biases.tensors.push_back(counted("model.layers.0.self_attn.q_proj.bias", {8}, 1));
+  EXPECT_EQ(rule_of([&] { static_cast<void>(adapt(biases, gguf())); }), "") << "no field states that there are none";
+}
+
+// ---- tensors that config.json does not ask for
+
+// The sentence of the warning; empty if there is none.
+std::string surplus_in(const Model& model, const char* to = "hf") {
+  for (const Change& change : adapt(model, *find_format(to)).changes)
+    if (change.impact == Impact::results && change.part == "config.json" && !change.remedies.empty())
+      return change.detail;
+  return {};
+}
+Model with_tensor(Model model, const std::string& name, const Shape& shape) {
+  model.tensors.push_back(counted(name, shape, 1));
+  return model;
+}
+
+TEST(Configured, TensorsThatNobodyReadsAreAWarning) {
+  const std::string more = R"(,"max_position_embeddings":16)";
+  for (const char* const to : {"hf", "mcf"}) {
+    EXPECT_EQ(surplus_in(llama_with(more), to), "");
+    for (const auto& [name, shape] : {std::pair<std::string, Shape>("model.layers.1.input_layernorm.weight", {8}),
+                                      {"model.layers.0.self_attn.q_proj.bias", {8}},
+                                      {"model.layers.0.mlp.up_proj.bias", {6}},
+                                      {"lm_head.bias", {3}},
+                                      {"model.layers.0.block_sparse_moe.gate.weight", {2, 8}},
+                                      {"foo.weight", {8}}})
+      EXPECT_EQ(surplus_in(with_tensor(llama_with(more), name, shape), to),
+                "it does not ask for 1 of the tensors, so programs ignore them: " + name)
+          << to;
+    EXPECT_EQ(surplus_in(with_tensor(llama_with(more), "model.layers.0.self_attn.rotary_emb.inv_freq", {2}), to), "");
+    EXPECT_EQ(surplus_in(llama_with(more + R"(,"tie_word_embeddings":true)"), to), "") << "a head next to the table";
+  }
+  Model many = llama_with(more);
+  for (int i = 0; i < 9; ++i) many = with_tensor(many, "foo." + std::to_string(i), {2});
+  EXPECT_EQ(surplus_in(many),
+            "it does not ask for 9 of the tensors, so programs ignore them: foo.0, foo.1, foo.2, "
+            "foo.3 and 5 more");
+}
+
+TEST(Configured, TensorsOfOtherPartsAreNoSurplus) {
+  EXPECT_EQ(surplus_in(with_tensor(llama_with(R"(,"architectures":["LlamaForSequenceClassification"])"), "score.weight",
+                                   {2, 8})),
+            "");
+  EXPECT_EQ(surplus_in(with_tensor(llama_with(R"(,"quantization_config":{"quant_method":"unheard_of"})"),
+                                   "model.layers.0.self_attn.q_proj.scales", {2})),
+            "");
+  Model seeing =
+      small("mistral3",
+            R"({"model_type":"mistral3","text_config":{"model_type":"ministral3",)"
+            R"("num_hidden_layers":1,"hidden_size":8,"head_dim":4,"num_attention_heads":2,"num_key_value_heads":2}})");
+  for (Tensor& tensor : seeing.tensors) tensor.name = "language_model." + tensor.name;
+  EXPECT_EQ(surplus_in(with_tensor(seeing, "vision_tower.patch_conv.weight", {2})), "");
+}
+
+// llama.cpp refuses a file with tensors that it does not know, and adds biases that transformers ignores.
+TEST(Configured, TensorsThatOtherProgramsWouldUseAreRefused) {
+  const std::string more = R"(,"max_position_embeddings":16)";
+  for (const auto& [name, shape] : {std::pair<std::string, Shape>("model.layers.1.input_layernorm.weight", {8}),
+                                    {"model.layers.0.self_attn.q_proj.bias", {8}}}) {
+    const Model model = with_tensor(llama_with(more), name, shape);
+    const auto error = error_of([&] { static_cast<void>(adapt(model, gguf())); });
+    ASSERT_TRUE(error) << name;
+    EXPECT_EQ(error->rule(), "convert.surplus");
+    EXPECT_EQ(error->remedies().front().argument, name);
+    AdaptOptions part;
+    part.skip = {name};
+    EXPECT_NO_THROW(static_cast<void>(adapt(model, gguf(), part)));
+  }
+  Model biases = llama_with(more);
+  for (const char* const name : {"q", "k", "v", "o"})
+    biases = with_tensor(biases, "model.layers.0.self_attn." + std::string(name) + "_proj.bias", {8});
+  const auto error = error_of([&] { static_cast<void>(adapt(biases, gguf())); });
+  ASSERT_TRUE(error);
+  EXPECT_EQ(error->remedies().front().argument, "*.bias");
+  Model asked = biases;
+  asked.attachments = {text_file("config.json", std::string(kSmallLlama) + more + R"(,"attention_bias":true})")};
+  EXPECT_EQ(rule_of([&] { static_cast<void>(adapt(asked, gguf())); }), "");
+}
+
 TEST(Configured, WhatIsNotLookedAt) {
   EXPECT_EQ(complaint_of(llama_with(R"(,"model_type":"unheard_of","num_hidden_layers":9)")), "");
   Model adapter = llama_with(R"(,"num_hidden_layers":9)");

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 
+#include "arch/families.hpp"
 #include "arch/usual_names.hpp"
 #include "convert/directory_form.hpp"
 #include "convert/wording.hpp"
@@ -194,10 +195,14 @@ void replace_by_fields(Model& model, const Format& target, const AdaptOptions& o
   model.attachments.clear();
 }
 
-// A container without a null for it may state an untied head although there is none; without a head, the model is tied.
+// A container without a null for it may state an untied head although there is none, or nothing, which some families
+// take for the same; without a head, the model is tied.
 void tie_without_head(Model& model, std::vector<Change>& lines) {
   std::optional<bool>& tied = model.config.tie_word_embeddings;
-  if (model.attachment("config.json") != nullptr || !tied || *tied || arch::ties_embeddings(model) != true) return;
+  const arch::Family* const family = arch::find_family(model.config.model_type.value_or(""));
+  if (model.attachment("config.json") != nullptr || tied.value_or(family == nullptr || family->ties) ||
+      arch::ties_embeddings(model) != true)
+    return;
   tied = true;
   lines.push_back(
       filled_in("config", "tie_word_embeddings", "true", "there is no matrix for the head", Impact::changed));

@@ -6,6 +6,7 @@
 #include <algorithm>
 
 #include "arch/expected.hpp"
+#include "arch/usual_names.hpp"
 #include "base/json_writer.hpp"
 #include "base/name_map.hpp"
 #include "base/printable.hpp"
@@ -94,13 +95,10 @@ arch::Sizes sizes_in(const arch::Family& family, const ConfigView& config) {
   sizes.some_mixtures =
       sizes.mixture && (config.count("decoder_sparse_step").value_or(1) != 1 ||
                         (plain != nullptr && plain->get<List>() != nullptr && !plain->get<List>()->empty()));
-  // Their classes ignore the key and have fixed biases.
-  constexpr std::string_view kOwnBiases[] = {"mistral", "mixtral", "ministral3", "qwen2", "qwen2_moe", "phi3"};
-  const bool looks = std::ranges::find(kOwnBiases, type) == std::end(kOwnBiases);
-  sizes.biases_attention = looks && config.flag("attention_bias").value_or(false);
-  sizes.biases_inputs = type == "qwen2" || (type == "qwen2_moe" && config.flag("qkv_bias").value_or(true));
-  sizes.biases_ffn =
-      (type == "llama" || type == "granite" || type == "smollm3") && config.flag("mlp_bias").value_or(false);
+  const arch::BiasRules rules = arch::bias_rules(type);
+  sizes.biases_attention = rules.attention_key && config.flag("attention_bias").value_or(false);
+  sizes.biases_inputs = rules.inputs && (type != "qwen2_moe" || config.flag("qkv_bias").value_or(true));
+  sizes.biases_ffn = rules.ffn_key && config.flag("mlp_bias").value_or(false);
   return sizes;
 }
 
@@ -127,6 +125,19 @@ class Comparison {
     arch::for_each_expected(family_, sizes, [&](const arch::Expected& expected) { return look_at(expected); });
   }
 
+  // Tensors that the class does not read, in the order of the model, after `run`. `whole`: the model has no parts
+  // but the ones that `sizes` describe, so that unknown names count as well.
+  std::vector<const Tensor*> surplus(const arch::Sizes& sizes, bool whole) const {
+    std::vector<const Tensor*> found;
+    if (!sizes.layers || packed_) return found;
+    for (const Tensor& tensor : model_.tensors) {
+      if (expected_.contains(tensor.name)) continue;
+      const auto name = arch::parse(family_, Dialect::hugging_face, tensor.name);
+      if (name ? !is_read(*name, sizes) : whole) found.push_back(&tensor);
+    }
+    return found;
+  }
+
   const std::vector<std::string>& missing() const { return missing_; }
   const std::vector<std::string>& misshapen() const { return misshapen_; }
 
@@ -146,17 +157,33 @@ class Comparison {
   }
 
   // Returns whether all experts of the layer are in one tensor.
-  bool is_stacked(arch::TensorName name) const {
+  bool is_stacked(arch::TensorName name) {
     name.expert.reset();
     name.role = name.role == Role::expert_down ? Role::stacked_down : Role::stacked_gate_up;
     const auto spelled = arch::spell(family_, Dialect::hugging_face, name);
-    return spelled && tensors_.contains(*spelled);
+    const auto found = spelled ? tensors_.find(*spelled) : tensors_.end();
+    if (found == tensors_.end()) return false;
+    expected_.insert(found->first);
+    return true;
+  }
+
+  // Returns whether a tensor that is not required belongs to the model anyway.
+  static bool is_read(const arch::TensorName& name, const arch::Sizes& sizes) {
+    if (name.layer && *name.layer >= *sizes.layers) return false;
+    // Older programs stored the frequencies of the rotary positions.
+    if (name.role == Role::rope_inverse) return true;
+    if (name.suffix == arch::Suffix::bias) return false;
+    // A head may exist next to the token table that it equals.
+    if (name.role == Role::output_head) return true;
+    // It is unknown which layers have experts, or how many.
+    return (sizes.some_mixtures || (sizes.mixture && !sizes.experts)) && name.layer && !arch::is_norm(name.role);
   }
 
   void compare(const arch::Expected& expected) {
     const auto name = arch::spell(family_, Dialect::hugging_face, expected.name);
     if (!name) return;
     const auto found = tensors_.find(*name);
+    if (found != tensors_.end()) expected_.insert(found->first);
     if (found == tensors_.end()) {
       if (!packed_ || !has_arrays(*name)) missing_.push_back(fmt::format("{} ({})", *name, expected.shape_text()));
     } else if (!expected.fits(found->second->shape) && (!packed_ || expected.shape.size() == 1)) {
@@ -181,15 +208,45 @@ class Comparison {
   bool packed_;
   arch::Root root_ = arch::Root::model;
   NameViewMap<const Tensor*> tensors_;
+  NameViewSet expected_;
   std::vector<std::string_view> sorted_;
   std::vector<std::string> missing_, misshapen_;
 };
+
+// A glob for all of the tensors; empty if there is no simple one.
+std::string glob_of(const std::vector<const Tensor*>& tensors, const arch::Family& family, bool has_biases) {
+  if (tensors.size() == 1) return quote(tensors.front()->name);
+  std::optional<std::uint32_t> layer;
+  bool biases = true, one_layer = true;
+  for (const Tensor* const tensor : tensors) {
+    const auto name = arch::parse(family, Dialect::hugging_face, tensor->name);
+    biases = biases && name && name->suffix == arch::Suffix::bias;
+    one_layer = one_layer && name && name->layer && layer.value_or(*name->layer) == *name->layer;
+    if (one_layer) layer = name->layer;
+  }
+  if (one_layer && !biases) return fmt::format("*layers.{}.*", *layer);
+  return biases && !has_biases ? "*.bias" : "";
+}
+
+std::string some_of(const std::vector<const Tensor*>& tensors) {
+  constexpr std::size_t kShown = 4;
+  std::vector<std::string> names;
+  for (std::size_t i = 0; i < std::min(tensors.size(), kShown); ++i) names.push_back(quote(tensors[i]->name));
+  return fmt::format("{}{}", fmt::join(names, ", "),
+                     tensors.size() > kShown ? fmt::format(" and {} more", tensors.size() - kShown) : "");
+}
 
 std::optional<Map> config_of(const Model& model) {
   const Attachment* const file = model.attachment("config.json");
   if (file == nullptr && model.config.empty()) return std::nullopt;
   try {
-    if (file == nullptr) return resources::parse_small_json(resources::config_json(model.config));
+    if (file == nullptr) {
+      Map made = resources::parse_small_json(resources::config_json(model.config));
+      // As config.json is made for it.
+      if (const auto tied = arch::ties_embeddings(model); tied && made.find("tie_word_embeddings") == nullptr)
+        made.set("tie_word_embeddings", *tied);
+      return made;
+    }
     const Bytes bytes = file->blob.bytes(resources::kMaxSmallBytes);
     return resources::parse_small_json({reinterpret_cast<const char*>(bytes.data()), bytes.size()});
   } catch (const Error& error) {
@@ -200,7 +257,7 @@ std::optional<Map> config_of(const Model& model) {
 
 }  // namespace
 
-void require_configured(const Model& model, std::vector<Change>& lines) {
+void require_configured(const Model& model, std::vector<Change>& lines, const Format* used_by) {
   std::optional<Map> found = config_of(model);
   if (!found || model.tensors.empty() || model.attachment("adapter_config.json") != nullptr) return;
   const ConfigView config(std::move(*found));
@@ -217,18 +274,43 @@ void require_configured(const Model& model, std::vector<Change>& lines) {
                                            quote(config.text("model_type")))});
     return;
   }
-  comparison.run(sizes_in(*family, config), *root);
+  const arch::Sizes sizes = sizes_in(*family, config);
+  comparison.run(sizes, *root);
   const auto listed = [](std::string_view what, const std::vector<std::string>& names) {
     return names.empty() ? std::string() : fmt::format("{}: {}", what, fmt::join(names, ", "));
   };
   const std::string missing = listed("it asks for tensors that do not exist", comparison.missing()),
                     misshapen = listed("it asks for other shapes", comparison.misshapen());
-  if (missing.empty() && misshapen.empty()) return;
-  throw Error(ErrorKind::corrupt, "convert.config",
-              fmt::format("{}{}{}", missing, missing.empty() || misshapen.empty() ? "" : "; ", misshapen))
-      .about("config.json")
-      .blame(Subject::input)
-      .remedy(Remedy::keep_names);
+  if (!missing.empty() || !misshapen.empty())
+    throw Error(ErrorKind::corrupt, "convert.config",
+                fmt::format("{}{}{}", missing, missing.empty() || misshapen.empty() ? "" : "; ", misshapen))
+        .about("config.json")
+        .blame(Subject::input)
+        .remedy(Remedy::keep_names);
+  // Classes for other tasks than language have heads of their own.
+  const bool whole = !config.is_part() && has_language_head(config);
+  std::vector<const Tensor*> surplus = comparison.surplus(sizes, whole);
+  if (used_by != nullptr)
+    std::erase_if(surplus, [&](const Tensor* tensor) {
+      const auto name = arch::parse(*family, Dialect::hugging_face, tensor->name);
+      // The target's conventions refuse unknown names. Only config.json states whether there are biases.
+      return !name || (name->suffix == arch::Suffix::bias && model.attachment("config.json") == nullptr);
+    });
+  if (surplus.empty()) return;
+  const std::string glob = glob_of(surplus, *family, sizes.biases_inputs || sizes.biases_attention || sizes.biases_ffn);
+  if (used_by != nullptr)
+    throw Error(ErrorKind::unsupported, "convert.surplus",
+                fmt::format("it does not ask for {}, which programs that read {} would use or refuse", some_of(surplus),
+                            used_by->title))
+        .about("config.json")
+        .blame(Subject::input)
+        .remedy(Remedy::skip, glob);
+  lines.push_back({.kind = ChangeKind::remark,
+                   .impact = Impact::results,
+                   .part = "config.json",
+                   .detail = fmt::format("it does not ask for {} of the tensors, so programs ignore them: {}",
+                                         surplus.size(), some_of(surplus)),
+                   .remedies = {{Remedy::skip, glob}}});
 }
 
 }  // namespace tare

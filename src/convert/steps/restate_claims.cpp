@@ -2,6 +2,28 @@
 #include "convert/steps/adaptation.hpp"
 
 namespace tare {
+namespace {
+
+// A target with config.json: a directory, or a container that has the files of one.
+bool has_directory_form(const Format& target) { return is_directory(target) || target.holds.wants_files; }
+
+// Checks a model that follows another container's conventions: in a directory's form, from a copy without vocabulary.
+void check_released(Adaptation& it) {
+  Vocabulary vocabulary;
+  std::swap(vocabulary, it.model.vocabulary);
+  Model copy = it.model;
+  std::swap(vocabulary, it.model.vocabulary);
+  std::vector<Change> remarks;
+  try {
+    if (!release_conventions(copy, remarks).empty()) require_configured(copy, remarks);
+  } catch (const Error& error) {
+    // Names that are not known elsewhere are no obstacle for this target, nor are keys if it has the same.
+    const bool keeps_keys = it.target.adopt != nullptr;
+    if (error.kind() != ErrorKind::unsupported && (error.kind() != ErrorKind::lossy || !keeps_keys)) throw;
+  }
+}
+
+}  // namespace
 
 void steps::restate_claims(Adaptation& it) {
   it.claims.settle(it.model, it.lines);
@@ -13,17 +35,23 @@ void steps::restate_claims(Adaptation& it) {
 }
 
 void steps::check_configured(Adaptation& it) {
-  if (it.completeness == Completeness::required && is_directory(it.target)) require_configured(it.model, it.lines);
+  if (it.completeness == Completeness::required && has_directory_form(it.target))
+    require_configured(it.model, it.lines);
 }
 
 void steps::check_complete(Adaptation& it) {
   // A directory is checked as it is written; a container without fields accepts a part of a model as well.
   if (it.completeness != Completeness::required || is_directory(it.target) || it.target.holds.own_fields.empty())
     return;
-  if (find_format(it.model.format) == &it.target || it.model.attachment("config.json") == nullptr) return;
+  if (find_format(it.model.format) == &it.target) return;
+  const Format* const used_by = it.target.adopt == nullptr ? nullptr : &it.target;
   // require_configured does not check a model whose names have another form; its remark is not needed here.
   std::vector<Change> remarks;
-  require_configured(it.model, remarks);
+  require_configured(it.model, remarks, used_by);
+  if (has_directory_form(it.target)) return;  // check_configured repeats it, on the files as they are written
+  std::erase_if(remarks, [](const Change& line) { return line.remedies.empty(); });
+  it.lines.insert(it.lines.end(), remarks.begin(), remarks.end());
+  check_released(it);
 }
 
 }  // namespace tare

@@ -54,6 +54,7 @@ Tensor with_rows_of(const Tensor& tensor, Role role, const arch::Family& family,
   if (!heads)
     throw refused_adapter(tensor, "the number of heads, which determines the row order of q and k, is unknown");
   try {
+    arch::HeadRows(family, config).check(tensor.shape.empty() ? 0 : tensor.shape[0], *heads);
     return arch::reorder_qk(tensor, *heads, after);
   } catch (const Error& error) {
     throw refused_adapter(tensor, error.sentence());

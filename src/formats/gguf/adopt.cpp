@@ -68,7 +68,12 @@ class TensorAdopter {
  public:
   TensorAdopter(Model& model, const arch::Family& family, const ConfigFile& config, std::vector<Change>& changes,
                 std::vector<Renamed>& renamed)
-      : model_(model), family_(family), config_(config), changes_(changes), renamed_(renamed) {}
+      : model_(model),
+        family_(family),
+        config_(config),
+        changes_(changes),
+        renamed_(renamed),
+        head_rows_(family, model.config) {}
 
   void run() {
     parse_names();
@@ -128,6 +133,7 @@ class TensorAdopter {
     if (!heads) throw unmapped("the number of heads, which determines the row order of q and k, is unknown");
     tensor = with_whole_rows(std::move(tensor));
     try {
+      head_rows_.check(tensor.shape.empty() ? 0 : tensor.shape[0], *heads);
       if (tensor.is_dense()) {
         tensor = arch::reorder_qk(tensor, *heads, to);
       } else {
@@ -143,6 +149,13 @@ class TensorAdopter {
   // Sets the name, type and values that the runtime expects.
   void finish(Tensor tensor, const TensorName& name) {
     const std::string before = tensor.name;
+    if (tensor.is_dense() && tensor.components.front().type.empty() && !is_float(tensor.components.front().dtype))
+      throw Error(ErrorKind::unsupported, "gguf.weights",
+                  fmt::format("expected floats, found {}, with which llama.cpp cannot compute",
+                              name_of(tensor.components.front().dtype)))
+          .about("tensor " + quote(before))
+          .blame(Subject::input)
+          .remedy(Remedy::keep_names);
     const auto spelled = arch::spell(family_, Dialect::gguf, name);
     if (!spelled) throw unmapped(fmt::format("llama.cpp has no name for {}", quote(before)));
     tensor.name = *spelled;
@@ -312,6 +325,7 @@ class TensorAdopter {
   const ConfigFile& config_;
   std::vector<Change>& changes_;
   std::vector<Renamed>& renamed_;
+  arch::HeadRows head_rows_;
   Dialect dialect_ = Dialect::hugging_face;
   std::vector<TensorName> names_;
   std::vector<Tensor> out_;
@@ -324,16 +338,6 @@ class TensorAdopter {
 
 }  // namespace
 
-void adopt_tensors(Model& model, const arch::Family& family, const ConfigFile& config, std::vector<Change>& changes,
-                   std::vector<Renamed>& renamed) {
-  TensorAdopter(model, family, config, changes, renamed).run();
-}
-
-namespace {
-
-// Returns whether the tensors already have llama.cpp's names. A single name that belongs only to another dialect means
-// no: then all tensors are converted, and unknown names are refused. Names that several dialects share
-// ("output.weight") decide nothing.
 bool follows_llama_cpp(const Model& model, const arch::Family& family) {
   bool follows = false;
   for (const Tensor& tensor : model.tensors) {
@@ -344,6 +348,13 @@ bool follows_llama_cpp(const Model& model, const arch::Family& family) {
   }
   return follows;
 }
+
+void adopt_tensors(Model& model, const arch::Family& family, const ConfigFile& config, std::vector<Change>& changes,
+                   std::vector<Renamed>& renamed) {
+  TensorAdopter(model, family, config, changes, renamed).run();
+}
+
+namespace {
 
 // Returns whether only llama.cpp's converter gives such a name. Works for families that Tare does not know.
 bool has_name_of_llama_cpp(const Tensor& tensor) {

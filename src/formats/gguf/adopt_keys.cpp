@@ -28,15 +28,6 @@ constexpr ExtraKey kExtraKeys[] = {
     {"attention.clamp_kqv", {"clip_qkv"}, ValueType::f32},
 };
 
-// Returns whether the family uses the key. Keys not named here are for granite only.
-bool takes(const arch::Family& family, const ExtraKey& extra) {
-  const std::string_view name = family.name;
-  if (extra.key.starts_with("expert")) return name == "llama" || name.ends_with("moe");
-  if (extra.key.ends_with("softcapping")) return name == "gemma2" || is_gemma3(family);
-  if (extra.key == "attention.clamp_kqv") return name == "olmo";
-  return name == "granite";
-}
-
 class KeyAdopter {
  public:
   KeyAdopter(Model& model, const arch::Family& family, const ConfigFile& file, std::vector<Change>& changes)
@@ -49,6 +40,8 @@ class KeyAdopter {
       for (const std::string_view name : extra.from)
         if (const auto number = name.empty() ? std::nullopt : file_.number(name)) {
           set(extra.key, extra.type == ValueType::f32 ? as_f32(*number) : Value(static_cast<std::int64_t>(*number)));
+          if (extra.type == ValueType::f32 && *number == 0)
+            changes_.push_back(unsaid(name, "it is 0, which llama.cpp takes for \"not set\""));
           break;
         }
     }
@@ -56,6 +49,8 @@ class KeyAdopter {
     add_window();
     add_rope();
     add_pooling();
+    if (const Value* const causal = file_.find("is_causal"); causal != nullptr && *causal == false)
+      set("attention.causal", false);
     if (family_.name == "olmo") set("attention.layer_norm_epsilon", as_f32(config_.rms_norm_eps.value_or(1e-5)));
     tell_unsaid(model_, family_, file_, changes_);
     for (auto [key, value] : {std::pair("general.type", Value("model")), {"general.quantization_version", Value(2)}})
@@ -295,6 +290,15 @@ std::span<const Pooling> poolings() {
 double yarn_stretch(double factor, double scale) { return factor <= 1 ? 1 : 0.1 * scale * std::log(factor) + 1; }
 
 std::span<const ExtraKey> extra_keys() { return kExtraKeys; }
+
+// Keys not named here are for granite only.
+bool takes(const arch::Family& family, const ExtraKey& extra) {
+  const std::string_view name = family.name;
+  if (extra.key.starts_with("expert")) return name == "llama" || name.ends_with("moe");
+  if (extra.key.ends_with("softcapping")) return name == "gemma2" || is_gemma3(family);
+  if (extra.key == "attention.clamp_kqv") return name == "olmo";
+  return name == "granite";
+}
 
 std::optional<Llama3Scaling> llama3_scaling(const ConfigFile& config) {
   const RopeFile rope(config);

@@ -68,6 +68,11 @@ void release_tensors(Model& model, const arch::Family& family, const Way& way, s
 // carries them.
 void release_files(Model& model, const arch::Family& family, const Way& way, std::vector<Change>& changes);
 
+// Returns whether the tensors already have llama.cpp's names. A single name that belongs only to another dialect means
+// no: then all tensors are converted, and unknown names are refused. Names that several dialects share
+// ("output.weight") decide nothing.
+bool follows_llama_cpp(const Model& model, const arch::Family& family);
+
 // Returns whether the model is an adapter in llama.cpp's form.
 bool is_adapter(const Model& model);
 // Converts an adapter from PEFT's form; returns false if the model is not an adapter. Throws `gguf.adapter` if
@@ -88,6 +93,8 @@ struct ExtraKey {
   ValueType type;
 };
 std::span<const ExtraKey> extra_keys();
+// Returns whether llama.cpp reads the key for the family.
+bool takes(const arch::Family& family, const ExtraKey& extra);
 
 // True for Gemma 3, both the text model and the embedding model.
 bool is_gemma3(const arch::Family& family);

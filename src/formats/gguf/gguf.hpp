@@ -82,6 +82,12 @@ inline constexpr OwnField kOwnFields[] = {
     {.field = "rms_norm_eps", .name = "attention.layer_norm_rms_epsilon", .expected = true},
 };
 
+// The number that a value states: a number of any type, or an array of equal numbers, one for each layer.
+std::optional<Value> single_number(const Value& value);
+// Sets the field of the config for which kOwnFields has this name. Returns false if the value is not a single number
+// that fits it.
+bool set_field(Config& config, std::string_view own_name, const Value& value);
+
 // The type that llama.cpp requires for a key; nothing if it does not know the key or accepts several types.
 std::optional<EntryType> declared_type(std::string_view key);
 

@@ -62,8 +62,8 @@ class ToEntry {
 
 class FromEntry {
  public:
-  FromEntry(Config& config, const Entry& entry, const Complaints& complaints)
-      : config_(config), entry_(entry), complaints_(complaints) {}
+  FromEntry(Config& config, const Entry& entry, std::string_view own_name, const Complaints& complaints)
+      : config_(config), entry_(entry), own_name_(own_name), complaints_(complaints) {}
   bool operator()(std::optional<std::int64_t> Config::*member) const { return take(member, ValueType::u32); }
   bool operator()(std::optional<double> Config::*member) const { return take(member, ValueType::f32); }
   template <typename Member>
@@ -79,7 +79,8 @@ class FromEntry {
       config_.*member = *std::get<Value>(entry_.payload).get<T>();
       return true;
     }
-    // An array with one number per layer is valid, but Config has no field for it.
+    // The entry stays in the metadata, with its type. Numbers that differ by layer have no field.
+    if (const auto number = number_in(entry_.payload)) set_field(config_, own_name_, *number);
     if (!entry_.type.array)
       complaints_.warning("gguf.key.type",
                           fmt::format("expected type {}, found {}: programs that need it refuse the file",
@@ -88,8 +89,22 @@ class FromEntry {
     return false;
   }
 
+  static std::optional<Value> number_in(const Payload& payload) {
+    if (const auto* const value = std::get_if<Value>(&payload)) return single_number(*value);
+    const auto is_same = [](const auto& array) {
+      return !array.empty() && std::ranges::count(array, array.front()) == std::ssize(array);
+    };
+    if (const auto* const reals = std::get_if<std::vector<float>>(&payload); reals != nullptr && is_same(*reals))
+      return Value(static_cast<double>(reals->front()));
+    if (const auto* const counts = std::get_if<std::vector<std::int32_t>>(&payload);
+        counts != nullptr && is_same(*counts))
+      return Value(std::int64_t{counts->front()});
+    return std::nullopt;
+  }
+
   Config& config_;
   const Entry& entry_;
+  std::string_view own_name_;
   const Complaints& complaints_;
 };
 
@@ -115,7 +130,7 @@ void take_config(const std::vector<Entry>& entries, Model& model, std::vector<bo
     if (!entries[i].key.starts_with(prefix)) continue;
     const std::string_view name = std::string_view(entries[i].key).substr(prefix.size());
     if (std::ranges::find(kOwnFields, name, &OwnField::name) == std::end(kOwnFields)) continue;
-    if (std::visit(FromEntry(model.config, entries[i], complaints), field_called(kOwnFields, name).member))
+    if (std::visit(FromEntry(model.config, entries[i], name, complaints), field_called(kOwnFields, name).member))
       taken[i] = true;
   }
 }

@@ -6,11 +6,13 @@
 #include <cmath>
 
 #include "arch/defaults.hpp"
+#include "arch/expected.hpp"
 #include "arch/qk_rows.hpp"
 #include "base/budget.hpp"
 #include "base/json_writer.hpp"
 #include "base/name_map.hpp"
 #include "base/printable.hpp"
+#include "formats/gguf/arch_keys.hpp"
 #include "formats/gguf/conventions.hpp"
 #include "resources/json_file.hpp"
 #include "resources/resources.hpp"
@@ -45,6 +47,11 @@ bool is_omitted(const Tensor& tensor, Role role, bool has_config) {
   return is_rope_table(role) || (has_config && role == Role::output_head && tensor.attributes.find(kCopied) != nullptr);
 }
 
+// Groups of matrices that have biases together.
+constexpr auto kInputBiases = {Role::q, Role::k, Role::v};
+constexpr auto kAttentionBiases = {Role::q, Role::k, Role::v, Role::o};
+constexpr auto kFfnBiases = {Role::gate, Role::up, Role::down};
+
 // Returns whether the two conventions order the rows of such a tensor differently.
 bool moves_rows(const arch::Family& family, Role role) {
   return (role == Role::q || role == Role::k) &&
@@ -55,7 +62,12 @@ class TensorReleaser {
  public:
   TensorReleaser(Model& model, const arch::Family& family, const Way& way, std::vector<Change>& changes,
                  std::vector<Renamed>& renamed)
-      : model_(model), family_(family), way_(way), changes_(changes), renamed_(renamed) {}
+      : model_(model),
+        family_(family),
+        way_(way),
+        changes_(changes),
+        renamed_(renamed),
+        head_rows_(family, model.config) {}
 
   void run() {
     std::vector<std::string> strangers;
@@ -72,7 +84,7 @@ class TensorReleaser {
       if (!is_omitted(tensor, name.role, way_.has_config)) add(std::move(tensor), name);
     }
     if (way_.has_config) add_head();
-    if (!way_.has_config) add_output_biases();
+    if (!way_.has_config) complete_biases();
     model_.tensors = std::move(out_);
     changes_.push_back(
         {.impact = Impact::detail,
@@ -126,32 +138,76 @@ class TensorReleaser {
     out_.push_back(std::move(head));
   }
 
-  // A config.json that declares biases for q, k and v implies one for the attention's output as well. llama.cpp's files
-  // may have none, which means zeros.
-  void add_output_biases() {
-    if (family_.name.starts_with("qwen2")) return;  // its config.json has no key for biases
-    std::vector<Tensor> zeros;
-    NameViewMap<const Tensor*> tensors;
-    for (const Tensor& tensor : out_) tensors.emplace(tensor.name, &tensor);
-    for (const Tensor& tensor : out_) {
-      auto name = arch::parse(family_, Dialect::hugging_face, tensor.name);
-      if (!name || name->role != Role::q || name->suffix != arch::Suffix::bias || !tensor.is_dense()) continue;
-      name->role = Role::o;
-      const std::string bias = arch::spell(family_, Dialect::hugging_face, *name).value_or("");
-      name->suffix = arch::Suffix::weight;
-      const auto weight = tensors.find(arch::spell(family_, Dialect::hugging_face, *name).value_or(""));
-      if (bias.empty() || tensors.contains(bias) || weight == tensors.end()) continue;
-      const Shape& shape = weight->second->shape;
-      if (shape.rank() != 2 || shape[1] == 0) continue;
-      const std::vector<float> values(static_cast<std::size_t>(shape[0]));
-      zeros.push_back(cast(dense<float>(bias, {shape[0]}, values), tensor.components.front().dtype));
-    }
-    if (!zeros.empty())
+  // llama.cpp accepts any of these biases. A class has all of a group, or none; a bias of zeros means that there is
+  // none. A bias that the class does not have at all is an error: without it, the model computes something else.
+  void complete_biases() {
+    const arch::BiasRules rules = arch::bias_rules(model_.config.model_type.value_or(""));
+    std::vector<Role> known;
+    std::size_t zeros = 0;
+    const auto complete = [&](std::initializer_list<Role> roles) {
+      known.insert(known.end(), roles.begin(), roles.end());
+      zeros += add_zeros(roles);
+    };
+    if (rules.attention_key)
+      complete(kAttentionBiases);
+    else if (rules.inputs)
+      complete(kInputBiases);
+    if (rules.ffn_key) complete(kFfnBiases);
+    if (zeros > 0)
       changes_.push_back({.impact = Impact::detail,
-                          .detail = fmt::format("{} biases of zeros were added: config.json cannot say that the "
-                                                "attention has biases but for its output",
-                                                zeros.size())});
+                          .detail = fmt::format("{} biases of zeros were added: config.json cannot say that only some "
+                                                "matrices have biases",
+                                                zeros)});
+    std::vector<std::string> unread;
+    for (const Tensor& tensor : out_) {
+      const auto name = arch::parse(family_, Dialect::hugging_face, tensor.name);
+      if (name && name->suffix == arch::Suffix::bias && std::ranges::find(known, name->role) == known.end())
+        unread.push_back(quote(tensor.name));
+    }
+    if (unread.empty()) return;
+    // In the names of the input, which the option uses.
+    const auto origin = std::ranges::find(renamed_, unread.front(), &Renamed::after);
+    const std::string glob = unread.size() > 1          ? (known.empty() ? "*.bias" : "")
+                             : origin == renamed_.end() ? ""
+                                                        : quote(origin->before);
+    const std::size_t count = unread.size();
+    constexpr std::size_t kMost = 4;
+    if (count > kMost) unread.resize(kMost);
+    throw Error(ErrorKind::unsupported, "convert.surplus",
+                fmt::format("a {} model of transformers has no such biases, and would compute something else: {}{}",
+                            model_.config.model_type.value_or(""), fmt::join(unread, ", "),
+                            count > kMost ? fmt::format(" and {} more", count - kMost) : ""))
+        .blame(Subject::input)
+        .remedy(Remedy::skip, glob)
+        .remedy(Remedy::keep_names);
+  }
+
+  // Gives all matrices of these roles a bias if any of them has one. Returns how many it added.
+  std::size_t add_zeros(std::initializer_list<Role> roles) {
+    NameViewMap<const Tensor*> tensors;
+    const Tensor* some = nullptr;
+    std::vector<std::pair<const Tensor*, TensorName>> weights;
+    for (const Tensor& tensor : out_) {
+      tensors.emplace(tensor.name, &tensor);
+      const auto name = arch::parse(family_, Dialect::hugging_face, tensor.name);
+      if (!name || std::ranges::find(roles, name->role) == roles.end()) continue;
+      if (name->suffix == arch::Suffix::weight)
+        weights.emplace_back(&tensor, *name);
+      else if (tensor.is_dense())
+        some = &tensor;
+    }
+    if (some == nullptr) return 0;
+    const DType type = some->components.front().dtype;
+    std::vector<Tensor> zeros;
+    for (auto& [weight, name] : weights) {
+      name.suffix = arch::Suffix::bias;
+      const std::string bias = arch::spell(family_, Dialect::hugging_face, name).value_or("");
+      if (bias.empty() || tensors.contains(bias) || weight->shape.rank() != 2 || weight->shape[1] == 0) continue;
+      const std::vector<float> values(static_cast<std::size_t>(weight->shape[0]));
+      zeros.push_back(cast(dense<float>(bias, {weight->shape[0]}, values), type));
+    }
     std::ranges::move(zeros, std::back_inserter(out_));
+    return zeros.size();
   }
 
   // Restores values that rounding changed, unless another program has changed them since.
@@ -179,12 +235,20 @@ class TensorReleaser {
                   "the number of heads, which determines the row order of q and k, is unknown")
           .about("tensor " + quote(tensor.name))
           .remedy(Remedy::keep_names);
-    if (moves) {
-      if (tensor.is_dense())
-        tensor = arch::reorder_qk(tensor, *heads, to);
-      else if (!tensor.shape.empty())
-        tensor.components.front().blob = arch::reorder_qk(tensor.components.front().blob, tensor.shape[0], *heads, to);
-    }
+    if (moves) try {
+        head_rows_.check(tensor.shape.empty() ? 0 : tensor.shape[0], *heads);
+        if (tensor.is_dense())
+          tensor = arch::reorder_qk(tensor, *heads, to);
+        else
+          tensor.components.front().blob =
+              arch::reorder_qk(tensor.components.front().blob, tensor.shape[0], *heads, to);
+      } catch (const Error& error) {
+        if (error.kind() != ErrorKind::usage) throw;
+        throw Error(ErrorKind::unsupported, "convert.names", error.sentence())
+            .about("tensor " + quote(tensor.name))
+            .blame(Subject::input)
+            .remedy(Remedy::keep_names);
+      }
     if (arch::is_norm(name.role) && family_.norm_shift != 0 && name.suffix == arch::Suffix::weight &&
         tensor.is_dense()) {
       std::vector<float> values = tensor.values<float>();
@@ -209,6 +273,7 @@ class TensorReleaser {
   const Way& way_;
   std::vector<Change>& changes_;
   std::vector<Renamed>& renamed_;
+  arch::HeadRows head_rows_;
   std::vector<Tensor> out_;
 };
 
@@ -217,9 +282,10 @@ class TensorReleaser {
 class FileReleaser {
  public:
   FileReleaser(Model& model, const arch::Family& family, const Way& way, std::vector<Change>& changes)
-      : model_(model), family_(family), way_(way), changes_(changes) {}
+      : model_(model), family_(family), way_(way), changes_(changes), keys_(model, family) {}
 
   void run() {
+    keys_.ignore("pooling_type");  // for config.json: other files state it
     if (!way_.has_config && !model_.config.empty()) attach("config.json", config_json());
     if (model_.attachment(kModulesFile) == nullptr) attach_pooling();
     const bool has_tokenizer = std::ranges::any_of(
@@ -256,6 +322,8 @@ class FileReleaser {
     const auto number = this->number("pooling_type");
     const auto pooling = std::ranges::find_if(
         poolings(), [&](const Pooling& one) { return static_cast<double>(one.number) == number.value_or(-1); });
+    if (pooling == poolings().end() && number.value_or(0) > 0)
+      tell_key("pooling_type", fmt::format("the way {} of pooling the vectors of the tokens is not known", *number));
     if (pooling == poolings().end()) return;
     const auto module = [](std::int64_t index, std::string_view path, std::string_view type) {
       Map entry;
@@ -274,11 +342,7 @@ class FileReleaser {
     attach(fmt::format("{}/config.json", kPoolingFolder), write_json(settings, style) + '\n');
   }
 
-  const Value* key(std::string_view name) const { return model_.metadata.find(key_of(family_, name)); }
-  std::optional<double> number(std::string_view name) const {
-    const Value* const found = key(name);
-    return found == nullptr ? std::nullopt : resources::number_of(*found);
-  }
+  std::optional<double> number(std::string_view name) const { return keys_.number(name); }
   bool flag(std::string_view full_key, bool otherwise) const {
     const Value* const found = model_.metadata.find(full_key);
     return found != nullptr && found->get<bool>() != nullptr ? *found->get<bool>() : otherwise;
@@ -294,13 +358,7 @@ class FileReleaser {
     keys.set("model_type", kin.type);
     model_.config.model_type = kin.type;
     keys.set("architectures", List{Value(kin.name)});
-    for (const ExtraKey& extra : extra_keys())
-      if (const auto found = number(extra.key)) {
-        // Mixtral's name for it differs from all others.
-        const std::string_view name =
-            extra.key == "expert_count" && family_.name != "llama" ? extra.from[1] : extra.from[0];
-        keys.set(name, extra.type == ValueType::f32 ? Value(*found) : Value(static_cast<std::int64_t>(*found)));
-      }
+    add_extras(keys);
     keys.set("tie_word_embeddings", table(Role::output_head) == nullptr);
     if (const Tensor* const embedding = table(Role::token_embedding);
         embedding != nullptr && embedding->shape.rank() == 2)
@@ -309,14 +367,145 @@ class FileReleaser {
     if (model_.config.sliding_window == 0) keys.erase("sliding_window");
     speak_for_silence(keys, kin.type);
     add_layers(keys);
-    const auto head = static_cast<double>(head_size());
-    if (const auto rotated = number("rope.dimension_count"); rotated && *rotated > 0 && *rotated < head)
-      keys.set("partial_rotary_factor", *rotated / head);
-    if (has_bias(Role::q)) keys.set("attention_bias", true);
-    if (family_.name == "qwen2_moe" && !has_bias(Role::q)) keys.set("qkv_bias", false);
-    if (has_bias(Role::up)) keys.set("mlp_bias", true);
+    add_heads(keys);
+    add_biases(keys, kin.type);
+    if (keys_.flag("attention.causal") == false && family_.name != "gemma-embedding") keys.set("is_causal", false);
     add_rope(keys);
+    require_sizes();
+    tell_window(kin.type);
+    tell_unread();
     return write_json(keys, {.keys = JsonKeys::sorted, .indent = 2}) + '\n';
+  }
+
+  // Sets the keys that have no field in Config. For most of them, llama.cpp takes 0 for "not set"; transformers would
+  // compute with it.
+  void add_extras(Map& keys) const {
+    for (const ExtraKey& extra : extra_keys()) {
+      const auto found = takes(family_, extra) ? number(extra.key) : std::nullopt;
+      if (!found) continue;
+      // Mixtral's name for it differs from all others.
+      const std::string_view name =
+          extra.key == "expert_count" && family_.name != "llama" ? extra.from[1] : extra.from[0];
+      if (*found != 0)
+        keys.set(name, extra.type == ValueType::f32 ? Value(*found) : Value(static_cast<std::int64_t>(*found)));
+      else if (extra.key.ends_with("softcapping"))
+        keys.set(name, Value());
+    }
+  }
+
+  void add_heads(Map& keys) {
+    const auto head = static_cast<double>(head_size());
+    if (const auto rotated = number("rope.dimension_count"); rotated && *rotated != head) {
+      if (family_.name == "phi3" && *rotated > 0 && *rotated < head)
+        keys.set("partial_rotary_factor", *rotated / head);
+      else
+        tell_key("rope.dimension_count",
+                 fmt::format("{} of {} elements of a head are rotated, and transformers rotates all", *rotated, head));
+    }
+    if (const auto size = number("attention.value_length"); size && *size != head)
+      tell_key("attention.value_length",
+               fmt::format("values have heads of {} elements, and transformers expects {}", *size, head));
+  }
+
+  void add_biases(Map& keys, std::string_view type) const {
+    const arch::BiasRules rules = arch::bias_rules(type);
+    if (rules.attention_key && has_bias(kAttentionBiases)) keys.set("attention_bias", true);
+    if (rules.ffn_key && has_bias(kFfnBiases)) keys.set("mlp_bias", true);
+    if (type == "qwen2_moe" && !has_bias(kInputBiases)) keys.set("qkv_bias", false);
+  }
+
+  // Throws `convert.config` if sizes are missing that llama.cpp needs, too: readers of config.json would assume others.
+  void require_sizes() const {
+    const Map fields = model_.config.to_map();
+    std::vector<std::string> missing;
+    for (const OwnField& own : kOwnFields)
+      for (const std::string_view field :
+           {"hidden_size", "num_hidden_layers", "intermediate_size", "num_attention_heads"})
+        if (own.field == field && fields.find(field) == nullptr) missing.push_back(key_of(family_, own.name));
+    if (!missing.empty())
+      throw Error(
+          ErrorKind::unsupported, "convert.config",
+          fmt::format("expected the keys {}, from which config.json is made, found none", fmt::join(missing, ", ")))
+          .blame(Subject::input)
+          .remedy(Remedy::keep_names);
+  }
+
+  void tell_window(std::string_view type) {
+    constexpr std::string_view kWithout[] = {"llama", "granite", "olmo", "olmo2", "gemma"};
+    if (model_.config.sliding_window.value_or(0) > 0 && std::ranges::find(kWithout, type) != std::end(kWithout))
+      tell_key("attention.sliding_window", fmt::format("a {} model of transformers has no window", type));
+  }
+
+  // Warns about keys that nothing above has read, unless they change nothing.
+  void tell_unread() {
+    std::vector<std::string> unknown;
+    for (const std::string& name : keys_.unread())
+      if (!is_neutral(name)) unknown.push_back(key_of(family_, quote(name)));
+    if (!unknown.empty())
+      changes_.push_back({.kind = ChangeKind::left_out,
+                          .impact = Impact::results,
+                          .part = "config.json",
+                          .items = std::move(unknown),
+                          .detail = "no key of config.json is known for it, so programs that read the directory may "
+                                    "compute something else"});
+  }
+
+  // Returns whether a key does not matter, or has the value that it would have if it were missing.
+  bool is_neutral(std::string_view name) const {
+    constexpr std::string_view kHarmless[] = {"tensor_data_layout", "rope.scaling.finetuned",
+                                              "rope.scaling.original_context_length"};
+    struct Neutral {
+      std::string_view name;
+      double value, other;
+    };
+    constexpr Neutral kNeutral[] = {{"attn_logit_softcapping", 0, 0},
+                                    {"attention.clamp_kqv", 0, 0},
+                                    {"attention.max_alibi_bias", 0, 0},
+                                    {"attention.scale", 0, 0},
+                                    {"attention.sliding_window_pattern", 0, 0},
+                                    {"attention.temperature_scale", 0, 0},
+                                    {"embedding_scale", 0, 1},
+                                    {"expert_count", 0, 0},
+                                    {"expert_gating_func", 0, 1},
+                                    {"expert_group_count", 0, 1},
+                                    {"expert_group_used_count", 0, 1},
+                                    {"expert_shared_count", 0, 0},
+                                    {"expert_used_count", 0, 0},
+                                    {"expert_weights_scale", 0, 1},
+                                    {"final_logit_softcapping", 0, 0},
+                                    {"leading_dense_block_count", 0, 0},
+                                    {"logit_scale", 0, 1},
+                                    {"nextn_predict_layers", 0, 0},
+                                    {"residual_scale", 0, 1},
+                                    {"rope.scaling.attn_factor", 1, 1},
+                                    {"rope.scaling.yarn_attn_factor", 1, 1},
+                                    {"rope.scaling.yarn_beta_fast", 32, 32},
+                                    {"rope.scaling.yarn_beta_slow", 1, 1},
+                                    {"rope.scaling.yarn_ext_factor", 1, 1},
+                                    {"rope.scaling.yarn_log_multiplier", 0, 0},
+                                    {"use_parallel_residual", 0, 0}};
+    if (std::ranges::find(kHarmless, name) != std::end(kHarmless)) return true;
+    const Value& value = *keys_.find(name);
+    const bool* const flag = value.get<bool>();
+    const auto single = single_number(value);
+    if (!single && flag == nullptr) return false;
+    const double number = flag != nullptr ? static_cast<double>(*flag) : resources::number_of(*single).value();
+    const auto is = [&](double usual) { return std::fabs(number - usual) <= 1e-6 * std::fabs(usual); };
+    if (name == "rope.freq_base_swa") return is(model_.config.rope_theta.value_or(10000));
+    if (name == "attention.layer_norm_epsilon") return family_.name == "olmo" && is(1e-5);
+    // llama.cpp hard-codes it for each of the mixtures.
+    if (name == "expert_weights_norm") return is(family_.name == "qwen2_moe" ? 0 : 1);
+    if (name.ends_with("_swa")) return is(static_cast<double>(head_size()));
+    const auto found = std::ranges::find(kNeutral, name, &Neutral::name);
+    return found != std::end(kNeutral) && (is(found->value) || is(found->other));
+  }
+
+  void tell_key(std::string_view name, std::string detail) {
+    changes_.push_back({.kind = ChangeKind::left_out,
+                        .impact = Impact::results,
+                        .part = "config.json",
+                        .items = {key_of(family_, name)},
+                        .detail = std::move(detail)});
   }
 
   // Fills in keys that the file does not have, if llama.cpp's default differs from that of transformers for the type.
@@ -340,9 +529,12 @@ class FileReleaser {
     keys.set("layer_types", List(static_cast<std::size_t>(layers), Value("full_attention")));
   }
 
-  bool has_bias(Role role) const {
-    const auto name = arch::spell(family_, Dialect::gguf, {.role = role, .layer = 0, .suffix = arch::Suffix::bias});
-    return name && model_.tensor(*name) != nullptr;
+  // Returns whether any layer has one.
+  bool has_bias(std::initializer_list<Role> roles) const {
+    return std::ranges::any_of(model_.tensors, [&](const Tensor& tensor) {
+      const auto name = arch::parse(family_, Dialect::gguf, tensor.name);
+      return name && name->suffix == arch::Suffix::bias && std::ranges::find(roles, name->role) != roles.end();
+    });
   }
 
   // One architecture of llama.cpp covers several families of Hugging Face's.
@@ -369,8 +561,8 @@ class FileReleaser {
   }
 
   bool is_yarn() const {
-    const Value* const kind = key("rope.scaling.type");
-    return kind != nullptr && *kind == Value("yarn");
+    const std::string* const kind = keys_.text("rope.scaling.type");
+    return kind != nullptr && *kind == "yarn";
   }
 
   std::int64_t head_size() const {
@@ -381,41 +573,92 @@ class FileReleaser {
 
   // Sets which layers have a window, and the rotary base of those.
   void add_layers(Map& keys) const {
-    if (window_period(family_) == 0 || model_.config.sliding_window.value_or(0) <= 0) return;
-    const auto usual = static_cast<double>(window_period(family_));
-    const auto period = static_cast<std::int64_t>(number("attention.sliding_window_pattern").value_or(usual));
+    if (window_period(family_) == 0) return;
+    if (model_.config.sliding_window.value_or(0) <= 0) {
+      // Without a window, all layers are alike.
+      keys_.ignore("attention.sliding_window_pattern");
+      keys_.ignore("rope.freq_base_swa");
+      return;
+    }
     require_count(static_cast<std::uint64_t>(std::max<std::int64_t>(model_.config.num_hidden_layers.value_or(0), 0)),
                   "layers");
+    const auto layers =
+        static_cast<std::size_t>(std::max<std::int64_t>(model_.config.num_hidden_layers.value_or(0), 0));
+    const std::vector<bool> windows = layers_with_window(layers);
     List types;
-    for (std::int64_t layer = 0; layer < model_.config.num_hidden_layers.value_or(0); ++layer)
-      types.emplace_back(period <= 0 || layer % period + 1 < period ? "sliding_attention" : "full_attention");
+    for (const bool window : windows) types.emplace_back(window ? "sliding_attention" : "full_attention");
     if (!types.empty()) keys.set("layer_types", std::move(types));
-    if (const auto base = number("rope.freq_base_swa"); base && is_gemma3(family_))
-      keys.set("rope_local_base_freq", *base);
+    if (!is_gemma3(family_)) return;
+    if (const auto base = number("rope.freq_base_swa")) keys.set("rope_local_base_freq", *base);
+  }
+
+  // From a period, or a list with a flag for each layer.
+  std::vector<bool> layers_with_window(std::size_t layers) const {
+    constexpr std::string_view kKey = "attention.sliding_window_pattern";
+    std::vector<bool> windows(layers);
+    const Value* const pattern = keys_.find(kKey);
+    if (const List* const flags = pattern == nullptr ? nullptr : pattern->get<List>()) {
+      if (flags->size() < layers)
+        throw keys_.refused(kKey, *pattern, fmt::format("a flag for each of {} layers", layers));
+      for (std::size_t layer = 0; layer < layers; ++layer) {
+        const Value& item = (*flags)[layer];
+        const bool* const flag = item.get<bool>();
+        if (flag == nullptr && !resources::number_of(item)) throw keys_.refused(kKey, *pattern, "flags");
+        windows[layer] = flag != nullptr ? *flag : resources::number_of(item) != 0;
+      }
+      return windows;
+    }
+    const double said = number(kKey).value_or(static_cast<double>(window_period(family_)));
+    const auto period = said >= 1 && said <= 1e9 ? static_cast<std::size_t>(said) : 0;
+    for (std::size_t layer = 0; layer < layers; ++layer) windows[layer] = period == 0 || layer % period + 1 < period;
+    return windows;
   }
 
   void add_rope(Map& keys) {
     Map scaling;
-    const Value* const kind = key("rope.scaling.type");
+    const std::string* const said = keys_.text("rope.scaling.type");
+    // llama.cpp's default. An earlier name of the factor counts if there is no other.
+    const std::string kind = said == nullptr ? "linear" : *said;
+    const auto older = number("rope.scale_linear");
+    const auto newer = number("rope.scaling.factor");
+    const double stated = newer ? *newer : older.value_or(0), factor = stated == 0 || kind == "none" ? 1 : stated;
     const Tensor *const far = table(Role::rope_factors_long), *const near = table(Role::rope_factors_short);
+    const Tensor* const divisors = table(Role::rope_factors);
+    const bool divides = divisors != nullptr && !is_all_ones(*divisors);
     if (far != nullptr || near != nullptr) {
       // llama.cpp's converter writes these tables and no type: the tables imply longrope.
       scaling = long_rope(keys, far, near);
-    } else if (kind != nullptr && kind->text() != nullptr && *kind->text() != "none") {
-      scaling.append("rope_type", *kind->text());
-      if (const auto factor = number("rope.scaling.factor")) scaling.append("factor", *factor);
+      if (kind == "yarn" || factor != 1)
+        tell_key("rope.scaling.factor", "positions are scaled by tables of divisors, which cannot be combined with it");
+    } else if (kind == "yarn") {
+      scaling.append("rope_type", kind);
+      scaling.append("factor", factor);
       if (const auto original = number("rope.scaling.original_context_length"))
         scaling.append("original_max_position_embeddings", static_cast<std::int64_t>(*original));
-      if (is_yarn()) add_yarn(scaling);
-    } else if (const Tensor* const divisors = table(Role::rope_factors)) {
-      scaling = llama3(divisors->values<float>());
+      add_yarn(scaling);
+    } else if (kind == "linear" && factor != 1) {
+      scaling.append("rope_type", kind);
+      scaling.append("factor", factor);
+    } else if (kind != "linear" && kind != "none") {
+      tell_key("rope.scaling.type", kind == "longrope" ? "the file has no tables of divisors for it"
+                                                       : fmt::format("\"{}\" is not known", quote(kind)));
     }
+    if (divides && scaling.empty())
+      scaling = llama3(divisors->values<float>());
+    else if (divides)
+      tell_rope("rope_scaling", "the divisors in rope_freqs.weight cannot be combined with the scaling of the keys");
     add_layer_ropes(keys, scaling);
     if (scaling.empty()) return;
     if (family_.name != "mistral3") return keys.set("rope_scaling", std::move(scaling));
     // Ministral 3 reads its numbers from rope_parameters only.
     scaling.set("rope_theta", model_.config.rope_theta.value_or(10000));
-    scaling.set("llama_4_scaling_beta", number("attention.temperature_scale").value_or(0));
+    if (is_yarn()) {
+      scaling.set("llama_4_scaling_beta", number("attention.temperature_scale").value_or(0));
+      // llama.cpp's default is the length before scaling, which is the only one that transformers knows.
+      const auto length = number("attention.temperature_length");
+      if (length && length != number("rope.scaling.original_context_length"))
+        tell_key("attention.temperature_length", "transformers takes the length of the context before scaling");
+    }
     keys.set("rope_parameters", std::move(scaling));
   }
 
@@ -490,6 +733,11 @@ class FileReleaser {
     const double factor = number("rope.scaling.factor").value_or(1);
     if (beside && scaling.find("attention_factor") == nullptr)
       scaling.append("attention_factor", *beside * yarn_stretch(factor, 1) / yarn_stretch(factor, all.value_or(0)));
+  }
+
+  static bool is_all_ones(const Tensor& divisors) {
+    const std::vector<float> values = divisors.values<float>();
+    return std::ranges::all_of(values, [](float value) { return value == 1; });
   }
 
   // Searches for the parameters that give these divisors, among those that models were trained with.
@@ -579,6 +827,7 @@ class FileReleaser {
   const arch::Family& family_;
   const Way& way_;
   std::vector<Change>& changes_;
+  ArchKeys keys_;
 };
 
 // The name for tokenizer.ggml.pre that the attached files imply; empty if they imply none.
@@ -683,7 +932,7 @@ const arch::Family* named_family(const Model& model) {
   const arch::Family* const family = model.config.model_type ? arch::find_family(*model.config.model_type) : nullptr;
   if (family == nullptr || family->gguf.empty() || is_adapter(model)) return family;
   const auto table = arch::spell(*family, Dialect::gguf, {.role = Role::token_embedding});
-  return table && model.tensor(*table) != nullptr ? family : nullptr;
+  return (table && model.tensor(*table) != nullptr) || follows_llama_cpp(model, *family) ? family : nullptr;
 }
 
 }  // namespace
@@ -693,6 +942,7 @@ std::size_t count_released(const Model& model) {
   if (family == nullptr) return 0;
   if (is_adapter(model)) return model.tensors.size();
   const bool has_config = model.attachment("config.json") != nullptr;
+  if (lacks_fields(model, *family)) return 0;
   std::size_t count = 0;
   for (const Tensor& tensor : model.tensors) {
     const auto name = arch::parse(*family, Dialect::gguf, tensor.name);
@@ -708,6 +958,7 @@ std::size_t count_released(const Model& model) {
 void release(Model& model, std::vector<Change>& changes, std::vector<Renamed>& renamed) {
   const arch::Family* const family = named_family(model);
   if (family == nullptr) return;
+  require_fields(model, *family);
   if (is_adapter(model)) return release_adapter(model, *family, changes, renamed);
   const Way way = way_back(model, *family);
   tell_other_cuts(model, changes);

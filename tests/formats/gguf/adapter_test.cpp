@@ -50,6 +50,9 @@ Model small_with_ffn(const std::string& family) {
     model.config.head_dim = 4;
     model.tensors.erase(model.tensors.begin() + 2);
   }
+  if (family == "qwen2")
+    for (const char* const name : {"q", "k", "v"})
+      model.tensors.push_back(counted(fmt::format("model.layers.0.self_attn.{}_proj.bias", name), {8}, 1));
   add_ffn(model);
   return model;
 }
@@ -149,6 +152,7 @@ TEST(GgufAdapter, EmbeddingsAndWholeTensors) {
 
 TEST(GgufAdapter, QuantizedWeightsAreDecodedAndSaid) {
   Model base = small_with_ffn("llama");
+  base.config.hidden_size.reset();  // the other matrices are narrower
   for (Tensor& tensor : base.tensors)
     if (tensor.name.ends_with("q_proj.weight")) tensor = counted(tensor.name, {8, 32}, 1);
   AdaptOptions options;

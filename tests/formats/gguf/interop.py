@@ -281,7 +281,8 @@ def compare_models(tare, folder):
         run(tare, "convert", folder / name, bare, "--drop", "attachments")
         if THERE["gguf"]:
             without_ours(bare)
-        run(tare, "convert", bare, f"{folder}/{name}.made/")
+        said = subprocess.run([tare, "convert", bare, f"{folder}/{name}.made/"], capture_output=True, text=True, check=True).stderr
+        check("warning" not in said, f"{name}: nothing is lost on the way from the keys: {said}")
         compare_directories(folder, name, folder / f"{name}.made", "from the keys")
         if THERE["llama_cpp"]:
             compare_generated(folder, name, file)

@@ -49,6 +49,7 @@ TEST(GgufUnsaid, MinistralsYarn) {
       R"({"rope_type":"yarn","factor":16.0,"beta_fast":32.0,"beta_slow":1.0,"mscale":1.0,"mscale_all_dim":1.0,)"
       R"("llama_4_scaling_beta":0.1,"original_max_position_embeddings":16,"rope_theta":1000000.0})";
   Model model = small("ministral3", R"({"model_type":"ministral3","rope_parameters":)" + rope + "}");
+  model.config.head_dim = 4;
   EXPECT_EQ(key_of(model, "mistral3.rope.scaling.yarn_log_multiplier"), "1.0");
   EXPECT_EQ(key_of(model, "mistral3.attention.temperature_scale"), "0.1");
   EXPECT_EQ(key_of(model, "mistral3.rope.scaling.yarn_beta_fast"), "32.0");

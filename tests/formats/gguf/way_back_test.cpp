@@ -226,6 +226,7 @@ TEST(GgufWayBack, NamesWithoutARootComeBackWithoutOne) {
 
 TEST(GgufWayBack, NamesOfAPartComeBackUnderIt) {
   Model model = small("mistral3", R"({"model_type":"mistral3","text_config":{"model_type":"ministral3"}})");
+  model.config.head_dim = 4;
   for (Tensor& tensor : model.tensors) tensor.name = "language_model." + tensor.name;
   EXPECT_EQ(sorted_names(adapt(written(adapt(model, gguf()).model), hf()).model), sorted_names(model));
 }
@@ -332,6 +333,300 @@ TEST(GgufWayBack, BiasesOfQAndKAloneGetOneOfZerosForTheOutput) {
   const Tensor* const zeros = back.tensor("model.layers.0.self_attn.o_proj.bias");
   ASSERT_NE(zeros, nullptr);
   EXPECT_EQ(zeros->values<float>(), std::vector<float>(8));
+}
+
+TEST(GgufWayBack, BiasesOfSomeMatricesGetZerosForTheOthers) {
+  const auto with = [](const std::string& type, const Words& names) {
+    Model model = by_llama_cpp([&] {
+      Model plain = small(type, "{}");
+      plain.config.vocab_size = 3;
+      return plain;
+    }());
+    for (const std::string& name : names)
+      model.tensors.push_back(counted("blk.0." + name, {name.starts_with("ffn_up") ? 6U : 8U}, 1, DType::f32));
+    return model;
+  };
+  const Adapted attention = adapt(with("llama", {"attn_v.bias"}), hf());
+  EXPECT_EQ(said(json_of(attention.model, "config.json"), "attention_bias"), "true");
+  for (const char* const name : {"q_proj", "k_proj", "o_proj"})
+    EXPECT_NE(attention.model.tensor("model.layers.0.self_attn." + std::string(name) + ".bias"), nullptr) << name;
+  EXPECT_EQ(results_of(attention.changes), Words());
+  const Model ffn = adapt(with("llama", {"ffn_up.bias"}), hf()).model;
+  EXPECT_EQ(said(json_of(ffn, "config.json"), "mlp_bias"), "true");
+  EXPECT_NE(ffn.tensor("model.layers.0.mlp.down_proj.bias"), nullptr);
+  const Model qwen = adapt(with("qwen2", {"attn_q.bias"}), hf()).model;
+  EXPECT_NE(qwen.tensor("model.layers.0.self_attn.k_proj.bias"), nullptr);
+  EXPECT_EQ(qwen.tensor("model.layers.0.self_attn.o_proj.bias"), nullptr) << "its class has none";
+}
+
+TEST(GgufWayBack, BiasesThatTheClassDoesNotHaveAreAnError) {
+  Model qwen = small("qwen2", "{}");
+  for (const char* const name : {"q_proj", "k_proj", "v_proj"})
+    qwen.tensors.push_back(counted("model.layers.0.self_attn." + std::string(name) + ".bias", {8}, 1));
+  Model there = by_llama_cpp(qwen);
+  EXPECT_EQ(rule_of([&] { adapt(there, hf()); }), "");
+  there.tensors.push_back(counted("output.bias", {3}, 1, DType::f32));
+  for (const char* const to : {"hf", "mcf"}) {
+    const auto error = error_of([&] { adapt(there, *find_format(to)); });
+    ASSERT_TRUE(error) << to;
+    EXPECT_EQ(error->rule(), "convert.surplus");
+    EXPECT_EQ(error->remedies().front().argument, "output.bias");
+  }
+  Model phi = by_llama_cpp(phi3(kLongRope));
+  phi.tensors.push_back(counted("blk.0.attn_qkv.bias", {24}, 1, DType::f32));
+  EXPECT_EQ(rule_of([&] { adapt(phi, hf()); }), "convert.surplus");
+}
+
+// ---- keys that decide shapes and the order of rows
+
+const std::string kKeyOfK = "model.layers.0.self_attn.k_proj.weight", kKvHeads = "llama.attention.head_count_kv";
+
+// A Llama with two heads for queries and one for keys and values, as llama.cpp would have written it.
+Model grouped_hf() {
+  Model model = small("llama", "{}");
+  model.config.vocab_size = 3;
+  model.config.num_key_value_heads = 1;
+  for (Tensor& tensor : model.tensors)
+    if (tensor.name.find("k_proj") != std::string::npos || tensor.name.find("v_proj") != std::string::npos)
+      tensor = counted(tensor.name, {4, 8}, 4);
+  return model;
+}
+Model grouped() { return by_llama_cpp(grouped_hf()); }
+
+// With a key of this type, written to a file and read back.
+Model with_key(Model model, const std::string& key, Value value, const std::string& type = "") {
+  if (key == kKvHeads) model.config.num_key_value_heads.reset();
+  model.metadata.set(key, std::move(value));
+  if (!type.empty()) model.metadata.set("gguf.keys", List{Value(key + "=" + type)});
+  return written(model);
+}
+
+TEST(GgufWayBack, NumbersOfAnyTypeDecideTheOrderOfRows) {
+  const std::vector<float> expected = grouped_hf().tensor(kKeyOfK)->values<float>();
+  const std::pair<const char*, Value> cases[] = {
+      {"u64", Value(1)},
+      {"i32", Value(1)},
+      {"u16", Value(1)},
+      {"u8", Value(1)},
+      {"i8", Value(1)},
+      {"f32", Value(1.0)},
+      {"f64", Value(1.0)},
+      {"[i32]", Value(List{Value(1), Value(1)})},
+      {"[u32]", Value(List{Value(1)})},
+      {"[u64]", Value(List{Value(1), Value(1), Value(1)})},
+      {"[u8]", Value(Bytes{std::byte{1}, std::byte{1}})},
+      {"[f32]", Value(List{Value(1.0), Value(1.0)})},
+  };
+  for (const auto& [type, value] : cases) {
+    const Model file = with_key(grouped(), kKvHeads, value, type);
+    EXPECT_EQ(file.config.num_key_value_heads, 1) << type;
+    const auto entries = gguf().metadata->list(file);
+    const auto entry = std::ranges::find(entries, kKvHeads, &MetadataEntry::key);
+    ASSERT_NE(entry, entries.end()) << type;
+    EXPECT_EQ(entry->type, type) << "it is written as it was";
+    for (const char* const to : {"hf", "mcf"}) {
+      const Model back = adapt(file, *find_format(to)).model;
+      EXPECT_EQ(back.tensor(kKeyOfK)->values<float>(), expected) << type << " " << to;
+      EXPECT_EQ(back.config.num_key_value_heads, 1) << type << " " << to;
+    }
+    for (const char* const through : {"zt", "npz"}) {
+      const Format& format = *find_format(through);
+      const Model there = open(memory_source(write_bytes(format, adapt(file, format).model), through));
+      EXPECT_EQ(adapt(there, hf()).model.tensor(kKeyOfK)->values<float>(), expected) << type << " " << through;
+    }
+  }
+}
+
+TEST(GgufWayBack, KeysThatDoNotGiveOneNumberAreRefused) {
+  const std::pair<const char*, Value> cases[] = {
+      {"", Value(List{Value(1), Value(2)})},
+      {"", Value(List())},
+      {"", Value("1")},
+      {"bool", Value(true)},
+      {"i32", Value(-1)},
+      {"f32", Value(0.5)},
+      {"[u8]", Value(Bytes{std::byte{1}, std::byte{2}})},
+  };
+  for (const auto& [type, value] : cases) {
+    const Model file = with_key(grouped(), kKvHeads, value, type);
+    EXPECT_FALSE(file.config.num_key_value_heads) << type;
+    for (const char* const to : {"hf", "mcf", "alt"}) {
+      const auto error = error_of([&] { adapt(file, *find_format(to)); });
+      ASSERT_TRUE(error) << type << " " << to << " " << to_json(value);
+      EXPECT_EQ(error->rule(), "gguf.key.value") << type << " " << to << " " << to_json(value);
+      EXPECT_EQ(error->item(), "key " + kKvHeads);
+    }
+    EXPECT_NO_THROW(static_cast<void>(adapt(file, *find_format("zt")))) << "it keeps names, keys and order";
+    EXPECT_NO_THROW(static_cast<void>(adapt(file, gguf())));
+  }
+  // So are the others that decide shapes, and those that config.json needs as one number.
+  for (const char* const key : {"llama.feed_forward_length", "llama.block_count", "llama.attention.head_count",
+                                "llama.attention.key_length", "llama.embedding_length", "llama.rope.freq_base",
+                                "llama.context_length", "llama.attention.layer_norm_rms_epsilon"}) {
+    Model file = grouped();
+    file.metadata.set(key, List{Value(1), Value(2)});
+    EXPECT_EQ(rule_of([&] { adapt(file, hf()); }), "gguf.key.value") << key;
+  }
+  for (const char* const key : {"llama.rope.scaling.factor", "llama.rope.dimension_count", "llama.expert_count",
+                                "llama.attention.value_length", "llama.rope.scaling.type", "llama.attention.causal"})
+    EXPECT_EQ(rule_of([&] {
+                adapt(with_key(grouped(), key, List{Value(1), Value(2)}), hf());
+              }),
+              "gguf.key.value")
+        << key;
+}
+
+TEST(GgufWayBack, ANumberOfHeadsThatDoesNotFitTheRowsIsRefused) {
+  Model file = grouped();
+  file.config.num_key_value_heads = 2;  // divides the rows, but gives heads of another size than those of q
+  for (const char* const to : {"hf", "mcf"})
+    EXPECT_EQ(rule_of([&] { adapt(file, *find_format(to)); }), "convert.names") << to;
+  file.config.num_key_value_heads.reset();  // llama.cpp assumes as many as for queries
+  EXPECT_EQ(rule_of([&] { adapt(file, hf()); }), "convert.names");
+  // In the other direction, for a model without config.json.
+  Model model = grouped_hf();
+  model.attachments.clear();
+  EXPECT_EQ(rule_of([&] { adapt(model, gguf()); }), "");
+  model.config.num_key_value_heads.reset();
+  EXPECT_EQ(rule_of([&] { adapt(model, gguf()); }), "convert.config");
+}
+
+TEST(GgufWayBack, SizesThatAreMissingAreNotAssumed) {
+  for (const auto field :
+       {&Config::hidden_size, &Config::num_hidden_layers, &Config::intermediate_size, &Config::num_attention_heads}) {
+    Model file = grouped();
+    file.config.*field = std::nullopt;
+    EXPECT_EQ(rule_of([&] { adapt(file, hf()); }), "convert.config");
+  }
+}
+
+// ---- keys that config.json cannot express, or in another form
+
+TEST(GgufWayBack, KeysWithoutAPlaceInConfigAreWarnings) {
+  const std::pair<const char*, Value> cases[] = {
+      {"llama.attention.scale", Value(0.5)},
+      {"llama.expert_weights_scale", Value(2.5)},
+      {"llama.expert_gating_func", Value(2)},
+      {"llama.logit_scale", Value(2.0)},
+      {"llama.final_logit_softcapping", Value(30.0)},
+      {"llama.rope.dimension_count", Value(2)},
+      {"llama.attention.value_length", Value(2)},
+      {"llama.attention.sliding_window", Value(8)},
+      {"llama.use_parallel_residual", Value(true)},
+      {"llama.attention.max_alibi_bias", Value(8.0)},
+      {"llama.attention.clamp_kqv", Value(2.0)},
+      {"llama.rope.scaling.type", Value("foo")},
+      {"llama.rope.scaling.type", Value("longrope")},
+      {"llama.rope.scaling.attn_factor", Value(1.5)},
+      {"llama.rope.freq_base_swa", Value(5.0)},
+      {"llama.rope.freq_scale", Value(0.5)},
+      {"llama.pooling_type", Value(4)},
+      {"llama.something.new", Value("of tomorrow")},
+      {"llama.something.else", Value(List{Value(1), Value(2)})},
+  };
+  for (const auto& [key, value] : cases)
+    for (const char* const to : {"hf", "mcf"})
+      EXPECT_EQ(results_of(adapt(with_key(grouped(), key, value), *find_format(to)).changes), Words{key}) << to;
+  // All in one line.
+  Model file = with_key(with_key(grouped(), "llama.something.new", Value(1)), "llama.something.else", Value(2));
+  const std::vector<Change> changes = adapt(file, hf()).changes;
+  const auto line = std::ranges::find(changes, Impact::results, &Change::impact);
+  ASSERT_NE(line, changes.end());
+  EXPECT_EQ(line->items.size(), 2U);
+}
+
+TEST(GgufWayBack, KeysThatChangeNothingAreNotMentioned) {
+  const std::pair<const char*, Value> cases[] = {
+      {"llama.attention.causal", Value(true)},
+      {"llama.attention.value_length", Value(4)},
+      {"llama.attention.key_length", Value(4)},
+      {"llama.rope.dimension_count", Value(4)},
+      {"llama.rope.scaling.finetuned", Value(true)},
+      {"llama.rope.scaling.type", Value("none")},
+      {"llama.rope.scaling.type", Value("linear")},
+      {"llama.rope.scaling.factor", Value(1.0)},
+      {"llama.rope.scaling.attn_factor", Value(1.0)},
+      {"llama.rope.scaling.original_context_length", Value(8)},
+      {"llama.tensor_data_layout", Value("Meta AI original pth")},
+      {"llama.expert_count", Value(0)},
+      {"llama.expert_used_count", Value(0)},
+      {"llama.final_logit_softcapping", Value(0.0)},
+      {"llama.vocab_size", Value(3)},
+      {"llama.pooling_type", Value(0)},
+  };
+  for (const auto& [key, value] : cases) {
+    const Adapted back = adapt(with_key(grouped(), key, value), hf());
+    EXPECT_EQ(results_of(back.changes), Words()) << key;
+    EXPECT_EQ(said(json_of(back.model, "config.json"), "rope_scaling"), "") << key;
+  }
+}
+
+TEST(GgufWayBack, KeysInAnotherFormAreCarried) {
+  const auto config_with = [](std::initializer_list<std::pair<const char*, Value>> keys) {
+    Model file = grouped();
+    for (const auto& [key, value] : keys) file = with_key(file, key, value);
+    const Adapted back = adapt(file, hf());
+    EXPECT_EQ(results_of(back.changes), Words());
+    return json_of(back.model, "config.json");
+  };
+  const std::string linear = R"({"factor":4.0,"rope_type":"linear"})";
+  EXPECT_EQ(said(config_with({{"llama.rope.scale_linear", 4.0}}), "rope_scaling"), linear);
+  EXPECT_EQ(said(config_with({{"llama.rope.scaling.factor", 4.0}}), "rope_scaling"), linear) << "llama.cpp's default";
+  EXPECT_EQ(said(config_with({{"llama.rope.scaling.factor", 4.0}, {"llama.rope.scale_linear", 2.0}}), "rope_scaling"),
+            linear);
+  EXPECT_EQ(
+      said(config_with({{"llama.rope.scaling.type", "none"}, {"llama.rope.scaling.factor", 4.0}}), "rope_scaling"), "");
+  EXPECT_EQ(said(config_with({{"llama.attention.causal", false}}), "is_causal"), "false");
+  // And in the other direction.
+  const Model there = adapt(small("llama", R"({"is_causal":false})"), gguf()).model;
+  ASSERT_NE(there.metadata.find("llama.attention.causal"), nullptr);
+  EXPECT_EQ(*there.metadata.find("llama.attention.causal"), Value(false));
+}
+
+TEST(GgufWayBack, DivisorsNextToAnotherScalingAreSaid) {
+  Model file = with_key(grouped(), "llama.rope.scaling.factor", Value(4.0));
+  file.tensors.push_back(dense<float>("rope_freqs.weight", {2}, std::vector<float>{1, 1}));
+  EXPECT_EQ(results_of(adapt(file, hf()).changes), Words());
+  file.tensors.back() = dense<float>("rope_freqs.weight", {2}, std::vector<float>{1, 8});
+  EXPECT_EQ(results_of(adapt(file, hf()).changes), Words{"rope_scaling"});
+}
+
+TEST(GgufWayBack, ZeroMeansNotSet) {
+  Model granite = by_llama_cpp(small("granite", "{}"));
+  for (const char* const key : {"granite.logit_scale", "granite.residual_scale", "granite.embedding_scale"})
+    granite.metadata.set(key, 0.0);
+  const Map config = json_of(adapt(granite, hf()).model, "config.json");
+  for (const char* const key : {"logits_scaling", "residual_multiplier", "embedding_multiplier"})
+    EXPECT_EQ(said(config, key), "") << key << ": transformers would multiply or divide by it";
+  Model gemma = by_llama_cpp(gemma3(3));
+  gemma.metadata.set("gemma3.final_logit_softcapping", 0.0);
+  EXPECT_EQ(said(json_of(adapt(gemma, hf()).model, "config.json"), "final_logit_softcapping"), "null");
+  EXPECT_EQ(results_of(adapt(small("granite", R"({"residual_multiplier":0.0})"), gguf()).changes),
+            Words{"residual_multiplier"});
+}
+
+TEST(GgufWayBack, LayersWithAWindowMayBeAList) {
+  Model model = gemma3(3);
+  Model file = by_llama_cpp(model);
+  file.metadata.set("gemma3.attention.sliding_window_pattern", List{Value(false)});
+  EXPECT_EQ(said(json_of(adapt(file, hf()).model, "config.json"), "layer_types"), R"(["full_attention"])");
+  file.metadata.set("gemma3.attention.sliding_window_pattern", List{Value(true)});
+  EXPECT_EQ(said(json_of(adapt(file, hf()).model, "config.json"), "layer_types"), R"(["sliding_attention"])");
+  for (const Value& bad : {Value(List()), Value(List{Value("yes")}), Value("all")}) {
+    file.metadata.set("gemma3.attention.sliding_window_pattern", bad);
+    EXPECT_EQ(rule_of([&] { adapt(file, hf()); }), "gguf.key.value") << to_json(bad);
+  }
+}
+
+TEST(GgufConventions, WeightsThatAreNotFloatsAreRefused) {
+  Model model = small("llama", "{}");
+  for (Tensor& tensor : model.tensors)
+    if (tensor.name.ends_with("up_proj.weight"))
+      tensor = dense<std::int32_t>(tensor.name, {6, 8}, std::vector<std::int32_t>(48, 1));
+  EXPECT_EQ(rule_of([&] { adapt(model, gguf()); }), "gguf.weights");
+  AdaptOptions keep;
+  keep.keep_names = true;
+  EXPECT_NO_THROW(static_cast<void>(adapt(model, gguf(), keep)));
 }
 
 TEST(GgufWayBack, TheLibraryOfTheWeightsIsNoKey) {

@@ -1,0 +1,161 @@
+#include "formats/gguf/arch_keys.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "base/printable.hpp"
+#include "formats/own_fields.hpp"
+#include "resources/json_file.hpp"
+
+namespace tare::gguf {
+namespace {
+
+// A value in a message. Only numbers and flags are short enough to show as they are.
+std::string shown(const Value& value) {
+  constexpr std::size_t kMost = 8;
+  const auto is_short = [](const Value& item) {
+    return resources::number_of(item).has_value() || item.get<bool>() != nullptr;
+  };
+  if (is_short(value)) return to_json(value);
+  if (value.text() != nullptr) return fmt::format("\"{}\"", quote(*value.text()));
+  if (const Bytes* const bytes = value.get<Bytes>()) return fmt::format("{} bytes", bytes->size());
+  const List* const list = value.get<List>();
+  if (list == nullptr) return "something else";
+  const auto count = static_cast<std::ptrdiff_t>(std::min(list->size(), kMost));
+  const List some(list->begin(), list->begin() + count);
+  if (!std::ranges::all_of(some, is_short)) return fmt::format("a list of {} values", list->size());
+  return fmt::format("{}{}", to_json(Value(some)),
+                     list->size() > kMost ? fmt::format(" and {} more", list->size() - kMost) : "");
+}
+
+Error bad_key(const std::string& key, const Value& found, std::string_view expected) {
+  return Error(ErrorKind::lossy, "gguf.key.value", fmt::format("expected {}, found {}", expected, shown(found)))
+      .about("key " + quote(key))
+      .blame(Subject::input)
+      .remedy(Remedy::keep_names);
+}
+
+// Sets a member of Config; returns false if the number does not fit it.
+class SetMember {
+ public:
+  SetMember(Config& config, const Value& number) : config_(config), number_(number) {}
+  bool operator()(std::optional<std::int64_t> Config::*member) const {
+    const auto* const whole = number_.get<std::int64_t>();
+    const auto* const large = number_.get<std::uint64_t>();
+    const auto* const real = number_.get<double>();
+    if (whole != nullptr && *whole >= 0)
+      config_.*member = *whole;
+    else if (large != nullptr && *large <= INT64_MAX)
+      config_.*member = static_cast<std::int64_t>(*large);
+    else if (real != nullptr && *real >= 0 && *real < 0x1p53 && std::trunc(*real) == *real)
+      config_.*member = static_cast<std::int64_t>(*real);
+    else
+      return false;
+    return true;
+  }
+  bool operator()(std::optional<double> Config::*member) const {
+    config_.*member = resources::number_of(number_);
+    return true;
+  }
+  template <typename Member>
+  bool operator()(Member /*no key is a text or a boolean*/) const {
+    return false;
+  }
+
+ private:
+  Config& config_;
+  const Value& number_;
+};
+
+// Calls `bad(key, value)` for each key of a field that does not give one number.
+template <typename Bad>
+void take_fields(const Model& model, const arch::Family& family, Config& config, const Bad& bad) {
+  const Map fields = config.to_map();
+  for (const OwnField& own : kOwnFields) {
+    const std::string key = key_of(family, own.name);
+    const Value* const found = own.name == kArchitectureKey ? nullptr : model.metadata.find(key);
+    if (found == nullptr) continue;
+    // Containers with text-only metadata may have a text under such a key, in addition to the field.
+    if (found->text() != nullptr && fields.find(own.field) != nullptr) continue;
+    if (!set_field(config, own.name, *found)) bad(key, *found);
+  }
+}
+
+}  // namespace
+
+std::optional<Value> single_number(const Value& value) {
+  if (resources::number_of(value)) return value;
+  if (const Bytes* const bytes = value.get<Bytes>(); bytes != nullptr && !bytes->empty())
+    return std::ranges::count(*bytes, bytes->front()) == std::ssize(*bytes)
+               ? std::optional(Value(std::to_integer<std::int64_t>(bytes->front())))
+               : std::nullopt;
+  const List* const list = value.get<List>();
+  if (list == nullptr || list->empty() || !resources::number_of(list->front())) return std::nullopt;
+  const bool equal = std::ranges::all_of(*list, [&](const Value& item) { return item == list->front(); });
+  return equal ? std::optional(list->front()) : std::nullopt;
+}
+
+bool set_field(Config& config, std::string_view own_name, const Value& value) {
+  const auto number = single_number(value);
+  return number && std::visit(SetMember(config, *number), field_called(kOwnFields, own_name).member);
+}
+
+ArchKeys::ArchKeys(const Model& model, const arch::Family& family) : model_(model), family_(family) {
+  for (const OwnField& own : kOwnFields) read_.emplace(own.name);
+}
+
+const Value* ArchKeys::find(std::string_view name) const {
+  read_.emplace(name);
+  return model_.metadata.find(key_of(family_, name));
+}
+
+Error ArchKeys::refused(std::string_view name, const Value& found, std::string_view expected) const {
+  return bad_key(key_of(family_, name), found, expected);
+}
+
+std::optional<double> ArchKeys::number(std::string_view name) const {
+  const Value* const found = find(name);
+  if (found == nullptr) return std::nullopt;
+  const auto single = single_number(*found);
+  if (!single) throw refused(name, *found, "one number");
+  return resources::number_of(*single);
+}
+
+std::optional<bool> ArchKeys::flag(std::string_view name) const {
+  const Value* const found = find(name);
+  if (found == nullptr) return std::nullopt;
+  if (found->get<bool>() == nullptr) throw refused(name, *found, "true or false");
+  return *found->get<bool>();
+}
+
+const std::string* ArchKeys::text(std::string_view name) const {
+  const Value* const found = find(name);
+  if (found != nullptr && found->text() == nullptr) throw refused(name, *found, "a text");
+  return found == nullptr ? nullptr : found->text();
+}
+
+std::vector<std::string> ArchKeys::unread() const {
+  const std::string prefix = key_of(family_, "");
+  std::vector<std::string> names;
+  for (const auto& [key, value] : model_.metadata)
+    if (key.starts_with(prefix) && !read_.contains(std::string_view(key).substr(prefix.size())))
+      names.push_back(key.substr(prefix.size()));
+  return names;
+}
+
+void require_fields(Model& model, const arch::Family& family) {
+  take_fields(model, family, model.config, [](const std::string& key, const Value& found) {
+    throw bad_key(key, found, found.get<List>() != nullptr ? "one number for all layers" : "a number");
+  });
+}
+
+bool lacks_fields(const Model& model, const arch::Family& family) {
+  Config config = model.config;
+  bool lacks = false;
+  take_fields(model, family, config, [&](const std::string& /*key*/, const Value& /*found*/) { lacks = true; });
+  return lacks;
+}
+
+}  // namespace tare::gguf
