@@ -8,6 +8,7 @@
 // Immutable. Many threads may read a Blob, each with its own reader.
 #pragma once
 
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
@@ -37,10 +38,17 @@ class TARE_API BlobReader {
 // Receives a run of a blob's decoded bytes; runs come in any order.
 using PutRun = std::function<void(std::uint64_t offset, std::span<const std::byte> bytes)>;
 
+namespace io {
+class KeptBytes;
+}
+
 // Produces bytes on demand.
 class TARE_API BlobProducer {
  public:
-  virtual ~BlobProducer() = default;
+  BlobProducer() = default;
+  BlobProducer(const BlobProducer&) = delete;
+  BlobProducer& operator=(const BlobProducer&) = delete;
+  virtual ~BlobProducer();
   // Returns a reader whose first byte is decoded byte `offset`. Must be callable from many threads.
   [[nodiscard]] virtual std::unique_ptr<BlobReader> open(std::uint64_t offset) const = 0;
   // `open` at a multiple of this costs no more than at 0. 0: `open` is cheap only at the beginning.
@@ -60,6 +68,11 @@ class TARE_API BlobProducer {
   // Checks the stored bytes as a whole (their digest, their framing); `Blob::verify` calls it. A producer that reads
   // other blobs verifies those. One that reads nothing defines an empty function.
   virtual void verify() const = 0;
+
+ private:
+  friend class Blob;
+  io::KeptBytes& kept() const;
+  mutable std::atomic<io::KeptBytes*> kept_{nullptr};
 };
 
 // A checksum of more bytes than those of a blob, such as that of an archive member of which the blob is a part.
@@ -116,9 +129,12 @@ class TARE_API Blob {
   // any moment: see `Source::view`. Compares the digest first if there is one.
   [[nodiscard]] std::optional<std::span<const std::byte>> view() const;
   // Fills `out` from decoded byte `offset`. For raw blobs it touches only those bytes; for others it decodes as much as
-  // necessary.
+  // necessary. In whatever order a compressed blob is read, in parts, it is decoded a few times at most: if necessary,
+  // its bytes are kept in a temporary file.
   void read(std::uint64_t offset, std::span<std::byte> out) const;
   [[nodiscard]] std::unique_ptr<BlobReader> open(std::uint64_t offset = 0) const;
+  // Whether the bytes of a compressed blob are being kept, so that `open` costs the same at every offset.
+  bool is_kept() const;
   // Returns all bytes, produced on up to `threads` threads (0: all cores). Throws Error limit `blob.too_large` if there
   // are more than `limit`.
   [[nodiscard]] Bytes bytes(std::uint64_t limit = std::uint64_t{32} << 30, unsigned threads = 0) const;

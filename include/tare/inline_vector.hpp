@@ -8,6 +8,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <initializer_list>
+#include <iterator>
 #include <memory>
 #include <new>
 #include <span>
@@ -30,6 +31,7 @@ class InlineVector {
   explicit InlineVector(std::span<const T> items) : InlineVector(items.begin(), items.end()) {}
   template <typename It>
   InlineVector(It first, It last) : InlineVector() {  // the delegation makes the destructor run even if a copy throws
+    if constexpr (std::forward_iterator<It>) reserve(static_cast<std::size_t>(std::distance(first, last)));
     for (; first != last; ++first) push_back(*first);
   }
   InlineVector(const InlineVector& other) : InlineVector(other.begin(), other.end()) {}
@@ -62,6 +64,12 @@ class InlineVector {
   T& back() { return data_[size_ - 1]; }
   const T& back() const { return data_[size_ - 1]; }
 
+  // Makes room for `n` elements; never gives room back.
+  void reserve(std::size_t n) {
+    if (n <= capacity_) return;
+    if (n > kMost) throw std::bad_array_new_length();
+    move_to(std::allocator<T>().allocate(n), static_cast<std::uint32_t>(n));
+  }
   void push_back(T item) { emplace_back(std::move(item)); }
   template <typename... Args>
   T& emplace_back(Args&&... args) {
@@ -93,7 +101,6 @@ class InlineVector {
   // Doubles the capacity and appends an element, which is constructed first because `args` may refer to an old element.
   template <typename... Args>
   T& grow(Args&&... args) {
-    static_assert(std::is_nothrow_move_constructible_v<T>);
     if (capacity_ > kMost / 2) throw std::bad_array_new_length();
     const std::uint32_t capacity = capacity_ * 2;
     T* const fresh = std::allocator<T>().allocate(capacity);
@@ -103,12 +110,16 @@ class InlineVector {
       std::allocator<T>().deallocate(fresh, capacity);
       throw;
     }
+    move_to(fresh, capacity);
+    return data_[size_++];
+  }
+  void move_to(T* fresh, std::uint32_t capacity) noexcept {
+    static_assert(std::is_nothrow_move_constructible_v<T>);
     std::uninitialized_move_n(data_, size_, fresh);
     std::destroy_n(data_, size_);
     if (outside()) std::allocator<T>().deallocate(data_, capacity_);
     data_ = fresh;
     capacity_ = capacity;
-    return data_[size_++];
   }
   void take(InlineVector& other) noexcept {
     if (other.outside()) {

@@ -136,6 +136,7 @@ PyObject* open_checkpoint(PyObject*, PyObject* args) {
     PyObject *from = nullptr, *dict = nullptr, *model = nullptr, *begin = nullptr;
     if (parse_tuple(args, "OOOO", &from, &dict, &model, &begin) == 0) throw PythonError();
     const ReadOptions options = Options(dict).read();
+    const bool verify = Options(dict).flag("verify");
     SourcePtr source;
     std::string path;
     if (PyBytes_Check(from) || PyByteArray_Check(from) || PyMemoryView_Check(from))
@@ -154,7 +155,7 @@ PyObject* open_checkpoint(PyObject*, PyObject* args) {
             storages.format = tare::torch::kFormat.name;
             storages.tensors = tare::torch::storages_of(content);
             storages.sources.push_back(source);
-            show_model(model, std::move(storages));
+            show_model(model, std::move(storages), verify);
             PythonMaker maker(Ref::take(call(begin)));
             made = Ref::take(PyTuple_Pack(1, maker.take(tare::torch::make_objects(content, maker)).get()));
           });

@@ -50,19 +50,17 @@ void* stream_from(PyObject* object) {
 // [(name, dtype or None, None or (axis, begin, end)), ...]
 device::Plan plan_from(PyObject* list) {
   device::Plan plan;
-  const Py_ssize_t size = PyList_Size(list);
-  if (size < 0) throw PythonError();
+  const Py_ssize_t size = length_of_list(list);
   plan.reserve(static_cast<std::size_t>(size));
   for (Py_ssize_t i = 0; i < size; ++i) {
     PyObject* const row = PyList_GetItem(list, i);
-    device::Choice choice{text_of(PyTuple_GetItem(row, 0), "the name of a tensor")};
+    device::Choice choice{text_of(item_of_tuple(row, 0), "the name of a tensor")};
     choice.decode = true;
-    choice.dtype = dtype_of(PyTuple_GetItem(row, 1));
-    PyObject* const part = PyTuple_GetItem(row, 2);
-    if (part == nullptr) throw PythonError();
+    choice.dtype = dtype_of(item_of_tuple(row, 1));
+    PyObject* const part = item_of_tuple(row, 2);
     if (part != Py_None)
-      choice.part = {static_cast<std::size_t>(whole(PyTuple_GetItem(part, 0))), whole(PyTuple_GetItem(part, 1)),
-                     whole(PyTuple_GetItem(part, 2))};
+      choice.part = {static_cast<std::size_t>(whole(item_of_tuple(part, 0))), whole(item_of_tuple(part, 1)),
+                     whole(item_of_tuple(part, 2))};
     plan.push_back(std::move(choice));
   }
   return plan;
@@ -125,15 +123,15 @@ PyObject* begin_load(PyObject*, PyObject* args) {
     const auto& layout = held<device::Layout>(capsule, kLayout);
     device::Destination destination;
     destination.stream = stream_from(stream);
-    const Py_ssize_t places = memory == Py_None ? 0 : PyList_Size(memory);
+    const Py_ssize_t places = memory == Py_None ? 0 : length_of_list(memory);
     for (Py_ssize_t i = 0; i < places; ++i) {
       PyObject* const row = PyList_GetItem(memory, i);
-      destination.memory.push_back({whole(PyTuple_GetItem(row, 0)), whole(PyTuple_GetItem(row, 1))});
+      destination.memory.push_back({whole(item_of_tuple(row, 0)), whole(item_of_tuple(row, 1))});
     }
     const Options given(dict);
     device::Options options;
     options.device = given.text("device");
-    options.verify = given.flag("verify");
+    options.verify = given.flag("verify") || is_verified(object);
     destination.each = given.flag("each");
     options.threads = static_cast<unsigned>(given.number("threads").value_or(0));
     if (const auto bytes = given.number("pinned_bytes")) options.pinned_bytes = static_cast<std::uint64_t>(*bytes);

@@ -84,8 +84,7 @@ Ref make_capsule(const Export& what) {
     kept->view = std::make_unique<View>(what.data, false);
   else
     kept->owner = Ref::share(what.data);
-  const Py_ssize_t rank = PyTuple_Size(what.shape);
-  if (rank < 0) throw PythonError();
+  const Py_ssize_t rank = length_of_tuple(what.shape);
   for (Py_ssize_t i = 0; i < rank; ++i) {
     kept->shape.push_back(PyLong_AsLongLong(PyTuple_GetItem(what.shape, i)));
     if (PyErr_Occurred() != nullptr) throw PythonError();

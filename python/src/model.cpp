@@ -24,9 +24,11 @@ struct Opened {
   std::shared_ptr<const Model> model;
   std::string path;  // empty if opened from bytes in memory
   ReadOptions options;
-  bool usual_names = false;  // tensors have Hugging Face's names, whatever the container's are
-  bool arrays = false;       // the arrays of packed weights separately, as stored
-  Ref names;                 // a list
+  bool usual_names = false;            // tensors have Hugging Face's names, whatever the container's are
+  bool arrays = false;                 // the arrays of packed weights separately, as stored
+  bool verify = false;                 // stored bytes are compared with their digests before they are handed out
+  std::shared_ptr<Verified> verified;  // set if `verify` is
+  Ref names;                           // a list
 
   Opened() = default;
   ~Opened() { drop(index_.load()); }
@@ -147,6 +149,7 @@ void survive_writes(const Model& model) {
 
 void finish_open(PyObject* object, std::shared_ptr<Opened> made) {
   made->names = list_of(made->model->tensors, [](const Tensor& tensor) { return text(tensor.name); });
+  if (made->verify) made->verified = std::make_shared<Verified>(made->model);
   ModelObject& self = self_of_model(object);
   std::shared_ptr<const Opened> old = std::move(made);  // destroyed after the lock is released
   const std::scoped_lock lock(self.mutex);
@@ -164,6 +167,7 @@ PyObject* open_path(PyObject* object, PyObject* args) {
     made->options.vocabulary = false;
     made->usual_names = Options(options).flag("usual_names");
     made->arrays = Options(options).flag("arrays");
+    made->verify = Options(options).flag("verify");
     std::vector<Change> changes;
     {
       const Unlocked others;
@@ -186,6 +190,7 @@ PyObject* open_bytes(PyObject* object, PyObject* args) {
     made->options = Options(options).read();
     made->usual_names = Options(options).flag("usual_names");
     made->arrays = Options(options).flag("arrays");
+    made->verify = Options(options).flag("verify");
     const SourcePtr source = source_over(data, "bytes");
     std::vector<Change> changes;
     {
@@ -198,20 +203,27 @@ PyObject* open_bytes(PyObject* object, PyObject* args) {
   });
 }
 
-// _open_usual(model): the same model with Hugging Face's names.
-PyObject* open_usual(PyObject* object, PyObject* other) {
+// _open_like(model, options): the same model with Hugging Face's names ("usual_names"), or with its bytes compared with
+// their digests ("verify"), or both.
+PyObject* open_like(PyObject* object, PyObject* args) {
   return guarded([&] {
+    PyObject *other = nullptr, *options = nullptr;
+    if (parse_tuple(args, "OO", &other, &options) == 0) throw PythonError();
     if (!is_model(other)) raise_type_error("expected a model of tare");
     const auto source = opened(other);
+    const bool rename = Options(options).flag("usual_names") && !source->usual_names;
     auto made = std::make_shared<Opened>();
     made->path = source->path;
     made->options = source->options;
     made->arrays = source->arrays;
-    made->usual_names = true;
+    made->usual_names = source->usual_names || rename;
+    made->verify = source->verify || Options(options).flag("verify");
     std::vector<Change> changes;
-    {
+    if (rename) {
       const Unlocked others;
       made->model = std::make_shared<Model>(as_wanted(*made, *source->model, changes));
+    } else {
+      made->model = source->model;
     }
     keep_warnings(object, changes);
     finish_open(object, std::move(made));
@@ -267,6 +279,12 @@ bool are_same_files(const std::vector<SourcePtr>& before, const std::vector<Sour
   });
 }
 
+void require_verified(const Opened& model, std::size_t index) {
+  if (model.verified == nullptr) return;
+  const Unlocked others;
+  model.verified->require(index);
+}
+
 // The index of a name, or nullopt.
 std::optional<std::size_t> index_of(const Opened& model, PyObject* name) {
   PyObject* const index = PyDict_GetItemWithError(model.index(), name);
@@ -287,7 +305,10 @@ PyObject* subscript(PyObject* object, PyObject* name) {
     const auto model = opened(object);
     const auto index = index_of(*model, name);
     if (!index) raise_missing(object, name);
-    if (Ref array = view_array(model->model->tensors[*index])) return array;
+    if (Ref array = view_array(model->model->tensors[*index])) {
+      require_verified(*model, *index);
+      return array;
+    }
     return Ref::take(call_method(object, "_load", "O", name));
   });
 }
@@ -297,7 +318,7 @@ PyObject* tensor_named(PyObject* object, PyObject* name) {
     const auto model = opened(object);
     const auto index = index_of(*model, name);
     if (!index) raise_missing(object, name);
-    return make_tensor(model->model->tensors[*index], model->model);
+    return make_tensor(model->model->tensors[*index], model->model, {model->verified, *index});
   });
 }
 
@@ -320,9 +341,11 @@ PyObject* all_arrays(PyObject* object, PyObject* writable) {
     const auto model = opened(object);
     const bool changeable = checked(is_true(writable)) != 0;
     Ref all = Ref::take(PyDict_New());
-    for (const Tensor& tensor : model->model->tensors) {
+    for (std::size_t i = 0; i < model->model->tensors.size(); ++i) {
+      const Tensor& tensor = model->model->tensors[i];
       const Ref name = text(tensor.name);
       Ref array = changeable ? private_array(tensor) : view_array(tensor);
+      if (array) require_verified(*model, i);
       if (!array) array = Ref::take(call_method(object, "_load", "OO", name.get(), writable));
       checked(set_item(all.get(), name.get(), array.get()));
     }
@@ -423,7 +446,7 @@ PyObject* check_files(PyObject* object, PyObject*) {
 PyMethodDef model_methods[] = {
     {"_open", open_path, METH_VARARGS, nullptr},
     {"_open_bytes", open_bytes, METH_VARARGS, nullptr},
-    {"_open_usual", open_usual, METH_O, nullptr},
+    {"_open_like", open_like, METH_VARARGS, nullptr},
     {"_warnings", take_warnings, METH_NOARGS, nullptr},
     {"_directory_files", directory_settings, METH_NOARGS, nullptr},
     {"close", close, METH_NOARGS, "Lets the file go. Arrays and tensors that were taken from it stay valid."},
@@ -469,10 +492,16 @@ std::shared_ptr<const Model> model_of(PyObject* object) {
   return opened(object)->model;
 }
 
-void show_model(PyObject* object, Model model) {
+bool is_verified(PyObject* object) {
+  if (!is_model(object)) raise_type_error("expected a model of tare");
+  return opened(object)->verify;
+}
+
+void show_model(PyObject* object, Model model, bool verify) {
   if (!is_model(object)) raise_type_error("expected a model of tare");
   survive_writes(model);
   auto made = std::make_shared<Opened>();
+  made->verify = verify;
   made->model = std::make_shared<Model>(std::move(model));
   finish_open(object, std::move(made));
 }

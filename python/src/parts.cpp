@@ -98,8 +98,7 @@ PyObject* remove_parts(PyObject*, PyObject* args) {
     if (parse_tuple(args, "OO", &capsule, &list) == 0) throw PythonError();
     const PartsFolder& folder = folder_of(capsule);
     std::vector<std::string> names;
-    const Py_ssize_t size = PyList_Size(list);
-    if (size < 0) throw PythonError();
+    const Py_ssize_t size = length_of_list(list);
     for (Py_ssize_t i = 0; i < size; ++i) names.push_back(text_of(PyList_GetItem(list, i), "a name"));
     {
       const Unlocked others;

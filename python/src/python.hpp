@@ -139,6 +139,21 @@ class Dict {
   Ref dict_;
 };
 
+// Lists and tuples from Python code. Python's own functions report anything else as an internal error (SystemError);
+// these raise TypeError.
+inline Py_ssize_t length_of_list(PyObject* list) {
+  if (list == nullptr || !PyList_Check(list)) raise_type_error("expected a list");
+  return PyList_Size(list);
+}
+inline Py_ssize_t length_of_tuple(PyObject* tuple) {
+  if (tuple == nullptr || !PyTuple_Check(tuple)) raise_type_error("expected a tuple");
+  return PyTuple_Size(tuple);
+}
+inline PyObject* item_of_tuple(PyObject* tuple, Py_ssize_t index) {
+  if (length_of_tuple(tuple) <= index) raise_type_error("expected a longer tuple");
+  return PyTuple_GetItem(tuple, index);
+}
+
 // A list of the results of `make` for each item.
 template <typename Items, typename Make>
 Ref list_of(const Items& items, Make make) {

@@ -20,20 +20,56 @@ namespace {
 struct TensorObject {
   PyObject_HEAD Tensor tensor;
   std::shared_ptr<const Model> model;  // its files are checked after the work; may be null
+  Origin origin;
+  std::shared_ptr<const Tensor> dense;  // see dense_of; protected by the GIL
 };
 
 PyTypeObject* tensor_type = nullptr;
 
 TensorObject& self_of_tensor(PyObject* object) { return *reinterpret_cast<TensorObject*>(object); }
 
+Ref allocate_tensor(PyTypeObject* type, Tensor tensor, std::shared_ptr<const Model> model, Origin origin) {
+  Ref object = Ref::take(PyType_GenericAlloc(type, 0));
+  TensorObject& self = self_of_tensor(object.get());
+  std::construct_at(&self.tensor, std::move(tensor));
+  std::construct_at(&self.model, std::move(model));
+  std::construct_at(&self.origin, std::move(origin));
+  std::construct_at(&self.dense);
+  return object;
+}
+
 void dealloc_tensor(PyObject* object) {
   PyTypeObject* const type = Py_TYPE(object);
   TensorObject& self = self_of_tensor(object);
   std::destroy_at(&self.tensor);
   std::destroy_at(&self.model);
+  std::destroy_at(&self.origin);
+  std::destroy_at(&self.dense);
   const auto free = reinterpret_cast<freefunc>(PyType_GetSlot(type, Py_tp_free));
   free(object);
   drop(reinterpret_cast<PyObject*>(type));
+}
+
+// Call before bytes are handed out that nothing else compares with their digest.
+void require_verified(const TensorObject& self) {
+  if (self.origin.verified == nullptr) return;
+  const Unlocked others;
+  self.origin.verified->require(self.origin.index);
+}
+
+// The tensor as a dense one, which is decoded when it is read. Made once, because a decoder may keep what it learned
+// from the data (the order of sparse entries), and a loop may ask for one row after another.
+const Tensor& dense_of(TensorObject& self) {
+  if (self.tensor.is_dense()) return self.tensor;
+  if (self.dense == nullptr) self.dense = std::make_shared<const Tensor>(to_dense(self.tensor));
+  return *self.dense;
+}
+
+// A tensor that is made from another one.
+Ref derived(PyObject* object, Tensor tensor) {
+  const TensorObject& self = self_of_tensor(object);
+  PyTypeObject* const type = Py_TYPE(object);
+  return allocate_tensor(type, std::move(tensor), self.model, self.origin);
 }
 
 void check_sources(const TensorObject& self) {
@@ -133,24 +169,22 @@ PyObject* numpy_type_of(PyObject* object, PyObject* role) {
 
 PyObject* view_of(PyObject* object, PyObject*) {
   return guarded([&] {
-    Ref array = view_array(self_of_tensor(object).tensor);
+    const TensorObject& self = self_of_tensor(object);
+    Ref array = view_array(self.tensor);
+    if (array) require_verified(self);
     return array ? array : none();
   });
 }
 
 // _decode(): the tensor as a dense one.
 PyObject* decode(PyObject* object, PyObject*) {
-  return guarded([&] {
-    const TensorObject& self = self_of_tensor(object);
-    return make_tensor(to_dense(self.tensor), self.model, object);
-  });
+  return guarded([&] { return derived(object, dense_of(self_of_tensor(object))); });
 }
 
 PyObject* cast_to(PyObject* object, PyObject* args) {
   return guarded([&] {
     const char *type = nullptr, *overflow = nullptr;
     if (parse_tuple(args, "ss", &type, &overflow) == 0) throw PythonError();
-    const TensorObject& self = self_of_tensor(object);
     const std::optional<DType> to = parse_dtype_option(type);
     if (!to) raise_value_error(std::string("there is no type \"") + type + "\"");
     const std::string_view what = overflow;
@@ -159,7 +193,7 @@ PyObject* cast_to(PyObject* object, PyObject* args) {
     const Overflow rule = what == "clamp"      ? Overflow::clamp
                           : what == "infinity" ? Overflow::infinity
                                                : Overflow::refuse;
-    return make_tensor(cast(to_dense(self.tensor), *to, rule), self.model, object);
+    return derived(object, cast(dense_of(self_of_tensor(object)), *to, rule));
   });
 }
 
@@ -177,7 +211,7 @@ std::optional<std::int64_t> bound_of(PyObject* object) {
 PyObject* slice_of(PyObject* object, PyObject* items) {
   return guarded([&] {
     SliceSpec spec;
-    const Py_ssize_t size = checked(static_cast<int>(PyList_Size(items)));
+    const Py_ssize_t size = length_of_list(items);
     for (Py_ssize_t i = 0; i < size; ++i) {
       const char* kind = nullptr;
       PyObject *start = nullptr, *stop = nullptr, *step = nullptr;
@@ -193,8 +227,7 @@ PyObject* slice_of(PyObject* object, PyObject* items) {
       item.step = bound_of(step);
       spec.push_back(item);
     }
-    const TensorObject& self = self_of_tensor(object);
-    return make_tensor(slice(to_dense(self.tensor), spec), self.model, object);
+    return derived(object, slice(dense_of(self_of_tensor(object)), spec));
   });
 }
 
@@ -210,6 +243,7 @@ PyObject* read_into(PyObject* object, PyObject* args) {
     if (view.bytes().size() != component.blob.size())
       raise_value_error("the buffer has " + std::to_string(view.bytes().size()) + " bytes, the component " +
                         std::to_string(component.blob.size()));
+    require_verified(self);
     {
       const Unlocked others;
       component.blob.read_all(view.bytes(), threads);
@@ -224,6 +258,7 @@ PyObject* bytes_of(PyObject* object, PyObject* role) {
   return guarded([&] {
     const TensorObject& self = self_of_tensor(object);
     const Component& component = component_of(self.tensor, role);
+    require_verified(self);
     if (const auto view = component.blob.unchecked().view())
       return make_buffer(*view, std::make_shared<Blob>(component.blob));
     auto made = std::make_shared<Bytes>();
@@ -242,7 +277,11 @@ PyObject* verify_tensor(PyObject* object, PyObject*) {
     const TensorObject& self = self_of_tensor(object);
     {
       const Unlocked others;
-      for (const Component& component : self.tensor.components) component.blob.verify();
+      try {
+        for (const Component& component : self.tensor.components) component.blob.verify();
+      } catch (Error& error) {
+        throw error.about(self.tensor.name);
+      }
       check_sources(self);
     }
     return none();
@@ -281,7 +320,9 @@ Ref private_bytes(const Tensor& tensor) {
 // does not store them uncompressed and in array form.
 PyObject* private_of(PyObject* object, PyObject*) {
   return guarded([&] {
-    Ref buffer = private_bytes(self_of_tensor(object).tensor);
+    const TensorObject& self = self_of_tensor(object);
+    Ref buffer = private_bytes(self.tensor);
+    if (buffer) require_verified(self);
     return buffer ? buffer : none();
   });
 }
@@ -306,6 +347,7 @@ PyObject* statistics_of(PyObject* object, PyObject* args) {
     if (parse_tuple(args, "II|I", &bins, &first, &threads) == 0) throw PythonError();
     const TensorObject& self = self_of_tensor(object);
     Statistics found;
+    require_verified(self);
     {
       const Unlocked others;
       found = statistics(self.tensor, bins, first, threads);
@@ -365,13 +407,9 @@ void add_tensor_type(PyObject* module) {
   checked(PyModule_AddObjectRef(module, "Tensor", reinterpret_cast<PyObject*>(tensor_type)));
 }
 
-Ref make_tensor(Tensor tensor, std::shared_ptr<const Model> model, PyObject* like) {
-  PyTypeObject* const type = like != nullptr ? Py_TYPE(like) : reinterpret_cast<PyTypeObject*>(half().tensor.get());
-  Ref object = Ref::take(PyType_GenericAlloc(type, 0));
-  TensorObject& self = self_of_tensor(object.get());
-  std::construct_at(&self.tensor, std::move(tensor));
-  std::construct_at(&self.model, std::move(model));
-  return object;
+Ref make_tensor(Tensor tensor, std::shared_ptr<const Model> model, Origin origin) {
+  return allocate_tensor(reinterpret_cast<PyTypeObject*>(half().tensor.get()), std::move(tensor), std::move(model),
+                         std::move(origin));
 }
 
 bool is_tensor(PyObject* object) { return is_of(object, tensor_type); }

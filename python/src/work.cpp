@@ -120,8 +120,7 @@ Ref metadata_difference_dict(const MetadataDifference& found) {
 
 Shape shape_of(PyObject* tuple) {
   Shape shape;
-  const Py_ssize_t rank = PyTuple_Size(tuple);
-  if (rank < 0) throw PythonError();
+  const Py_ssize_t rank = length_of_tuple(tuple);
   for (Py_ssize_t i = 0; i < rank; ++i) {
     const unsigned long long size = PyLong_AsUnsignedLongLong(PyTuple_GetItem(tuple, i));
     if (PyErr_Occurred() != nullptr) throw PythonError();
@@ -164,8 +163,7 @@ Tensor composed_from(PyObject* item, Spools& spools) {
   const char* layout = nullptr;
   if (parse_tuple(item, "OOsO", &name, &shape, &layout, &components) == 0) throw PythonError();
   Tensor tensor{.name = text_of(name, "the name of a tensor"), .shape = shape_of(shape), .layout = layout};
-  const Py_ssize_t size = PyList_Size(components);
-  if (size < 0) throw PythonError();
+  const Py_ssize_t size = length_of_list(components);
   for (Py_ssize_t i = 0; i < size; ++i) {
     const char *role = nullptr, *dtype = nullptr, *type = nullptr;
     PyObject* data = nullptr;
@@ -178,8 +176,7 @@ Tensor composed_from(PyObject* item, Spools& spools) {
 // `item` is (name, tensor); or (name, shape, dtype, type, bytes), whose bytes may be a part of a file; or as for
 // composed_from.
 Tensor tensor_from(PyObject* item, Spools& spools) {
-  const Py_ssize_t size = PyTuple_Size(item);
-  if (size < 0) throw PythonError();
+  const Py_ssize_t size = length_of_tuple(item);
   if (size == 2) {
     Tensor tensor = tensor_of(PyTuple_GetItem(item, 1));
     tensor.name = text_of(PyTuple_GetItem(item, 0), "the name of a tensor");
@@ -199,6 +196,7 @@ void add_parts(Model& model, const Options& parts) {
   if (PyObject* const vocabulary = parts.find("vocabulary"))
     model.vocabulary = Vocabulary::from_map(to_map(vocabulary, "vocabulary"));
   if (PyObject* const attachments = parts.find("attachments")) {
+    if (!PyDict_Check(attachments)) raise_type_error("attachments must be a dict");
     model.attachments.clear();
     const Ref items = Ref::take(PyDict_Items(attachments));
     const Py_ssize_t size = PyList_Size(items.get());
@@ -218,8 +216,7 @@ Model model_from(PyObject* tensors, PyObject* base, PyObject* parts, Spools spoo
     model = *complete_model_of(base);
     model.tensors.clear();
   }
-  const Py_ssize_t size = PyList_Size(tensors);
-  if (size < 0) throw PythonError();
+  const Py_ssize_t size = length_of_list(tensors);
   model.tensors.reserve(static_cast<std::size_t>(size));
   for (Py_ssize_t i = 0; i < size; ++i) model.tensors.push_back(tensor_from(PyList_GetItem(tensors, i), spools));
   add_parts(model, Options(parts));
@@ -278,8 +275,7 @@ PlacedFile& placed_of(PyObject* capsule) {
 
 std::vector<Run> runs_from(PyObject* list) {
   std::vector<Run> runs;
-  const Py_ssize_t size = PyList_Size(list);
-  if (size < 0) throw PythonError();
+  const Py_ssize_t size = length_of_list(list);
   for (Py_ssize_t i = 0; i < size; ++i) {
     unsigned long long offset = 0, length = 0;
     if (parse_tuple(PyList_GetItem(list, i), "KK", &offset, &length) == 0) throw PythonError();
@@ -526,7 +522,7 @@ PyObject* finish_plan(PyObject*, PyObject* args) {
     ConvertOptions options = Options(dict).convert();
     const std::string input = path_of(from), output = path_of(to), id = text_of(plan, "a plan");
     std::vector<std::string> parts;
-    const Py_ssize_t size = PyList_Size(list);
+    const Py_ssize_t size = length_of_list(list);
     for (Py_ssize_t i = 0; i < size; ++i) parts.push_back(path_of(PyList_GetItem(list, i)));
     Conversion done;
     run_job(report, [&](Progress& progress) {

@@ -27,7 +27,7 @@ from ._errors import (
     UsageError,
     WrongTypeError,
 )
-from ._model import Attachments, Model, Vocabulary, open
+from ._model import Attachments, Model, Vocabulary, open, verifying
 from ._tensor import Opaque, Sparse, Tensor
 from ._work import (
     Conversion,
@@ -58,6 +58,7 @@ __all__ = [
     "ExistsError", "Finding", "LimitError", "LossyError", "Model", "NotFoundError", "Opaque", "OutsideError", "Quantized",
     "Saved", "Sparse", "Tensor", "TensorNotFoundError", "UnsupportedError", "UsageError", "Verification", "Vocabulary",
     "WrongTypeError", "convert", "diff", "formats", "hash", "methods", "open", "quantize", "save", "to_bytes", "verify",
+    "verifying",
 ]  # fmt: skip
 
 

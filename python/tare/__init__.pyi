@@ -2,6 +2,7 @@
 
 import os
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager
 from types import TracebackType
 from typing import Any, NamedTuple
 
@@ -286,8 +287,10 @@ def open(
     attach: _Globs = (),
     max_expansion: int | None = None,
     keep_broken: bool = False,
+    verify: bool = False,
     threads: int = 0,
 ) -> Model: ...
+def verifying() -> AbstractContextManager[None]: ...
 def save(
     path: _Path,
     tensors: Model | Mapping[str, Any],

@@ -28,6 +28,7 @@ def load(source, options, location, bulk):
     bulk      None, or what brings all storages to a device at once: a function of a Storages
     """
     model = Storages()
+    model._options = options
     name = "bytes" if _paths.is_content(source) else _paths.path_of(source)
     try:
         return _tare._checkpoint(source, options, model, lambda: Maker(model, name, location, bulk))

@@ -1,6 +1,8 @@
 """Open models."""
 
 import collections.abc
+import contextlib
+import contextvars
 import os
 import sys
 import warnings
@@ -23,6 +25,7 @@ class Model(_tare.Model, collections.abc.Mapping):
     _files = None
 
     def __init__(self, source, **options):
+        options["verify"] = wants_digests(options.get("verify"))
         self._options = options
         if _paths.is_content(source):
             self._open_bytes(source, options)
@@ -45,13 +48,16 @@ class Model(_tare.Model, collections.abc.Mapping):
         for sentence in found:
             warnings.warn(f"{name}: {sentence}", stacklevel=level)
 
-    def _with_usual_names(self):
-        """The model with Hugging Face's names, order of matrix rows and files, whatever the container's conventions are."""
-        if self._options.get("usual_names"):
+    def _like(self, usual_names=False, verify=False):
+        """The model with Hugging Face's names, order of matrix rows and files, whatever the container's conventions are; or with
+        its bytes compared with their digests; or itself, if it is that already."""
+        options = dict(self._options)
+        options.update({key: True for key, asked in (("usual_names", usual_names), ("verify", wants_digests(verify))) if asked})
+        if options == self._options:
             return self
         made = type(self).__new__(type(self))
-        made._options = {**self._options, "usual_names": True}
-        made._open_usual(self)
+        made._options = options
+        made._open_like(self, options)
         made.path = self.path
         if self.path is not None:
             made._place = self._place
@@ -203,6 +209,30 @@ class Model(_tare.Model, collections.abc.Mapping):
         )
 
 
+# Whether what is opened compares digests, whatever its own option says.
+_verifying = contextvars.ContextVar("tare.verifying", default=False)
+
+
+@contextlib.contextmanager
+def verifying():
+    """Inside, every model that this module opens is opened with verify=True: for functions that have no such option, such as
+    those in place of the package safetensors, and for programs that call them."""
+    before = _verifying.set(True)
+    try:
+        yield
+    finally:
+        _verifying.reset(before)
+
+
+def wants_digests(verify):
+    return bool(verify) or _verifying.get()
+
+
+def opened(source, verify=False, **options):
+    """The open model of a function that takes one, or a path, or the bytes of a file."""
+    return source._like(verify=verify) if isinstance(source, Model) else open(source, verify=verify, **options)
+
+
 class Attachments(collections.abc.Mapping):
     """The files that a model carries. A value is read when it is asked for."""
 
@@ -263,8 +293,9 @@ def _reopen(path, options):
 
 
 def open(
-    path, *, mmap=True, usual_names=False, arrays=False, attach=(), max_expansion=None, keep_broken=False, threads=0
-):
+    path, *, mmap=True, usual_names=False, arrays=False, attach=(), max_expansion=None, keep_broken=False, verify=False,
+    threads=0,
+):  # fmt: skip
     """Opens any model file, a model's directory, or the bytes of a file, and reads its metadata.
 
     mmap           show tensors inside the mapped file; False: read every byte with pread
@@ -273,11 +304,13 @@ def open(
     attach         globs of further files of a model's directory to carry
     max_expansion  how many times the size of the file its tensors may decode to (32)
     keep_broken    go on without tensors that break a rule of their own
+    verify         compare the bytes of a tensor with the digest that the file stores, before the first of them is handed out
+                   (CorruptError `digest.mismatch`). Otherwise views and slices read only what is looked at, and are not compared
     """
     attach = [attach] if isinstance(attach, str) else list(attach)
     return Model(
         path, mmap=mmap, usual_names=usual_names, arrays=arrays, attach=attach, max_expansion=max_expansion,
-        keep_broken=keep_broken, threads=threads,
+        keep_broken=keep_broken, verify=verify, threads=threads,
     )  # fmt: skip
 
 

@@ -97,11 +97,16 @@ class Task:
         options = _work._options(**{**facts["options"], "threads": threads})
         first = facts["parts"][self.number]["first"]
         with _Folder(facts["folder"], make=True, any_owner=any_owner) as folder:
-            with _progress.reporter(progress, f"part {self.number}") as report:
-                _tare._write_part(
-                    facts["source"], facts["target"], options, first, len(self.names), facts["id"],
-                    folder.path_of(self.name), report,
-                )  # fmt: skip
+            try:
+                with _progress.reporter(progress, f"part {self.number}") as report:
+                    _tare._write_part(
+                        facts["source"], facts["target"], options, first, len(self.names), facts["id"],
+                        folder.path_of(self.name), report,
+                    )  # fmt: skip
+            except BaseException:
+                if folder.made:
+                    folder.remove(())  # only the folder, if it is empty
+                raise
         return self.number
 
     def __repr__(self):
@@ -118,6 +123,7 @@ class _Folder:
 
     def __init__(self, path, make=False, any_owner=False):
         self._path = path
+        self.made = make and not os.path.lexists(path)
         self._opened, self._lead = _tare._parts_folder(path, make, any_owner) or (None, path)
 
     exists = property(lambda self: self._opened is not None)
@@ -126,7 +132,7 @@ class _Folder:
         return f"{self._lead}/{name}"
 
     def remove(self, names):
-        _tare._remove_parts(self._opened, names)
+        _tare._remove_parts(self._opened, list(names))
 
     def __enter__(self):
         return self

@@ -118,7 +118,8 @@ class Tensor(_tare.Tensor):
         """Compares the stored bytes with their digests, if there are any. Raises CorruptError `digest.mismatch`.
 
         Whatever reads or decodes all bytes of a tensor compares them by itself. A view of a mapped file (`numpy()` of a dense
-        tensor, `bytes()`, DLPack) and a slice read only what is looked at, and are not compared.
+        tensor, `bytes()`, DLPack) and a slice read only what is looked at, and are not compared, unless the model was opened with
+        verify=True.
         """
         self._verify()
 

@@ -9,8 +9,7 @@ For torch there is tare.torch.load(path, device="cuda"), which fills memory of t
 import os
 
 from . import _tare
-from ._model import Model
-from ._model import open as _open
+from ._model import Model, opened
 
 # DLPack's codes: (code, bits).
 _DLPACK = {
@@ -62,10 +61,10 @@ def load(source, device="cuda", names=None, dtype=None, verify=False, parts=None
     """Tensors of a file or an open model as a dict of DeviceTensor. The device's memory is Tare's, and lives as long as one of
     them. Returns when everything has arrived. Tensors that are not dense are decoded, to float32 unless `dtype` is "f16" or
     "bf16"; floats are cast to it. `verify` checks digests on the way."""
-    with Opened(source) as model:
+    with Opened(source, verify) as model:
         rows = plan(model, names, dtype, parts)
         layout, _ = _tare._device_layout(model, rows, dtype, device)
-        loading = _tare._device_load(model, layout, None, None, {"device": device, "verify": verify, "threads": threads})
+        loading = _tare._device_load(model, layout, None, None, {"device": device, "threads": threads})
         placed = _tare._device_rows(layout)
         _tare._device_finish(loading, None)
     return {row[0]: DeviceTensor(loading, i, row, device) for i, row in enumerate(placed)}
@@ -74,9 +73,9 @@ def load(source, device="cuda", names=None, dtype=None, verify=False, parts=None
 class Opened:
     """A model for the time of a with statement, opened if it is a path."""
 
-    def __init__(self, source):
+    def __init__(self, source, verify=False):
         self._own = not isinstance(source, Model)
-        self._model = _open(os.fspath(source)) if self._own else source
+        self._model = opened(os.fspath(source) if self._own else source, verify)
 
     def __enter__(self):
         return self._model

@@ -6,8 +6,8 @@ from .numpy import flat
 __all__ = ["flat", "tree"]
 
 
-def tree(source, separator="."):
-    """Nested dicts of JAX arrays."""
+def tree(source, separator=".", *, verify=False):
+    """Nested dicts of JAX arrays. verify: as in tare.open."""
     import jax
 
-    return jax.tree_util.tree_map(jax.numpy.asarray, _numpy.tree(source, separator))
+    return jax.tree_util.tree_map(jax.numpy.asarray, _numpy.tree(source, separator, verify=verify))

@@ -1,12 +1,12 @@
 """Pytrees of NumPy arrays: nested dicts, whose keys are the parts of the names."""
 
-from ._model import Model
-from ._model import open as _open
+from ._model import opened
 
 
-def tree(source, separator="."):
-    """{'layers': {'0': {'weight': array}}} for 'layers.0.weight'. A name that is also the beginning of another is an error."""
-    model = source if isinstance(source, Model) else _open(source)
+def tree(source, separator=".", *, verify=False):
+    """{'layers': {'0': {'weight': array}}} for 'layers.0.weight'. A name that is also the beginning of another is an error.
+    verify: as in tare.open."""
+    model = opened(source, verify)
     root = {}
     for name, array in model.load().items():
         *path, last = name.split(separator)

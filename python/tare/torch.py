@@ -4,8 +4,8 @@ import numpy as np
 import torch as _torch
 
 from . import _paths
-from ._model import Model
 from ._model import open as _open
+from ._model import opened, wants_digests
 
 _TYPES = {
     "f64": "float64", "f32": "float32", "f16": "float16", "bf16": "bfloat16", "i64": "int64", "i32": "int32",
@@ -81,7 +81,7 @@ def load(
 
     device: where to; the same as map_location. Into the memory of a GPU at the speed of the link: one allocation of torch's for
     each file, of which the tensors are views. dtype: for GPUs; the device casts and decodes to that type. verify: digests that the
-    file has are compared.
+    file has are compared, on every device.
     """
     if hasattr(path, "read"):
         path = path.read()
@@ -95,7 +95,7 @@ def load(
         from . import _checkpoint
 
         bulk = (lambda storages: to_device(storages, location, verify=verify)) if to_gpu else None
-        made = _checkpoint.load(path, {"mmap": mmap is not False}, location, bulk)
+        made = _checkpoint.load(path, {"mmap": mmap is not False, "verify": wants_digests(verify)}, location, bulk)
         if made is not None:
             return made[0]
     return _all_tensors(path, _place_of(location), mmap is not False, arrays, dtype, verify)
@@ -103,11 +103,9 @@ def load(
 
 def _all_tensors(path, device="cpu", mmap=True, arrays=True, dtype=None, verify=False):
     """The tensors of any container, by their full names."""
-    with _open(path, mmap=mmap, arrays=arrays) as model:
+    with _open(path, mmap=mmap, arrays=arrays, verify=verify) as model:
         if _is_gpu(device):
-            return Checkpoint(to_device(model, device, dtype=dtype, verify=verify), model.metadata)
-        for one in model.tensors() if verify else ():
-            one.verify()
+            return Checkpoint(to_device(model, device, dtype=dtype), model.metadata)
         made = _as_stored if arrays else tensor
         return Checkpoint({name: made(model.tensor(name), device) for name in model}, model.metadata)
 
@@ -171,9 +169,9 @@ def to_device(source, device="cuda", names=None, dtype=None, verify=False, parts
     """
     from . import device as _device
 
-    with _device.Opened(source) as model:
+    with _device.Opened(source, verify) as model:
         kind = _short(dtype)
-        batch = _Batch(model, _device.plan(model, names, kind, parts), kind, device, {"verify": verify, "threads": threads}).begin()
+        batch = _Batch(model, _device.plan(model, names, kind, parts), kind, device, {"threads": threads}).begin()
         tensors = batch.tensors()  # views, made while the bytes are being loaded
         batch.finish()
         return tensors
@@ -187,7 +185,7 @@ def iterate(source, device="cuda", names=None, dtype=None, verify=False, window=
 
     from . import device as _device
 
-    with _device.Opened(source) as model:
+    with _device.Opened(source, verify) as model:
         sizes = {row[0]: row[4] for row in model._table()}
         rows, batches, size = [], [], 0
         kind = _short(dtype)
@@ -202,7 +200,7 @@ def iterate(source, device="cuda", names=None, dtype=None, verify=False, window=
         def begin(number):
             if number == len(batches):
                 return None
-            made = _Batch(model, batches[number], kind, device, {"verify": verify, "pinned_bytes": _RING})
+            made = _Batch(model, batches[number], kind, device, {"pinned_bytes": _RING})
             return beginner.submit(made.begin)
 
         # A load waits for the previous one's ring in its own thread, so it begins as soon as that one has read everything.
@@ -346,8 +344,8 @@ def _dense_part(tensor, key):
     return _whole(tensor._slice(items))
 
 
-def state_dict(source):
-    """A mapping from names to torch tensors that are made when they are asked for; see tare.transformers."""
+def state_dict(source, *, verify=False):
+    """A mapping from names to torch tensors that are made when they are asked for; see tare.transformers. verify: as in tare.open."""
     from .transformers import StateDict
 
-    return StateDict(source if isinstance(source, Model) else _open(source))
+    return StateDict(opened(source, verify))

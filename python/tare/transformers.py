@@ -100,13 +100,13 @@ class StateDict(collections.abc.Mapping):
         return f"<state dict of {self._model!r}>"
 
 
-def state_dict(path, rename=None):
+def state_dict(path, rename=None, *, verify=False):
     """What from_pretrained(None, config=..., state_dict=...) takes, of a model in any container.
 
     Tensors have the names and the order of rows that they have in a directory which `tare.convert` makes of the model.
-    `rename`: a function from these names to others.
+    `rename`: a function from these names to others. `verify`: as in tare.open.
     """
-    return StateDict(_usual(path), rename)
+    return StateDict(_usual(path, verify), rename)
 
 
 def config(path):
@@ -135,16 +135,17 @@ def config_dict(path):
             model.close()
 
 
-def from_pretrained(path, auto=None, *, allow_missing=(), **options):
+def from_pretrained(path, auto=None, *, allow_missing=(), verify=False, **options):
     """A model of transformers from a file of any container: the one that transformers makes of the directory which
     `tare.convert` makes of the file. `auto`: the class, by default AutoModelForCausalLM.
 
     A weight that the file lacks is an error (transformers would fill it with random numbers), unless its name matches a glob
-    of `allow_missing`: the new head of a classifier, say. Tensors that the class does not use are a warning.
+    of `allow_missing`: the new head of a classifier, say. Tensors that the class does not use are a warning. `verify`: digests
+    that the file has are compared.
     """
     if auto is None:
         from transformers import AutoModelForCausalLM as auto  # noqa: N813
-    model = _usual(path)
+    model = _usual(path, verify)
     made = config(model)
     kind = class_for(auto, made) if hasattr(auto, "_model_mapping") else auto
     state = _state_for(model, options.get("device_map"))
@@ -157,9 +158,9 @@ def from_pretrained(path, auto=None, *, allow_missing=(), **options):
     return (net, info) if wants_info else net
 
 
-def _usual(path):
+def _usual(path, verify=False):
     """The model with Hugging Face's names."""
-    return path._with_usual_names() if isinstance(path, Model) else _open(path, usual_names=True)
+    return path._like(usual_names=True, verify=verify) if isinstance(path, Model) else _open(path, usual_names=True, verify=verify)
 
 
 def _dtype_of(model):

@@ -23,7 +23,8 @@ def register():
     class TareModelLoader(BaseModelLoader):
         def __init__(self, load_config):
             super().__init__(load_config)
-            extra = getattr(load_config, "model_loader_extra_config", None) or {}
+            extra = dict(getattr(load_config, "model_loader_extra_config", None) or {})
+            self._verify = bool(extra.pop("verify", False))
             if extra:
                 raise ValueError(f"the load format tare has no option {', '.join(map(repr, sorted(extra)))}")
 
@@ -31,7 +32,7 @@ def register():
             find(model_config)
 
         def load_weights(self, model, model_config):
-            model.load_weights(weights(find(model_config)))
+            model.load_weights(weights(find(model_config), verify=self._verify))
 
     return TareModelLoader
 
@@ -53,12 +54,13 @@ def find(model_config):
     return path
 
 
-def weights(path):
+def weights(path, *, verify=False):
     """Pairs of a name, as Hugging Face has it, and a torch tensor; each is read when it is its turn. On a GPU where vLLM works
-    on one, in windows, so that the weights are there twice only in part."""
+    on one, in windows, so that the weights are there twice only in part. verify: as in tare.open;
+    `--model-loader-extra-config '{"verify": true}'`."""
     import torch
 
-    with _open(path, usual_names=True, arrays=True) as model:  # vLLM decodes what its config calls packed
+    with _open(path, usual_names=True, arrays=True, verify=verify) as model:  # vLLM decodes what its config calls packed
         place = torch.get_default_device() if hasattr(torch, "get_default_device") else torch.device("cpu")
         if place.type == "cuda":
             yield from _torch.iterate(model, place)

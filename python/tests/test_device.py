@@ -45,6 +45,33 @@ def test_load_as_objects(model_path):
     )
 
 
+def test_digests_are_compared(tmp_path, arrays):
+    path = tmp_path / "m.zt"
+    tare.save(path, arrays, digest="sha256")
+    data = bytearray(path.read_bytes())
+    data[tare.open(path).tensor("embed.weight").components[0]["offset"] + 4000] ^= 4
+    path.write_bytes(data)
+    with_fake(
+        """
+        import sys, tare, tare.device
+        path, refused = sys.argv[1], 0
+        def inside():
+            with tare.verifying():
+                return tare.device.load(path)
+        for load in (lambda: tare.device.load(path, verify=True), lambda: tare.device.load(tare.open(path), verify=True),
+                     lambda: tare.device.load(tare.open(path, verify=True)), inside):
+            try:
+                load()
+            except tare.CorruptError as error:
+                assert error.rule == "digest.mismatch"
+                refused += 1
+        assert refused == 4
+        tare.device.load(path)  # unasked, nothing is compared
+        """,
+        path,
+    )
+
+
 def test_parts_types_and_errors(model_path):
     with_fake(
         """

@@ -426,7 +426,7 @@ def test_usual_names_warn_of_other_results(tmp_path, demo):
         model = tare.open(path)
         assert not told
         tare.open(path, usual_names=True)
-        model._with_usual_names()
+        model._like(usual_names=True)
         tare.open(path.read_bytes(), usual_names=True)
         model._settings()
         model._settings()

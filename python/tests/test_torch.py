@@ -393,6 +393,31 @@ def test_transformers_as_from_a_directory(torch, tmp_path, container, quant):
             assert torch.equal(found(ids).logits, net.eval()(ids).logits)
 
 
+@pytest.mark.parametrize("container", ["zt", "zt2", "npz"])
+def test_transformers_compares_digests(torch, tmp_path, container):
+    transformers = pytest.importorskip("transformers", reason="transformers is not installed")
+    file, _ = llama_cpp_file(tmp_path, transformers.LlamaConfig(**SMALL))
+    path = tmp_path / f"model.{container}"
+    tare.convert(file, path, **({"digest": "sha256"} if container == "zt" else {}))
+    data, row = bytearray(path.read_bytes()), tare.open(path).tensors()[3].components[0]
+    data[row["offset"] + row["stored_bytes"] // 2] ^= 1
+    bad = path.with_name("bad" + path.suffix)
+    bad.write_bytes(data)
+    good = tare.transformers.from_pretrained(path, verify=True)
+    assert equal_nets(torch, good, tare.transformers.from_pretrained(tare.open(path), verify=True))
+
+    def inside():
+        with tare.verifying():
+            return tare.transformers.from_pretrained(bad)
+
+    for ask in (lambda: tare.transformers.from_pretrained(bad, verify=True), inside,
+                lambda: tare.transformers.from_pretrained(tare.open(bad), verify=True),
+                lambda: tare.transformers.from_pretrained(tare.open(bad, usual_names=True), verify=True),
+                lambda: tare.transformers.from_pretrained(tare.open(bad, verify=True))):  # fmt: skip
+        with pytest.raises(tare.CorruptError):
+            ask()
+
+
 def test_transformers_warns_of_other_results(torch, tmp_path):
     """A rope that config.json has no numbers for: `tare convert` warns, and so does whoever asks for the model."""
     transformers = pytest.importorskip("transformers", reason="transformers is not installed")

@@ -34,7 +34,7 @@ def test_a_class_that_an_object_claims(tmp_path, model_path, make):
         lambda: tare.hash(model), lambda: tare.diff(model, model), lambda: tare.diff(real, model), lambda: tare.diff(model, real),
         lambda: tare.save(tmp_path / "o.zt", model), lambda: tare.to_bytes(model, format="zt"),
         lambda: tare.save(tmp_path / "o.zt", {"a": tensor}), lambda: tare.to_bytes({"a": tensor}, format="zt"),
-        lambda: tare._tare._hash(model, 0, None), lambda: tare._tare._diff(real, model, 0, None), lambda: real._open_usual(model),
+        lambda: tare._tare._hash(model, 0, None), lambda: tare._tare._diff(real, model, 0, None), lambda: real._open_like(model, {}),
         lambda: tare._tare._save(None, [("a", tensor)], None, {}, {"format": "zt"}, None),
         lambda: tare._tare._save(None, [], model, {}, {"format": "zt"}, None),
         lambda: tare._tare._checkpoint(os.fspath(model_path), {}, model, lambda: None) or _refuse(),
@@ -48,6 +48,37 @@ def test_a_class_that_an_object_claims(tmp_path, model_path, make):
 
 def _refuse():
     raise TypeError
+
+
+JUNK = (None, 5, -1, 1 << 70, 2.5, "x", b"x", [], (), {}, [1], [()], [("a",)], [("a", None)], [("a", (1,), "f4", "", b"")], ("a", 1), {"a": 1},
+        {"tensors": 5}, {"attachments": 5}, {"attachments": {"a": 5}}, object(), lambda *arguments: None)  # fmt: skip
+# Replaces the classes of the module; takes addresses, for whoever has them from the module itself.
+DANGEROUS = {"_setup", "_device_read", "_device_dlpack"}
+
+
+def test_private_functions_refuse_junk(tmp_path, model_path, monkeypatch):
+    """With an exception that says what is wrong: SystemError is for a broken interpreter."""
+    monkeypatch.chdir(tmp_path)
+    random, model = np.random.default_rng(3), tare.open(model_path)
+    tensor = model.tensor("embed.weight")
+    tried = 0
+    for owner in (tare._tare, tare.Model.__new__(tare.Model), model, tensor):
+        for name in dir(owner):
+            kind = type(getattr(owner if owner is tare._tare else type(owner), name, None)).__name__
+            if name in DANGEROUS or name.startswith("__") or kind not in ("builtin_function_or_method", "method_descriptor") or name == "close":
+                continue
+            method = getattr(owner, name)
+            for count in range(9):
+                for _ in range(12):
+                    arguments = [JUNK[i] for i in random.integers(0, len(JUNK), count)]
+                    try:
+                        method(*arguments)
+                    except SystemError as error:
+                        raise AssertionError((name, arguments)) from error
+                    except Exception:
+                        pass
+                    tried += 1
+    assert tried > 3000 and model["embed.weight"].shape == (32, 64)
 
 
 def test_bytes_are_content_and_never_a_path(tmp_path, model_path, arrays):

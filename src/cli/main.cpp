@@ -1,6 +1,9 @@
 // The command: finds the verb, parses the words after it, runs it, and turns the result into an exit code.
 #include <fmt/format.h>
 #include <signal.h>
+#ifdef __GLIBC__
+#include <malloc.h>
+#endif
 
 #include <algorithm>
 #include <filesystem>
@@ -88,6 +91,11 @@ int run(std::vector<std::string> words) {
 }  // namespace tare::cli
 
 int main(int argc, char** argv) {
+#ifdef __GLIBC__
+  // Otherwise glibc raises both limits whenever a large block is freed, and then keeps up to 64 MiB of freed memory.
+  ::mallopt(M_MMAP_THRESHOLD, 4 << 20);
+  ::mallopt(M_TRIM_THRESHOLD, 8 << 20);
+#endif
   // A closed pipe and a file beyond the size limit become ordinary errors, so that temporary files are removed.
   ::signal(SIGPIPE, SIG_IGN);
   ::signal(SIGXFSZ, SIG_IGN);

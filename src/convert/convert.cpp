@@ -126,10 +126,10 @@ Model read_back(const SourcePtr& written, const std::string& name, const Format&
 
 // Adds a change if `open` refuses by default what was written to a pipe. A pipe cannot be read back, so the metadata is
 // written once more, into memory, if there are enough values of it to matter.
-void tell_values(const Model& model, const Format& target, std::uint64_t bytes, std::vector<Change>& changes) {
-  if (count_values(model.metadata) <= Limits().metadata_values) return;
+void tell_values(const Map& metadata, const Format& target, std::uint64_t bytes, std::vector<Change>& changes) {
+  if (count_values(metadata) <= Limits().metadata_values) return;
   Model rest;
-  rest.metadata = model.metadata;
+  rest.metadata = metadata;
   MemorySink sink;
   try {
     target.write(rest, sink, {});
@@ -142,16 +142,17 @@ void tell_values(const Model& model, const Format& target, std::uint64_t bytes, 
 }
 
 // Reads the output back before it gets its name: a file that its own reader refuses never appears.
-void check_written(Sink& sink, const Format& target, const Model& model, std::vector<Change>* changes) {
+void check_written(Sink& sink, const Format& target, std::size_t tensors, const Map& metadata,
+                   std::vector<Change>* changes) {
   const SourcePtr written = sink.written();
   if (written == nullptr) {
-    if (changes != nullptr) tell_values(model, target, sink.position(), *changes);
+    if (changes != nullptr) tell_values(metadata, target, sink.position(), *changes);
     return;
   }
   Model found = read_back(written, sink.name(), target, written->size());
-  if (found.tensors.size() != model.tensors.size())
+  if (found.tensors.size() != tensors)
     throw Error(ErrorKind::io, "convert.check",
-                fmt::format("{} tensors were written, {} are read back", model.tensors.size(), found.tensors.size()));
+                fmt::format("{} tensors were written, {} are read back", tensors, found.tensors.size()));
   found.file_bytes = written->size();
   if (changes != nullptr) tell_expansion(found, *changes);
 }
@@ -260,8 +261,7 @@ void refuse_other_container(const std::string& directory, const Format& target) 
 
 }  // namespace
 
-std::uint64_t write_fitting(const Model& model, const Origins& origins, const WriteJob& job,
-                            const WriteOptions& options) {
+std::uint64_t write_fitting(Model model, const Origins& origins, const WriteJob& job, const WriteOptions& options) {
   if (job.tree) {
     try {
       if (job.overwrite) refuse_other_container(job.output, job.format);
@@ -281,7 +281,12 @@ std::uint64_t write_fitting(const Model& model, const Origins& origins, const Wr
   Sink& sink = made == nullptr ? *job.sink : *made;
   try {
     job.format.write(model, sink, options);
-    check_written(sink, job.format, model, job.changes);
+    const std::size_t tensors = model.tensors.size();
+    Model rest;  // all that is needed from here on
+    rest.metadata = std::move(model.metadata);
+    rest.sources = std::move(model.sources);
+    model = std::move(rest);
+    check_written(sink, job.format, tensors, model.metadata, job.changes);
     model.check_sources();
   } catch (Error& error) {
     model.check_sources();
@@ -346,8 +351,9 @@ Saved save_to(const Destination& to, Model model, const std::string& input, cons
   for (const Tensor& tensor : adapted.model.tensors) done.bytes += tensor.bytes();
   if (options.write.progress != nullptr) options.write.progress->expect(done.bytes);
 
-  done.file_bytes = write_fitting(
-      adapted.model, origins, {format, to.tree, input, output, options.overwrite, sink, &done.changes}, options.write);
+  done.file_bytes =
+      write_fitting(std::move(adapted.model), origins,
+                    {format, to.tree, input, output, options.overwrite, sink, &done.changes}, options.write);
   return done;
 }
 

@@ -94,8 +94,9 @@ void thin(std::vector<Sum>& sums, std::size_t most) {
 
 // `rest`: bytes of the first price of each list, the least that the lists still to come need.
 Choice by_frontier(Lists lists, std::uint64_t rest, std::uint64_t budget) {
-  // Every frontier is kept to trace the choices back: 16 MiB of indices for all lists together.
-  const std::size_t most = std::clamp<std::size_t>((std::size_t{1} << 21) / lists.size(), 256, std::size_t{1} << 15);
+  // Every frontier is kept to trace the choices back: 16 MiB of indices for all lists together, and at least two sums
+  // of each. With many lists, steps are nearly optimal, and the frontier need not be wide.
+  const std::size_t most = std::clamp<std::size_t>((std::size_t{1} << 21) / lists.size(), 2, std::size_t{1} << 15);
   std::vector<std::vector<std::pair<std::uint32_t, std::uint32_t>>> ways;
   std::vector<Sum> frontier = {{}}, next;
   for (const std::vector<Price>& list : lists) {
@@ -111,6 +112,7 @@ Choice by_frontier(Lists lists, std::uint64_t rest, std::uint64_t budget) {
     thin(next, most);
     std::swap(frontier, next);
     auto& way = ways.emplace_back();
+    way.reserve(frontier.size());
     for (const Sum& sum : frontier) way.emplace_back(sum.before, sum.choice);
   }
   Choice chosen(lists.size());

@@ -399,7 +399,7 @@ Edited edit_metadata(const std::string& path, std::span<const MetadataEdit> edit
     const io::Descriptor lock = tree ? io::Descriptor() : lock_to_rewrite(target, before);
     const Source* const replaced = tree || before.sources.size() != 1 ? nullptr : before.sources.front().get();
     done.file_bytes = write_fitting(
-        after, Origins(before),
+        std::move(after), Origins(before),
         {.format = format, .tree = tree, .input = path, .output = target, .overwrite = true, .replaces = replaced},
         options_like(before, format, options));
   }

@@ -25,9 +25,8 @@ struct WriteJob {
 };
 
 // Writes a model that fits the format without changes, and returns the number of bytes written. A single file is read
-// back before it gets its name.
-std::uint64_t write_fitting(const Model& model, const Origins& origins, const WriteJob& job,
-                            const WriteOptions& options);
+// back before it gets its name; the tensors are released before that, so that no two models are in memory at a time.
+std::uint64_t write_fitting(Model model, const Origins& origins, const WriteJob& job, const WriteOptions& options);
 
 // Returns the format that `save` would write. Throws what `save` would throw.
 const Format& format_for(const std::string& path, const SaveOptions& options);

@@ -14,6 +14,7 @@
 #include "formats/rows.hpp"
 #include "formats/unknown.hpp"
 #include "io/descriptor.hpp"
+#include "io/tree_sink.hpp"
 #include "resources/packed_config.hpp"
 
 namespace tare {
@@ -182,7 +183,14 @@ Model open(const std::string& path, const ReadOptions& options) {
   io::check_path(path);
   std::error_code none;
   if (!std::filesystem::is_directory(path, none)) return open(open_file(path, options.access), options);
-  return read(detect_directory(path), {path, nullptr}, options);
+  try {
+    return read(detect_directory(path), {path, nullptr}, options);
+  } catch (const Error& error) {
+    constexpr std::string_view kMoment = "at this moment; try again";
+    if (error.sentence().find(kMoment) != std::string::npos || !io::is_being_replaced(path)) throw;
+    throw error.reworded(
+        fmt::format("{}; another program is replacing the files of this directory {}", error.sentence(), kMoment));
+  }
 }
 
 }  // namespace tare

@@ -8,6 +8,7 @@
 #include "base/once.hpp"
 #include "base/parallel.hpp"
 #include "io/checked_ranges.hpp"
+#include "io/kept_bytes.hpp"
 #include "io/zstd.hpp"
 #include "tare/error.hpp"
 
@@ -129,6 +130,16 @@ std::string_view name_of(Encoding encoding) {
   return "?";
 }
 
+BlobProducer::~BlobProducer() { delete kept_.load(std::memory_order_acquire); }
+
+io::KeptBytes& BlobProducer::kept() const {
+  if (io::KeptBytes* const made = kept_.load(std::memory_order_acquire)) return *made;
+  auto fresh = std::make_unique<io::KeptBytes>();
+  io::KeptBytes* expected = nullptr;
+  if (!kept_.compare_exchange_strong(expected, fresh.get(), std::memory_order_acq_rel)) return *expected;
+  return *fresh.release();
+}
+
 void BlobProducer::make_piece(std::size_t /*piece*/, const PutRun& /*put*/) const {
   throw Error(ErrorKind::usage, "blob.pieces", "this blob is not made in pieces");
 }
@@ -196,9 +207,18 @@ std::optional<std::span<const std::byte>> Blob::view() const {
   return seen;
 }
 
+bool Blob::is_kept() const {
+  if (producer_ == nullptr || encoding_ == Encoding::raw) return false;
+  io::KeptBytes* const kept = producer_->kept_.load(std::memory_order_acquire);
+  return kept != nullptr && kept->get() != nullptr;
+}
+
 std::unique_ptr<BlobReader> Blob::open(std::uint64_t offset) const {
   if (offset > size_) throw Error(ErrorKind::usage, "blob.bounds", "opened past the end of a blob");
   if (producer_ != nullptr) {
+    if (encoding_ != Encoding::raw && offset > 0)
+      if (SourcePtr kept = producer_->kept().before_open(*producer_, size_, offset))
+        return std::make_unique<RangeReader>(std::move(kept), offset, size_);
     auto reader = producer_->open(offset);
     if (reader == nullptr) throw Error(ErrorKind::usage, "blob.producer", "a producer gave no reader");
     return reader;

@@ -1,6 +1,7 @@
 #include "io/scratch.hpp"
 
 #include <fmt/format.h>
+#include <sys/statvfs.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -100,8 +101,14 @@ class MemoryScratch final : public Scratch {
 
 }  // namespace
 
-std::unique_ptr<Scratch> make_scratch(std::uint64_t size) {
-  if (size <= kScratchInMemory) return std::make_unique<MemoryScratch>(size);
+bool has_scratch_room(std::uint64_t size) {
+  struct statvfs found {};
+  if (::statvfs(temporary_directory().c_str(), &found) != 0) return false;
+  return size / std::max<std::uint64_t>(found.f_frsize, 1) < found.f_bavail / 2;
+}
+
+std::unique_ptr<Scratch> make_scratch(std::uint64_t size, std::uint64_t in_memory) {
+  if (size <= in_memory) return std::make_unique<MemoryScratch>(size);
   return std::make_unique<FileScratch>(size);
 }
 

@@ -11,7 +11,7 @@
 
 namespace tare::io {
 
-// Up to this size nothing is written to disk.
+// Up to this size nothing is written to disk, by default.
 inline constexpr std::uint64_t kScratchInMemory = std::uint64_t{16} << 20;
 
 class Scratch {
@@ -22,7 +22,10 @@ class Scratch {
   virtual SourcePtr source() = 0;
 };
 
-// Space for `size` bytes. Throws io `io.scratch.*` if there is not enough.
-std::unique_ptr<Scratch> make_scratch(std::uint64_t size);
+// Space for `size` bytes. Throws io `io.scratch.*` if there is not enough. `in_memory`: up to this size nothing is
+// written to disk.
+std::unique_ptr<Scratch> make_scratch(std::uint64_t size, std::uint64_t in_memory = kScratchInMemory);
+// Whether a temporary file of `size` bytes would take at most half of what is free.
+bool has_scratch_room(std::uint64_t size);
 
 }  // namespace tare::io

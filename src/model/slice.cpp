@@ -1,7 +1,7 @@
 // Reads the bytes of a slice.
 //
 // A block of the result is a list of strided runs. Bytes in memory are gathered in place; otherwise slice_runs.hpp
-// reads them. Reading a compressed blob backwards restarts it for every 4 MiB of the result.
+// reads them.
 //
 // With permuted axes (views in PyTorch's files), neighbours in the result are far apart in the file, while steps of an
 // outer axis are close together. Then a block consists of several of those steps, and its runs follow that axis, so

@@ -1,5 +1,6 @@
 // Reads strided runs of bytes from a blob in ascending order. It reads gaps of at most 512 bytes as well (a call costs
-// more than that) and skips larger ones. A compressed blob is read forwards from the first needed byte.
+// more than that) and skips larger ones. A compressed blob is read forwards from the first needed byte, unless its bytes
+// are being kept because it was read out of order.
 #pragma once
 
 #include <algorithm>
@@ -72,7 +73,7 @@ class Fetcher {
   explicit Fetcher(const Blob& blob) : blob_(blob), step_(blob.seek_granularity()), random_(is_random_access(blob)) {}
 
   void read(std::uint64_t offset, std::span<std::byte> out) {
-    if (random_) return blob_.read(offset, out);
+    if (random_ || blob_.is_kept()) return blob_.read(offset, out);
     // Opening again pays if it skips more than it decodes again.
     const bool far = step_ != 0 && offset > at_ && offset / step_ > ceil_div(at_, step_);
     if (reader_ == nullptr || offset < at_ || far) {

@@ -5,6 +5,7 @@
 #include <ifaddrs.h>
 #include <netdb.h>
 #include <poll.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -85,9 +86,14 @@ namespace {
 using Clock = ServerClock;
 using std::chrono::seconds;
 
-constexpr unsigned kMostClients = 256, kManyClients = 64;
-// More connections than kMostClients, so that newcomers can connect while others are being disconnected.
-constexpr unsigned kPlaces = 2 * kMostClients;
+constexpr unsigned kMostClients = 256, kManyClients = 64, kFewestClients = 4;
+// There may be twice as many connections as clients, so that newcomers can connect while others are being disconnected.
+// They take at most half of the files that the process may open; the model and its temporary files need the others.
+unsigned most_clients() {
+  rlimit files{};
+  if (::getrlimit(RLIMIT_NOFILE, &files) != 0) return kMostClients;
+  return static_cast<unsigned>(std::clamp<rlim_t>(files.rlim_cur / 4, kFewestClients, kMostClients));
+}
 constexpr int kBacklog = 4096;                   // connections that the kernel queues for us; it may allow fewer
 constexpr std::size_t kClientMemory = 32 << 10;  // for the head of a request
 // Bytes of a request's target that are kept: enough to see that it is too long.
@@ -205,6 +211,7 @@ struct Server::State {
   MHD_Daemon* daemon = nullptr;
   std::atomic<bool> shown = false;
   std::atomic<std::size_t> exchanges = 0;  // total, over all clients
+  const unsigned places = most_clients();
 
   std::mutex mutex;  // guards the members below
   std::condition_variable janitor_wake;
@@ -303,7 +310,7 @@ struct Server::State {
   // the token. The newcomer is refused only if all others wait for an answer. Needs the mutex.
   void make_room(const Client& newcomer) {
     const auto is_there = [](const Client& client) { return client.descriptor >= 0; };
-    if (static_cast<std::size_t>(std::ranges::count_if(clients, is_there)) <= kMostClients) return;
+    if (static_cast<std::size_t>(std::ranges::count_if(clients, is_there)) <= places) return;
     const auto oldest = [&](const auto& is_meant) {
       Client* found = nullptr;
       for (Client& client : clients)
@@ -586,7 +593,7 @@ Server::Server(const Service& service, const Page& page, const ServerOptions& op
   state.daemon = state.http.start_daemon(
       MHD_USE_AUTO | MHD_USE_INTERNAL_POLLING_THREAD | MHD_ALLOW_SUSPEND_RESUME, 0, nullptr, nullptr,
       static_cast<MHD_AccessHandlerCallback>(access), &state, MHD_OPTION_LISTEN_SOCKET, state.socket.descriptor,
-      MHD_OPTION_CONNECTION_LIMIT, kPlaces, MHD_OPTION_CONNECTION_MEMORY_LIMIT, kClientMemory,
+      MHD_OPTION_CONNECTION_LIMIT, 2 * state.places, MHD_OPTION_CONNECTION_MEMORY_LIMIT, kClientMemory,
       MHD_OPTION_CONNECTION_TIMEOUT, static_cast<unsigned>(kSendingPatience.count()), MHD_OPTION_URI_LOG_CALLBACK,
       static_cast<void* (*)(void*, const char*, MHD_Connection*)>(begins), &state, MHD_OPTION_NOTIFY_COMPLETED,
       static_cast<MHD_RequestCompletedCallback>(ends), &state, MHD_OPTION_NOTIFY_CONNECTION,

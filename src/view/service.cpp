@@ -121,7 +121,12 @@ void Service::reopen() const {
   if (paths_.empty()) throw Error(ErrorKind::usage, "view.request", "the model is not one of a file");
   const std::scoped_lock lock(opening_);
   std::vector<ExhibitPtr> opened;
-  for (const std::string& path : paths_) opened.push_back(std::make_shared<const Exhibit>(path, options_));
+  // A file that is compared with itself is opened once.
+  for (auto path = paths_.begin(); path != paths_.end(); ++path) {
+    const auto same = std::find(paths_.begin(), path, *path);
+    opened.push_back(same != path ? opened[static_cast<std::size_t>(same - paths_.begin())]
+                                  : std::make_shared<const Exhibit>(*path, options_));
+  }
   show(std::move(opened));
 }
 

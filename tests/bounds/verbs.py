@@ -83,6 +83,8 @@ VERBS = {
     "show missing": lambda run: ["show", run.path, "model.layers.0.self_attn.q_proj.weighs"],
     "cat": lambda run: ["cat", run.path, run.tensor],
     "cat --as npy": lambda run: ["cat", run.path, run.tensor, "--as", "npy", "-o", run.out("out.npy")],
+    "cat reversed": lambda run: ["cat", run.path, run.tensor, "--slice", "::-1", "-o", run.out("out.bin")],
+    "cat columns": lambda run: ["cat", run.path, run.tensor, "--slice", "::-1,::-2", "-o", run.out("out.bin")],
     "extract": lambda run: ["extract", run.path],
     "extract NAME": lambda run: ["extract", run.path, "config.json"],
     "meta": lambda run: ["meta", run.path],
@@ -108,6 +110,9 @@ VERBS = {
     "quantize gguf": lambda run: ["quantize", run.path, run.out("out.gguf"), "--method", "q4_k_m"],
     "quantize mcf": lambda run: ["quantize", run.path, run.out("out.mcf"), "--method", "k4"],
     "quantize --bits": lambda run: ["quantize", run.path, run.out("out.zt"), "--bits", "4.5"],
+    "quantize --bits 6": lambda run: ["quantize", run.path, run.out("out.zt"), "--bits", "6"],
+    "quantize zt": lambda run: ["quantize", run.path, run.out("out.zt"), "--method", "group2"],
+    "quantize zt2": lambda run: ["quantize", run.path, run.out("out.zt2"), "--method", "group2"],
     "append": lambda run: ["append", run.grown(), run.path],
     "diff": lambda run: ["diff", run.path, run.path],
     "diff other": lambda run: ["diff", run.other(), run.path],
@@ -157,7 +162,9 @@ SPECIAL = {
     "finish": lambda run: ["finish", run.path],
 }
 THREADED = ("show", "cat", "meta", "convert", "quantize", "append", "verify", "hash", "diff", "run", "load")
-PYTHON = ("python open", "python use", "python safetensors", "python usual names")
+PYTHON = ("python open", "python use", "python safetensors", "python usual names", "python rows")
+# Parts of a compressed tensor, in every order but its own.
+BACKWARDS = ("cat reversed", "cat columns", "view numbers", "python rows")
 SCRIPT = os.path.join(os.path.dirname(os.path.abspath(__file__)), "in_python.py")
 
 

@@ -5,6 +5,7 @@
 """
 import os
 import pathlib
+import resource
 import subprocess
 import sys
 import tempfile
@@ -34,6 +35,16 @@ def main():
             for words in ((link,), (link, "--force"), (link + "/", "--force")):
                 refused("io.sink.link", "demo", *words)
         assert not list((home / "precious").iterdir()) and not (home / "not_there").exists()
+
+        # Where there is no room, a directory that the demo made does not stay behind with half of its files.
+        for most in (1 << 10, 40 << 10, 120 << 10):
+            limit = lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (most, most))  # noqa: B023, E731
+            done = subprocess.run([tare, "demo", "made/by/demo"], cwd=home, capture_output=True, text=True, preexec_fn=limit)
+            assert done.returncode == 1 and not (home / "made/by/demo").exists(), (most, done.returncode, done.stderr)
+            (home / "mine").mkdir(exist_ok=True)
+            (home / "mine/notes").write_text("mine")
+            done = subprocess.run([tare, "demo", "mine"], cwd=home, capture_output=True, text=True, preexec_fn=limit)
+            assert done.returncode == 1 and (home / "mine/notes").read_text() == "mine", (most, done.stderr)
 
         # A file that has another name does not grow under both.
         os.link(home / "model.zt", home / "kept.zt")

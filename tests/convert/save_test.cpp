@@ -309,5 +309,24 @@ TEST(Save, APathWithAZeroByteIsNoPath) {
   EXPECT_EQ(to_text(get_file(scratch / "victim")), "mine");
 }
 
+// A size that was mistyped: no container is written in more files than any model has.
+TEST(Save, InFewerFilesThanTensors) {
+  const Scratch scratch;
+  Model model;
+  for (int i = 0; i < 5001; ++i) model.tensors.push_back(dense(std::to_string(i), {1}, std::vector<float>{1}));
+  std::size_t tried = 0;
+  for (const Format& format : formats()) {
+    if (!format.holds.shards || format.write_tree == nullptr || !format.holds.architecture.empty()) continue;
+    ++tried;
+    const std::string out = scratch / std::string(format.name);
+    SaveOptions options{.to = std::string(format.name)};
+    options.write.shard_bytes = 1;
+    const std::string rule = rule_of([&] { static_cast<void>(save(model, out + "/", options)); });
+    EXPECT_TRUE(rule.ends_with(".write.shards")) << format.name << ": " << rule;
+    EXPECT_FALSE(std::filesystem::exists(out)) << format.name;
+  }
+  EXPECT_GE(tried, 3U);
+}
+
 }  // namespace
 }  // namespace tare

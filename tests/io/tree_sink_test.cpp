@@ -479,6 +479,30 @@ TEST_F(TreeSinkTest, WhatAKillLeftIsFoundAndRemoved) {
   EXPECT_EQ(hidden(), (std::vector<std::string>{out_ + "/.tare-foreig", out_ + "/.tare-foreignfolder"}));
 }
 
+// An error about a directory that another program is filling advises to try again.
+TEST_F(TreeSinkTest, OpeningADirectoryThatIsBeingReplaced) {
+  const auto said = [&] { return error_of([&] { static_cast<void>(open(out_)); }); };
+  for (const char* const file : {"notes", "config.json", "model-00001-of-00002.safetensors"}) {
+    put_file(fs::path(out_) / file, to_bytes("{}"));
+    const auto before = said();
+    ASSERT_TRUE(before.has_value());
+    EXPECT_EQ(before->sentence().find("another program"), std::string::npos) << before->sentence();
+    {
+      const io::Workshop workshop(io::Directory::open(out_.c_str()), "rule", "");
+      workshop.directory().make("taken", 0700);
+      const auto during = said();
+      ASSERT_TRUE(during.has_value());
+      EXPECT_EQ(during->file(), before->file());
+      const std::string_view sentence = during->sentence();
+      EXPECT_NE(sentence.find("another program"), std::string::npos) << sentence;
+      EXPECT_EQ(sentence.find("another program"), sentence.rfind("another program")) << sentence;
+      EXPECT_NE(sentence.find("at this moment; try again"), std::string::npos) << sentence;
+    }
+    for (const std::string& left : hidden()) fs::remove_all(left);
+    fs::remove_all(fs::path(out_) / file);
+  }
+}
+
 // What a kill left next to a new directory: the next writer of the same target removes it.
 TEST_F(TreeSinkTest, LeftoversBesideTheTargetGoToo) {
   fs::remove_all(out_);

@@ -13,6 +13,7 @@ import os
 import pathlib
 import pty
 import re
+import resource
 import signal
 import socket
 import subprocess
@@ -27,11 +28,15 @@ TARE = sys.argv[1]
 
 
 class Server:
-    def __init__(self, *arguments):
-        # Whoever runs this in the background ignores SIGINT, and so would the server.
+    def __init__(self, *arguments, files=None):
+        def prepare():
+            signal.signal(signal.SIGINT, signal.SIG_DFL)  # whoever runs this in the background ignores it
+            if files is not None:
+                resource.setrlimit(resource.RLIMIT_NOFILE, (files, files))
+
         self.process = subprocess.Popen([TARE, "view", "--no-browser", *map(str, arguments)], stdout=subprocess.PIPE,
                                         stderr=subprocess.PIPE, text=True,
-                                        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL))
+                                        preexec_fn=prepare)
         self.link = self.process.stdout.readline().strip()
         match = re.fullmatch(r"http://127\.0\.0\.1:(\d+)/([0-9a-f]{32})/", self.link)
         if match is None:
@@ -182,6 +187,23 @@ def check_slow_clients(server):
     assert server.ask(api, timeout=60)[0] == 200
     for client in crowd:
         client.close()
+
+
+def check_few_files(path):
+    """A process that may open few files keeps some for itself, however many clients connect."""
+    for files in (24, 40, 64):
+        server = Server(path, files=files)
+        try:
+            crowd = [connect(server.port) for _ in range(100)]
+            for _ in range(3):
+                assert server.ask(f"/{server.token}/api/overview")[0] == 200, files
+                # Opens the model again, and so its file.
+                assert server.ask(f"/{server.token}/api/reopen", method="POST", headers={"Origin": f"http://127.0.0.1:{server.port}"})[0] == 200, files
+                assert server.ask(f"/{server.token}/api/numbers?tensor=0")[0] == 200, files
+            for client in crowd:
+                client.close()
+        finally:
+            server.end()
 
 
 def check_rate(server):
@@ -401,6 +423,8 @@ def main():
         print("check_browser: ok", flush=True)
         check_untaken_answers(directory)
         print("check_untaken_answers: ok")
+        check_few_files(path)
+        print("check_few_files: ok")
 
 
 if __name__ == "__main__":

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <filesystem>
+#include <functional>
 #include <map>
 #include <optional>
 #include <system_error>
@@ -171,9 +172,18 @@ void print_next(const std::string& kept, Session& session) {
   }
 }
 
-int tour(const std::string& directory, bool kept, const Arguments& arguments, Session& session) {
-  const std::vector<Visit> visits = visit_containers(directory, arguments);
-  const Tour tour = demo_tour(directory, arguments);
+// `undo`: called if the files cannot all be made; half of them are of no use.
+int tour(const std::string& directory, bool kept, const Arguments& arguments, Session& session,
+         const std::function<void()>& undo) {
+  std::vector<Visit> visits;
+  Tour tour;
+  try {
+    visits = visit_containers(directory, arguments);
+    tour = demo_tour(directory, arguments);
+  } catch (...) {
+    undo();
+    throw;
+  }
   const bool good = std::ranges::all_of(visits, &Visit::good) && std::ranges::all_of(tour.stops, &Stop::good);
   print_tour(tour, session);
   session.line();
@@ -191,9 +201,11 @@ int run(const Arguments& arguments, Session& session) {
   verbose(arguments);
   if (arguments.size() == 0) {
     const Scratch scratch;
-    return tour(scratch.path(), false, arguments, session);
+    return tour(scratch.path(), false, arguments, session, [] {});
   }
   const std::string& directory = arguments.operand(0);
+  std::error_code unknown;
+  const bool existed = std::filesystem::exists(std::filesystem::symlink_status(directory, unknown));
   if (!io::make_path(directory))
     throw Error(ErrorKind::io, "cli.demo",
                 fmt::format("cannot make the directory: {}", std::generic_category().message(errno)))
@@ -201,8 +213,12 @@ int run(const Arguments& arguments, Session& session) {
   // The directory may have existed: this throws if its name is a link of another user.
   std::string plain = directory;
   while (plain.size() > 1 && plain.ends_with('/')) plain.pop_back();
-  static_cast<void>(io::find_place(plain, "cli.demo", "cannot open the directory"));
-  return tour(directory, true, arguments, session);
+  const io::Place place = io::find_place(plain, "cli.demo", "cannot open the directory");
+  return tour(directory, true, arguments, session, [&] {
+    if (existed) return;
+    const io::Directory made = place.parent.enter(place.name.c_str());
+    if (made && made.remove_inside()) place.parent.remove_folder(place.name.c_str());
+  });
 }
 
 constexpr Operand kOperands[] = {{.name = "DIR", .required = false, .completes = Completes::directories}};

@@ -129,17 +129,24 @@ struct Code {
 
 enum class Part : std::uint8_t { packed_weight, scales, zeros };
 
+// What the three components of a tensor are made of. They share it: a small file may have 100,000 tensors.
+struct Weights {
+  std::string name;
+  Component data;
+  Plan plan;
+};
+using WeightsPtr = std::shared_ptr<const Weights>;
+
 // Makes the bytes of one component.
 class Writer final : public BlockReader {
  public:
-  Writer(const Tensor& tensor, const Plan& plan, Part part, std::uint64_t row, std::uint64_t group)
-      : name_(tensor.name),
-        plan_(plan),
+  Writer(const Weights& from, Part part, std::uint64_t row, std::uint64_t group)
+      : name_(from.name),
+        plan_(from.plan),
         part_(part),
         row_(row),
         group_(group),
-        weights_(*tensor.component("data"),
-                 std::min(row * plan.columns + group * plan.group_size, plan.rows * plan.columns)) {}
+        weights_(from.data, std::min(row * plan_.columns + group * plan_.group_size, plan_.rows * plan_.columns)) {}
 
  protected:
   std::span<const std::byte> make_block() override {
@@ -234,26 +241,26 @@ class Writer final : public BlockReader {
 
 class Encoder final : public BlobProducer {
  public:
-  Encoder(const Tensor& tensor, const Plan& plan, Part part) : tensor_(tensor), plan_(plan), part_(part) {}
+  Encoder(WeightsPtr weights, Part part) : weights_(std::move(weights)), part_(part) {}
 
   std::unique_ptr<BlobReader> open(std::uint64_t offset) const override {
+    const Plan& plan = weights_->plan;
     // Whole rows are skipped first, because the last group of a row may be shorter than the others.
-    const std::uint64_t row_bytes = part_ == Part::packed_weight ? plan_.words * 4 : plan_.groups * 2;
-    const std::uint64_t group_bytes = part_ == Part::packed_weight ? plan_.group_size / plan_.per_word * 4 : 2;
+    const std::uint64_t row_bytes = part_ == Part::packed_weight ? plan.words * 4 : plan.groups * 2;
+    const std::uint64_t group_bytes = part_ == Part::packed_weight ? plan.group_size / plan.per_word * 4 : 2;
     const std::uint64_t row = offset / row_bytes, in_row = offset % row_bytes;
-    auto reader = std::make_unique<Writer>(tensor_, plan_, part_, row, in_row / group_bytes);
+    auto reader = std::make_unique<Writer>(*weights_, part_, row, in_row / group_bytes);
     reader->skip(in_row % group_bytes);
     return reader;
   }
   std::uint64_t seek_granularity() const override {
-    if (!is_seekable(tensor_.component("data")->blob)) return 0;
+    if (!is_seekable(weights_->data.blob)) return 0;
     return part_ == Part::packed_weight ? 4 : 2;
   }
-  void verify() const override { tensor_.component("data")->blob.verify(); }
+  void verify() const override { weights_->data.blob.verify(); }
 
  private:
-  Tensor tensor_;
-  Plan plan_;
+  WeightsPtr weights_;
   Part part_;
 };
 
@@ -272,14 +279,13 @@ void require_encodable(const Tensor& tensor) {
         .about(tensor.name);
 }
 
-Component made(const Tensor& tensor, const Plan& plan, Part part, std::string_view role, DType dtype,
-               std::uint64_t per_row) {
-  const auto count = checked_mul(plan.rows, per_row);
+Component made(const WeightsPtr& weights, Part part, std::string_view role, DType dtype, std::uint64_t per_row) {
+  const auto count = checked_mul(weights->plan.rows, per_row);
   const auto bytes = count ? checked_mul(*count, size_of(dtype)) : std::nullopt;
   if (!bytes)
     throw Error(ErrorKind::limit, "codec.too_large", "the encoded tensor does not fit 64 bits of length")
-        .about(tensor.name);
-  Blob blob = *bytes == 0 ? Blob::memory({}) : Blob::produced(*bytes, std::make_shared<Encoder>(tensor, plan, part));
+        .about(weights->name);
+  Blob blob = *bytes == 0 ? Blob::memory({}) : Blob::produced(*bytes, std::make_shared<Encoder>(weights, part));
   return {std::string(role), dtype, {}, std::move(blob)};
 }
 
@@ -310,9 +316,11 @@ Tensor encode(const Tensor& tensor, const EncodeOptions& options) {
   result.attributes.set("bits", static_cast<int>(plan.bits));
   result.attributes.set("group_size", static_cast<int>(kGroupSize));
   result.attributes.set("packing", fmt::format("{}_per_i32", plan.per_word));
-  result.components.push_back(made(tensor, plan, Part::packed_weight, "packed_weight", DType::i32, plan.words));
-  result.components.push_back(made(tensor, plan, Part::scales, "scales", DType::f16, plan.groups));
-  result.components.push_back(made(tensor, plan, Part::zeros, "zeros", DType::f16, plan.groups));
+  const auto weights = std::make_shared<const Weights>(Weights{tensor.name, *tensor.component("data"), plan});
+  result.components.reserve(3);
+  result.components.push_back(made(weights, Part::packed_weight, "packed_weight", DType::i32, plan.words));
+  result.components.push_back(made(weights, Part::scales, "scales", DType::f16, plan.groups));
+  result.components.push_back(made(weights, Part::zeros, "zeros", DType::f16, plan.groups));
   return result;
 }
 

@@ -12,6 +12,7 @@
 #include "base/stopping.hpp"
 #include "formats/gguf/gguf.hpp"
 #include "formats/links.hpp"
+#include "formats/shard_limit.hpp"
 #include "io/descriptor_source.hpp"
 #include "io/listing.hpp"
 #include "io/place.hpp"
@@ -24,7 +25,6 @@ namespace fs = std::filesystem;
 
 constexpr std::string_view kStem = "model";
 constexpr std::size_t kDigits = 5;
-constexpr std::uint64_t kMostFiles = 65535;
 
 std::string file_name(std::string_view stem, std::uint64_t number, std::uint64_t count) {
   return fmt::format("{}-{:05}-of-{:05}{}", stem, number, count, kSuffix);
@@ -278,9 +278,7 @@ std::uint64_t write_tree(const Model& model, const std::string& path, const Writ
   check_writable(model);
   const std::vector<Entry> entries = entries_of(model);
   const auto parts = plan(model, entries, options.shard_bytes);
-  if (parts.size() > kMostFiles)
-    throw Error(ErrorKind::usage, "gguf.write.shards",
-                fmt::format("{} files, at most {} can be counted", parts.size(), kMostFiles));
+  require_few_shards(parts.size(), "gguf.write.shards");
   io::TreeSink tree(path, {.overwrite = overwrite, .durable = true, .old_files = [&](const io::Directory& directory) {
                              return old_files(directory, path);
                            }});

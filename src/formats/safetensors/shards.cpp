@@ -10,6 +10,7 @@
 #include "base/checked.hpp"
 #include "base/stopping.hpp"
 #include "formats/safetensors/safetensors.hpp"
+#include "formats/shard_limit.hpp"
 #include "io/descriptor_source.hpp"
 #include "io/tree_sink.hpp"
 
@@ -162,6 +163,7 @@ std::vector<std::vector<const Tensor*>> plan_shards(const Model& model, std::opt
 
 void write_set(const Model& model, const MakeSink& make, const WriteOptions& options, std::string_view stem) {
   const auto shards = plan_shards(model, options.shard_bytes);
+  require_few_shards(shards.size(), "safetensors.write.shards");
   Model rest;  // the model without its tensors, which all files describe
   rest.metadata = model.metadata;
   rest.config = model.config;

@@ -4,46 +4,13 @@
 #include <algorithm>
 
 #include "base/checked.hpp"
-#include "base/once.hpp"
 #include "formats/torch/torch.hpp"
-#include "io/scratch.hpp"
 #include "model/sliced_blob.hpp"
 
 namespace tare::torch {
 namespace {
 
 Error bad_view(std::string_view rule, std::string_view sentence) { return {ErrorKind::corrupt, rule, sentence}; }
-
-// A blob that can only be read front to back; it is decompressed once if another part of it is needed.
-class Spooled final : public BlobProducer {
- public:
-  explicit Spooled(Blob packed) : packed_(std::move(packed)) {}
-  std::unique_ptr<BlobReader> open(std::uint64_t offset) const override {
-    return Blob::range(spool(), 0, packed_.size()).open(offset);
-  }
-  std::uint64_t seek_granularity() const override { return 1; }
-  void verify() const override { packed_.verify(); }
-
- private:
-  const SourcePtr& spool() const {
-    once_.run([&] {
-      const auto scratch = io::make_scratch(packed_.size());
-      const auto reader = packed_.open();
-      Bytes chunk(static_cast<std::size_t>(std::min<std::uint64_t>(packed_.size(), std::uint64_t{1} << 20)));
-      for (std::uint64_t at = 0; at < packed_.size(); at += chunk.size()) {
-        chunk.resize(static_cast<std::size_t>(std::min<std::uint64_t>(chunk.size(), packed_.size() - at)));
-        reader->read(chunk);
-        scratch->write(at, chunk);
-      }
-      unpacked_ = scratch->source();
-    });
-    return unpacked_;
-  }
-
-  Blob packed_;
-  mutable Once once_;
-  mutable SourcePtr unpacked_;
-};
 
 // Describes the view as a slice: neighbouring axes with compatible strides are merged, the innermost ones are the run
 // and the lane.
@@ -122,7 +89,7 @@ std::size_t Storages::unused() const {
   return static_cast<std::size_t>(std::ranges::count(stored_, false, &Storage::used));
 }
 
-Blob viewed(Storage& stored, std::uint64_t width, const View& view, const Limits& limits) {
+Blob viewed(const Storage& stored, std::uint64_t width, const View& view, const Limits& limits) {
   const Blob& storage = stored.blob;
   const std::uint64_t held = storage.size() / width;
   const auto elements = view.shape.elements();
@@ -150,9 +117,7 @@ Blob viewed(Storage& stored, std::uint64_t width, const View& view, const Limits
   if (whole && storage.is_plain())
     return Blob::range(storage.source(), storage.offset() + view.offset * width, *bytes).guarded(storage.guard());
   if (whole && *bytes == storage.size()) return storage;
-  if (!storage.is_plain() && !stored.seekable)
-    stored.seekable = Blob::produced(storage.size(), std::make_shared<const Spooled>(storage));
-  return sliced_blob(storage.is_plain() ? storage : *stored.seekable, std::move(plan), width);
+  return sliced_blob(storage, std::move(plan), width);
 }
 
 }  // namespace tare::torch

@@ -82,7 +82,6 @@ std::uint64_t width_of(const ElementType& type);
 struct Storage {
   Blob blob;
   bool used = false;
-  std::optional<Blob> seekable = std::nullopt;  // the same bytes with random access; set on first use
 };
 
 // The storages of a file, by their keys in the pickle.
@@ -115,7 +114,7 @@ struct View {
 };
 // Returns its elements in C order; a range of the file if they are stored in that order. Throws `torch.tensor.*` for a
 // view that extends beyond the storage, or has more elements than `limits` allows.
-Blob viewed(Storage& storage, std::uint64_t width, const View& view, const Limits& limits);
+Blob viewed(const Storage& storage, std::uint64_t width, const View& view, const Limits& limits);
 
 // ---- quantized tensors (dequantized.cpp) ----
 

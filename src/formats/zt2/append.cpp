@@ -117,8 +117,8 @@ void grow(const OldFile& file, const Model& extra, const Model& all, const Write
   OldEntries old = read_entries(file.manifest);
   const std::uint64_t end = settle_end(file.fd, file.source, file.manifest, old);
   AppendSink sink(file.path, file.fd, file.manifest.footer, end);
-  for (const StoredObject& object : put_blobs(objects_of(extra), sink, options, old.alignment))
-    add_object(old.objects, object);
+  put_blobs(tensors_of(extra), sink, options, old.alignment,
+            [&](const StoredObject& object) { add_object(old.objects, object); });
   add_attributes(old.root, all);
   put_manifest(sink, build_manifest(old.objects, std::move(old.root)), old.alignment);
   extra.check_sources();

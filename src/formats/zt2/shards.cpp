@@ -15,6 +15,7 @@
 #include "base/checked.hpp"
 #include "base/stopping.hpp"
 #include "formats/links.hpp"
+#include "formats/shard_limit.hpp"
 #include "formats/zt2/zt2.hpp"
 #include "io/descriptor_source.hpp"
 #include "io/listing.hpp"
@@ -305,13 +306,16 @@ class HashingSink final : public Sink {
   Hasher hasher_;
 };
 
-std::vector<StoredObject> write_shard(std::span<const Tensor* const> tensors, Sink& sink, const WriteOptions& options) {
+// Calls `put` for each object of the shard.
+void write_shard(const std::vector<const Tensor*>& tensors, Sink& sink, const WriteOptions& options,
+                 const PutObject& put) {
   sink.write(std::as_bytes(std::span(kMagic)));
-  std::vector<StoredObject> stored = put_blobs(objects_of(tensors), sink, options, kCanonical);
   EntryList objects;
-  for (const StoredObject& object : stored) add_object(objects, object);
+  put_blobs(tensors, sink, options, kCanonical, [&](StoredObject& object) {
+    add_object(objects, object);
+    put(object);
+  });
   put_manifest(sink, build_manifest(objects, {}), kCanonical);
-  return stored;
 }
 
 void write_whole(const Model& model, io::TreeSink& tree, const WriteOptions& options) {
@@ -334,11 +338,14 @@ void write_split(const Model& model, const std::vector<std::vector<const Tensor*
       HashingSink dry(algorithm);
       WriteOptions quiet = options;
       quiet.progress = nullptr;
-      write_shard(parts[i], dry, quiet);
+      write_shard(parts[i], dry, quiet, [](const StoredObject&) {});
       file = store_name(digest_text(dry.finish()));
     }
     const auto sink = tree.file(file);
-    std::vector<StoredObject> stored = write_shard(parts[i], *sink, options);
+    write_shard(parts[i], *sink, options, [&](StoredObject& object) {
+      for (StoredPart& part : object.parts) part.shard = label(i, parts.size());
+      add_object(objects, object);
+    });
     const SourcePtr written = sink->written();
     if (written == nullptr)
       throw Error(ErrorKind::io, "zt2.write.check", "what was written cannot be read back").in(file);
@@ -352,10 +359,6 @@ void write_split(const Model& model, const std::vector<std::vector<const Tensor*
     table.text("digest");
     table.text(digest);
     sink->commit();
-    for (StoredObject& object : stored) {
-      for (StoredPart& part : object.parts) part.shard = label(i, parts.size());
-      add_object(objects, object);
-    }
   }
   wire::CborWriter key;
   key.text("shards");
@@ -411,9 +414,7 @@ bool recognize_tree(const std::string& path) {
 std::uint64_t write_tree(const Model& model, const std::string& path, const WriteOptions& options, bool overwrite) {
   check_writable(model);
   const auto parts = plan(model, options.shard_bytes);
-  if (parts.size() >= kMostFiles)
-    throw Error(ErrorKind::usage, "zt2.write.shards",
-                fmt::format("{} files, at most {} can be counted", parts.size(), kMostFiles));
+  require_few_shards(parts.size(), "zt2.write.shards");
   io::TreeSink tree(path, {.overwrite = overwrite, .durable = true, .old_files = old_files});
   std::uint64_t expected = 0;
   for (const Tensor& tensor : model.tensors) expected += tensor.bytes();

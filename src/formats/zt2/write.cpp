@@ -76,6 +76,7 @@ class Sharing {
 
  private:
   static constexpr std::size_t kSample = 4096;
+  static constexpr std::size_t kTiny = 32;  // up to this size, `look_at` returns the bytes themselves
   using Groups = std::map<std::pair<std::uint64_t, std::string>, std::vector<std::size_t>>;
 
   void by_place() {
@@ -109,7 +110,10 @@ class Sharing {
         alike.insert(alike.end(), numbers.begin(), numbers.end());
         continue;
       }
-      settle(numbers);  // the samples had all bytes
+      if (key.first > kTiny)
+        settle(numbers);  // the samples had all bytes
+      else
+        for (const std::size_t number : numbers) first_[number] = numbers.front();
     }
     std::vector<std::string> hashes(alike.size());
     parallel_for(alike.size(), threads, [&](std::size_t i) { hashes[i] = hash_of(*blobs_[alike[i]]); });
@@ -128,6 +132,7 @@ class Sharing {
     const bool whole = blob.size() <= room.size();
     const std::span seen = std::span(room).first(whole ? static_cast<std::size_t>(blob.size()) : kSample);
     blob.read(0, seen);
+    if (seen.size() <= kTiny) return {reinterpret_cast<const char*>(seen.data()), seen.size()};
     Hasher hasher(DigestAlgorithm::xxh3_128);
     hasher.update(seen);
     // A blob that is produced may only be readable from its beginning.
@@ -160,6 +165,19 @@ bool stays_packed(const Blob& blob, const WriteOptions& options) {
   return blob.encoding() == Encoding::zstd_seekable && !options.zstd_level && !options.unpack;
 }
 
+std::vector<const Tensor*> by_name(std::vector<const Tensor*> tensors) {
+  std::ranges::stable_sort(tensors, {}, &Tensor::name);
+  return tensors;
+}
+
+Object writable_object(const Tensor& tensor) {
+  Object object = object_of(tensor);
+  if (std::ranges::adjacent_find(object.parts, {}, &Part::name) != object.parts.end())
+    throw Error(ErrorKind::unsupported, "zt2.write.duplicate", "two components of one role")
+        .about("tensor " + quote(tensor.name));
+  return object;
+}
+
 // Uses SHA-256 if all blobs have such a digest, and the algorithm of the canonical form otherwise.
 DigestAlgorithm digest_for(std::span<const Blob* const> blobs, const WriteOptions& options) {
   if (options.digest) return *options.digest;
@@ -178,18 +196,18 @@ void EntryList::add(Bytes key, std::span<const std::byte> value) {
   kept_.push_back(std::move(bytes));
 }
 
-std::vector<Object> objects_of(std::span<const Tensor* const> tensors) {
-  std::vector<Object> objects;
-  objects.reserve(tensors.size());
-  for (const Tensor* const tensor : tensors) objects.push_back(object_of(*tensor));
-  std::ranges::sort(objects, [](const Object& a, const Object& b) { return a.tensor->name < b.tensor->name; });
-  return objects;
+std::vector<const Tensor*> tensors_of(const Model& model) {
+  std::vector<const Tensor*> tensors;
+  tensors.reserve(model.tensors.size());
+  for (const Tensor& tensor : model.tensors) tensors.push_back(&tensor);
+  return tensors;
 }
 
 std::vector<Object> objects_of(const Model& model) {
-  std::vector<const Tensor*> tensors;
-  for (const Tensor& tensor : model.tensors) tensors.push_back(&tensor);
-  return objects_of(tensors);
+  std::vector<Object> objects;
+  objects.reserve(model.tensors.size());
+  for (const Tensor* const tensor : by_name(tensors_of(model))) objects.push_back(writable_object(*tensor));
+  return objects;
 }
 
 constexpr std::string_view kReserved = "zt2.write.reserved";
@@ -217,12 +235,6 @@ void check_writable(const Model& model) {
     } catch (Error& error) {
       throw error.about("tensor " + quote(tensor.name));
     }
-  }
-  for (const Object& object : objects_of(model)) {
-    const auto twice = std::ranges::adjacent_find(object.parts, {}, &Part::name);
-    if (twice != object.parts.end())
-      throw Error(ErrorKind::unsupported, "zt2.write.duplicate", "two components of one role")
-          .about("tensor " + quote(object.tensor->name));
   }
   wire::KeyCheck names;
   for (const Attachment& attachment : model.attachments) {
@@ -281,30 +293,40 @@ void add_object(EntryList& entries, const StoredObject& stored) {
   entries.add(text_key(object.tensor->name), out.result());
 }
 
+// Entries are put into the result one by one: a manifest may be as large as the file that the model came from.
 Bytes build_manifest(const EntryList& objects, EntryList root) {
   const auto before = [](const Entry& a, const Entry& b) { return std::ranges::lexicographical_compare(a.key, b.key); };
-  const auto put_entries = [&](CborWriter& out, std::vector<Entry> entries) {
-    std::ranges::sort(entries, before);
-    out.map(entries.size());
-    for (const Entry& entry : entries) out.raw(entry.bytes);
-  };
-  CborWriter map;
-  put_entries(map, objects.all());
-  root.add(text_key("objects"), map.result());
-  map.take();
-  CborWriter out;
-  put_entries(out, root.all());
-  if (out.result().size() > kMaxManifest)
+  std::vector<Entry> inner = objects.all();
+  std::ranges::sort(inner, before);
+  const Bytes key = text_key("objects");
+  CborWriter head;
+  head.map(inner.size());
+  root.add(key, head.take());
+  std::vector<Entry> outer = root.all();
+  std::ranges::sort(outer, before);
+  head.map(outer.size());
+  Bytes manifest = head.take();
+  std::uint64_t size = manifest.size();
+  for (const std::vector<Entry>* const list : {&inner, &outer})
+    for (const Entry& entry : *list) size += entry.bytes.size();
+  if (size > kMaxManifest)
     throw Error(ErrorKind::limit, "zt2.manifest.size",
-                fmt::format("the manifest would have {} bytes, at most {} allowed", out.result().size(), kMaxManifest));
-  return out.take();
+                fmt::format("the manifest would have {} bytes, at most {} allowed", size, kMaxManifest));
+  manifest.reserve(static_cast<std::size_t>(size));
+  const auto put = [&](const Entry& entry) { manifest.insert(manifest.end(), entry.bytes.begin(), entry.bytes.end()); };
+  for (const Entry& entry : outer) {
+    put(entry);
+    if (std::ranges::equal(entry.key, key)) std::ranges::for_each(inner, put);
+  }
+  return manifest;
 }
 
-std::vector<StoredObject> put_blobs(std::vector<Object> objects, Sink& sink, const WriteOptions& options,
-                                    std::uint64_t alignment) {
-  std::vector<const Blob*> blobs, packed, loose;
-  for (const Object& object : objects)
-    for (const Part& part : object.parts) blobs.push_back(part.blob);
+void put_blobs(std::vector<const Tensor*> tensors, Sink& sink, const WriteOptions& options, std::uint64_t alignment,
+               const PutObject& put) {
+  tensors = by_name(std::move(tensors));
+  std::vector<const Blob*> blobs, loose;
+  for (const Tensor* const tensor : tensors)
+    for (const Part& part : writable_object(*tensor).parts) blobs.push_back(part.blob);
   const DigestAlgorithm algorithm = digest_for(blobs, options);
   loose = blobs;
   std::vector<std::size_t> packed_numbers;
@@ -343,12 +365,9 @@ std::vector<StoredObject> put_blobs(std::vector<Object> objects, Sink& sink, con
   }
   transfer.finish();
 
-  std::vector<StoredObject> stored;
-  stored.reserve(objects.size());
   std::size_t number = 0;
-  for (Object& object : objects) {
-    StoredObject& mine = stored.emplace_back();
-    mine.object = std::move(object);
+  for (const Tensor* const tensor : tensors) {
+    StoredObject mine{object_of(*tensor), {}};
     for (std::size_t i = 0; i < mine.object.parts.size(); ++i, ++number) {
       const StoredBlob& blob = transfer.stored(numbers[number]);
       StoredPart& part = mine.parts.emplace_back();
@@ -361,8 +380,8 @@ std::vector<StoredObject> put_blobs(std::vector<Object> objects, Sink& sink, con
         expect_arrived(*blobs[number], digest);
       part.digest = digest_text(digest);
     }
+    put(mine);
   }
-  return stored;
 }
 
 void put_manifest(Sink& sink, std::span<const std::byte> manifest, std::uint64_t alignment) {
@@ -377,7 +396,8 @@ void write(const Model& model, Sink& sink, const WriteOptions& options) {
   const std::uint64_t alignment = options.dialect == kPages ? kFloor : kCanonical;
   sink.write(std::as_bytes(std::span(kMagic)));
   EntryList objects, root;
-  for (const StoredObject& object : put_blobs(objects_of(model), sink, options, alignment)) add_object(objects, object);
+  put_blobs(tensors_of(model), sink, options, alignment,
+            [&](const StoredObject& object) { add_object(objects, object); });
   add_attributes(root, model);
   put_manifest(sink, build_manifest(objects, std::move(root)), alignment);
 }

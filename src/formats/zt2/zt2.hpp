@@ -248,10 +248,12 @@ struct StoredObject {
   Object object;
   std::vector<StoredPart> parts;  // in the order of object.parts
 };
-// Stores the objects one after another, in the order of their names, from the sink's position on.
-std::vector<StoredObject> put_blobs(std::vector<Object> objects, Sink& sink, const WriteOptions& options,
-                                    std::uint64_t alignment);
-std::vector<Object> objects_of(std::span<const Tensor* const> tensors);
+// Stores the tensors one after another, in the order of their names, from the sink's position on; then calls `put` for
+// each, in that order. An object exists only during its call: a small file may have hundreds of thousands of tensors.
+using PutObject = std::function<void(StoredObject& object)>;
+void put_blobs(std::vector<const Tensor*> tensors, Sink& sink, const WriteOptions& options, std::uint64_t alignment,
+               const PutObject& put);
+std::vector<const Tensor*> tensors_of(const Model& model);
 std::vector<Object> objects_of(const Model& model);
 // An entry of a map in CBOR: its key, and key and value together.
 struct Entry {

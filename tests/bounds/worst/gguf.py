@@ -175,6 +175,23 @@ def gguf_padding(directory, size):
     return put(directory, "w.gguf", head, bytes(-len(head) % alignment), bytes(alignment))
 
 
+def small_floats(directory, size, dims, every):
+    """Tensors of a few floats each."""
+    count = size // (every + 48)
+    return gguf(directory, [entry("general.alignment", U32, struct.pack("<I", 8))],
+                [info(name(i), dims, 0, every * i) for i in range(count)], struct.pack("<f", 1.0) * (every // 4 * count))
+
+
+@case(verbs=("report itself", "report other", "convert zt2", "quantize zt2", "verify", "info"))
+def gguf_pairs(directory, size):
+    return small_floats(directory, size, (2,), 8)
+
+
+@case(verbs=("report itself", "quantize zt", "quantize zt2", "quantize --bits 6", "quantize mcf", "quantize gguf", "convert npz"))
+def gguf_short_rows(directory, size):
+    return small_floats(directory, size, (8, 1), 32)
+
+
 @case
 def gguf_one_byte_again(directory, size):
     return gguf(directory, infos=[info(name(i), (1,), 24) for i in range(size // 35)], data=b"\0")

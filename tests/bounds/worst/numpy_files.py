@@ -2,6 +2,7 @@ import io
 import struct
 import zlib
 
+from verbs import BACKWARDS
 from worst.common import case, name, numbered, put
 
 def deflate(parts):
@@ -73,6 +74,11 @@ def inflated(size):
     return min(size * 900, (256 << 20) + 12 * size)
 
 
+def opened(size):
+    """About as much as a deflated file of that size may decode to without an option; its bytes count nearly twice."""
+    return ((16 << 20) + 31 * size) // 2
+
+
 @case
 def npz_private_zeros(directory, size):
     text = b'{"tare":1,"metadata":{"x":[' + b"0," * min(16 << 20, size * 400) + b"0]}}"
@@ -115,6 +121,18 @@ def npz_attachments(directory, size):
 @case
 def npz_deflated(directory, size):
     return deflated_zeros(directory, inflated(size), npy_header(shape="(%d,)" % inflated(size)), size)
+
+
+@case(verbs=BACKWARDS)
+def npz_deflated_rows(directory, size):
+    rows = opened(size) // 4096
+    return deflated_zeros(directory, rows * 4096, npy_header("<f2", "(%d, 2048)" % rows), size)
+
+
+@case(verbs=BACKWARDS)
+def npz_fortran_rows(directory, size):
+    rows = opened(size) // 2 // 4096  # these bytes count twice
+    return deflated_zeros(directory, rows * 4096, npy_header("<f2", "(%d, 2048)" % rows, fortran=True), size)
 
 
 @case

@@ -225,7 +225,8 @@ def safetensors_thin_bytes(directory, size):
     return safetensors(directory, '{"t.weight":{"dtype":"U8","shape":[%d,1],"data_offsets":[0,%d]}}' % (size, size), bytes(size))
 
 
-@case(verbs=("convert --zstd", "convert --json", "quantize --bits"))
+@case(verbs=("convert --zstd", "convert --json", "quantize --bits", "quantize --bits 6", "quantize zt", "quantize zt2", "convert zt2",
+             "convert shards", "report itself"))
 def safetensors_small_tensors(directory, size):
     """Tensors of 32 bytes: every buffer that is made for each of them is too large."""
     count = size // 100

@@ -2,6 +2,7 @@ import hashlib
 import io
 import struct
 
+from verbs import BACKWARDS
 from worst.common import case, name, put
 
 ZT = b"ZTEN1000"
@@ -172,6 +173,15 @@ def zt_zstd_zeros(directory, size):
     frame = run_of_zeros(size * 30 + (200 << 20))
     return zt(directory, {"t": dense(len(frame), uncompressed_length=size * 30 + (200 << 20), encoding="zstd")}, None,
               frame + bytes(size - len(frame)) if len(frame) < size else frame)
+
+
+@case(verbs=BACKWARDS)
+def zt_zstd_rows(directory, size):
+    rows = (size * 31 + (16 << 20)) // 4096
+    frame = run_of_zeros(rows * 4096)
+    item = {"shape": [rows, 2048], "format": "dense",
+            "components": {"data": component("f16", 64, len(frame), uncompressed_length=rows * 4096, encoding="zstd")}}
+    return zt(directory, {"t": item}, None, frame + bytes(max(0, size - len(frame))))
 
 
 @case(allowed=True)
