@@ -422,6 +422,9 @@ class FileReleaser {
       for (const std::string_view field :
            {"hidden_size", "num_hidden_layers", "intermediate_size", "num_attention_heads"})
         if (own.field == field && fields.find(field) == nullptr) missing.push_back(key_of(family_, own.name));
+    if (family_.name.ends_with("_moe") || number("expert_count").value_or(0) > 0)
+      for (const std::string_view name : {"expert_count", "expert_used_count"})
+        if (number(name).value_or(0) <= 0) missing.push_back(key_of(family_, name));
     if (!missing.empty())
       throw Error(
           ErrorKind::unsupported, "convert.config",

@@ -498,6 +498,8 @@ TEST(GgufWayBack, SizesThatAreMissingAreNotAssumed) {
     file.config.*field = std::nullopt;
     EXPECT_EQ(rule_of([&] { adapt(file, hf()); }), "convert.config");
   }
+  EXPECT_EQ(rule_of([&] { adapt(with_key(grouped(), "llama.expert_count", Value(2)), hf()); }), "convert.config")
+      << "how many of them a token uses";
 }
 
 // ---- keys that config.json cannot express, or in another form
