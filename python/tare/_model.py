@@ -2,7 +2,6 @@
 
 import collections.abc
 import contextlib
-import contextvars
 import os
 import sys
 import warnings
@@ -209,23 +208,22 @@ class Model(_tare.Model, collections.abc.Mapping):
         )
 
 
-# Whether what is opened compares digests, whatever its own option says.
-_verifying = contextvars.ContextVar("tare.verifying", default=False)
+_verifying = []  # an item for each block of `verifying` that runs; append and pop are atomic
 
 
 @contextlib.contextmanager
 def verifying():
-    """Inside, every model that this module opens is opened with verify=True: for functions that have no such option, such as
-    those in place of the package safetensors, and for programs that call them."""
-    before = _verifying.set(True)
+    """Inside, every model that this module opens, in any thread, is opened with verify=True: for functions that have no such
+    option, such as those in place of the package safetensors, and for programs that call them."""
+    _verifying.append(None)
     try:
         yield
     finally:
-        _verifying.reset(before)
+        _verifying.pop()
 
 
 def wants_digests(verify):
-    return bool(verify) or _verifying.get()
+    return bool(verify) or bool(_verifying)
 
 
 def opened(source, verify=False, **options):

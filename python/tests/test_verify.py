@@ -1,5 +1,6 @@
 """verify=True: damaged bytes that have a digest are never handed out, whichever function loads them."""
 
+import concurrent.futures
 import importlib
 import inspect
 import os
@@ -256,7 +257,11 @@ def test_a_mapped_view_is_not_compared_unasked(tmp_path):
         model[NAME]
     assert caught.value.rule == "digest.mismatch" and caught.value.item == NAME
     assert model["other"].sum() == 7  # the others are as they were
-    assert not tare._model._verifying.get()
+    assert tare.open(path)[NAME].shape == (64, 256)
+    with tare.verifying(), tare.verifying(), concurrent.futures.ThreadPoolExecutor(2) as threads:
+        for done in [threads.submit(tare.safetensors.numpy.load_file, path) for _ in range(4)]:
+            assert isinstance(done.exception(), tare.CorruptError)
+    assert tare.open(path)[NAME].shape == (64, 256)
 
 
 def _public():

@@ -194,12 +194,15 @@ def check_few_files(path):
     for files in (24, 40, 64):
         server = Server(path, files=files)
         try:
+            begin = time.monotonic()
             crowd = [connect(server.port) for _ in range(100)]
             for _ in range(3):
                 assert server.ask(f"/{server.token}/api/overview")[0] == 200, files
                 # Opens the model again, and so its file.
                 assert server.ask(f"/{server.token}/api/reopen", method="POST", headers={"Origin": f"http://127.0.0.1:{server.port}"})[0] == 200, files
                 assert server.ask(f"/{server.token}/api/numbers?tensor=0")[0] == 200, files
+            # Otherwise each request waits for ten seconds, until idle clients are sent away.
+            assert time.monotonic() - begin < 15, files
             for client in crowd:
                 client.close()
         finally:
