@@ -172,7 +172,13 @@ Map assume_fields(Config& config, const ConfigFile& file) {
   for (const arch::ConfigRow& row : arch::kConfigTable)
     if (row.field != "rope_theta" && (windows || row.field != "sliding_window"))
       fill(row.field, file.assumed().find(row.field));
-  if (!arch::assumed_keys(file.model_type()).empty()) fill("rope_theta", file.ropes().full.find("rope_theta"));
+  if (!arch::assumed_keys(file.model_type()).empty()) {
+    const Value* const theta = file.ropes().full.find("rope_theta");
+    // A text in place of the number is ignored, as in every other key.
+    if (theta != nullptr && number_of(*theta)) fill("rope_theta", theta);
+    for (const arch::Assumed& fact : arch::assumed_keys(file.model_type()))
+      if (const Value usual = value_of(fact.value); fact.key == "rope_theta") fill("rope_theta", &usual);
+  }
   config = Config::from_map(fields);
   return filled;
 }

@@ -8,6 +8,8 @@
 #include "base/text.hpp"
 #include "conformance/models.hpp"
 #include "resources/byte_alphabet.hpp"
+#include "resources/config_file.hpp"
+#include "resources/json_file.hpp"
 #include "resources/piece_bytes.hpp"
 #include "resources/piece_merges.hpp"
 #include "resources/resources.hpp"
@@ -89,6 +91,18 @@ TEST(ConfigJson, OnlyTheLanguagePartDescribesTheLanguageModel) {
                          R"("text_config":{"tie_word_embeddings":true}})")
                 .tie_word_embeddings,
             false);
+}
+
+TEST(ConfigJson, ATextInPlaceOfANumberIsNoDefault) {
+  for (const char* const text : {R"("300")", "[300]", "null"}) {
+    Config config;
+    const resources::ConfigFile file(
+        resources::parse_small_json(fmt::format(R"({{"model_type":"mixtral","rope_theta":{}}})", text)));
+    const Map filled = resources::assume_fields(config, file);
+    ASSERT_NE(filled.find("rope_theta"), nullptr) << text;
+    EXPECT_EQ(*filled.find("rope_theta"), Value(1000000.0)) << text;
+    EXPECT_EQ(config.rope_theta, 1000000.0) << text;
+  }
 }
 
 TEST(ConfigJson, APlainModelHasNoLanguagePart) {

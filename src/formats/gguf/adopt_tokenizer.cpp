@@ -146,6 +146,7 @@ class TokenizerAdopter {
     const auto has = [&](std::string_view type) {
       return std::ranges::find(rules_->decoders, type) != rules_->decoders.end();
     };
+    if (vocabulary_.kind == "wordlevel") return;  // said already
     if (vocabulary_.kind == "wordpiece" ? !has("WordPiece")
         : vocabulary_.kind == "bpe"     ? !has("ByteLevel")
                                         : !has("Metaspace") && !has("Replace"))

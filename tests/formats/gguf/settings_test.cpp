@@ -4,6 +4,7 @@
 
 #include "conformance/models.hpp"
 #include "conformance/scratch.hpp"
+#include "convert/replace_parts.hpp"
 #include "formats/gguf/small_models.hpp"
 #include "resources/json_file.hpp"
 #include "resources/resources.hpp"
@@ -287,6 +288,60 @@ TEST(GgufSettings, AnIdThatAnotherProgramChanged) {
   EXPECT_EQ(changed.vocabulary.bos, 1);
   EXPECT_EQ(changed.attachment("config.json"), nullptr);
   EXPECT_EQ(value_in(adapt(changed, hf()).model, "config.json", "bos_token_id"), "1");
+}
+
+// Parts that a caller replaces, such as `save` of Python.
+TEST(GgufSettings, ReplacedPartsAreNotUndoneByFiles) {
+  for (Model model : {directory(), file()}) {
+    NewParts parts;
+    parts.config = model.config;
+    parts.config->rope_theta = 7.5;
+    parts.config->max_position_embeddings = 99;
+    ASSERT_TRUE(replace_parts(model, std::move(parts)).empty());
+    const Model there = adapt(model, hf()).model;
+    EXPECT_EQ(value_in(there, "config.json", "rope_theta"), "7.5");
+    EXPECT_EQ(value_in(there, "config.json", "max_position_embeddings"), "99");
+    EXPECT_EQ(value_in(there, "config.json", "architectures"), R"(["LlamaForCausalLM"])") << "everything else stays";
+    EXPECT_EQ(entry_in(model, "llama.rope.freq_base"), "f32 7.5");
+    EXPECT_NE(model.attachment("tokenizer.json"), nullptr);
+  }
+  Model nested = file();
+  std::erase_if(nested.attachments, [](const Attachment& one) { return one.name == "config.json"; });
+  nested.attachments.push_back(
+      text_file("config.json", R"({"model_type":"llama","rope_parameters":{"rope_theta":2.0}})"));
+  nested.config = resources::parse_config(text_in(nested, "config.json"));
+  NewParts theta;
+  theta.config = nested.config;
+  theta.config->rope_theta = 3.0;
+  replace_parts(nested, std::move(theta));
+  EXPECT_EQ(value_in(nested, "config.json", "rope_parameters"), R"({"rope_theta":3.0})");
+
+  // Keys that describe the model are set as `convert` sets them.
+  Model model = file();
+  NewParts keys;
+  keys.metadata = model.metadata;
+  keys.metadata->set("llama.rope.freq_base", 7.5);
+  keys.metadata->set("my.key", 1);
+  AdaptOptions options;
+  options.values = replace_parts(model, std::move(keys));
+  EXPECT_EQ(to_json(Value(options.values)), R"({"llama.rope.freq_base":7.5})");
+  const Model there = kept_in(gguf(), model, options);
+  EXPECT_EQ(value_in(adapt(there, hf()).model, "config.json", "rope_theta"), "7.5");
+  EXPECT_EQ(entry_in(there, "my.key"), "u32 1");
+
+  // Another vocabulary, and a key that is not there any more.
+  Model other = file();
+  NewParts words;
+  words.vocabulary = other.vocabulary;
+  words.vocabulary->bos = 1;
+  replace_parts(other, std::move(words));
+  EXPECT_EQ(other.attachment("tokenizer.json"), nullptr);
+  other = file();
+  NewParts fewer;
+  fewer.metadata = other.metadata;
+  ASSERT_TRUE(fewer.metadata->erase("tokenizer.chat_template"));
+  replace_parts(other, std::move(fewer));
+  EXPECT_EQ(value_in(adapt(other, hf()).model, "tokenizer_config.json", "chat_template"), "");
 }
 
 TEST(GgufSettings, SeveralChatTemplates) {
