@@ -1,8 +1,10 @@
 #include "formats/form.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
+#include <vector>
 
 #include "base/printable.hpp"
 
@@ -19,11 +21,15 @@ bool is_stated(const Model& model, std::string_view key) {
   return !model.vocabulary.empty() && std::ranges::find(kTokenizerNames, key) != std::end(kTokenizerNames);
 }
 
-Error without_effect(std::string_view key, const std::string& reason) {
-  return Error(ErrorKind::unsupported, "meta.form",
-               fmt::format("{}; as metadata it would not change the model. Edit that file, or set the key of a GGUF "
-                           "file made from this one",
-                           reason))
+Error without_effect(std::string_view key, std::string_view reason) {
+  std::vector<std::string_view> titles;
+  for (const Format& format : formats())
+    if (format.metadata != nullptr) titles.push_back(format.title);
+  return Error(
+             ErrorKind::unsupported, "meta.form",
+             fmt::format("{}; as metadata it would not change the model. Edit that file, or set the key on the way to "
+                         "{}",
+                         reason, fmt::join(titles, ", ")))
       .about(fmt::format("key {}", quote(key)));
 }
 

@@ -232,7 +232,7 @@ Config parse_config(std::string_view text, std::vector<std::string>* ignored) {
   const Map root = parse_small_json(text);
   ConfigReader reader(ignored);
   const std::vector<const Map*> parts = language_parts(root);
-  reader.take_top(root);
+  if (parts.front() != &root) reader.take_top(root);
   for (const Map* const part : parts) reader.take_all(*part);
   if (ignored != nullptr && parts.size() > 1) tell_contradictions(*parts.front(), root, *ignored);
   Config config = reader.config();

@@ -39,8 +39,7 @@ constexpr std::string_view kBlankPiece = "\xE2\x96\x81";
 
 // ---- settings that are understood ----
 
-// A setting of a step. A value that is not listed, a setting that is not listed, and a type that is not listed are
-// reported: nothing in GGUF could say so.
+// A setting of a step. A value, a setting or a type that is not listed is reported, because GGUF has no key for it.
 struct KnownSetting {
   std::string_view part, type, key;
   std::array<std::string_view, 3> values = {};  // as JSON; none: any, because code below reads it or it has no effect
@@ -328,7 +327,7 @@ void add_added(const object& root, TokenizerRules& rules) {
     for (const element& item : *added) {
       const auto token = get<object>(item);
       if (!token || !get<bool>(*token, key).value_or(false)) continue;
-      // Special tokens are found before the normalizers run in most files, whatever this setting says.
+      // Special tokens are found before the normalizers run in most files, whatever this setting is.
       if (key == "normalized" && (!prepends || get<bool>(*token, "special").value_or(false))) continue;
       if (count++ == 0) first = get<std::string_view>(*token, "content").value_or("");
     }

@@ -78,7 +78,7 @@ TEST(ConfigJson, OnlyTheLanguagePartDescribesTheLanguageModel) {
     EXPECT_FALSE(config.sliding_window) << type;
     EXPECT_EQ(resources::parse_rope_scaling(text).kind, "") << type;
   }
-  // A class that is not known may read both; which one counts is said if they differ.
+  // A class that is not known may read both; a difference is reported.
   std::vector<std::string> ignored;
   const Config unknown = parse_config(
       R"({"model_type":"a","text_config":{"model_type":"b","hidden_size":8},"hidden_size":4,"n_layer":2})", &ignored);

@@ -120,7 +120,8 @@ class LayoutsBefore {
 // Sets the keys once more, as `meta` would in the file that is written: with the types that its programs require.
 // Files that state other values are omitted.
 void set_waiting_keys(Adaptation& it) {
-  const std::vector<MetadataEdit> edits = steps::requested_edits(it.options);
+  std::vector<MetadataEdit> edits = steps::requested_edits(it.options);
+  std::erase_if(edits, [&](const MetadataEdit& edit) { return steps::is_kept_apart(it, edit); });
   for (const MetadataEdit& edit : edits) it.model.metadata.erase(edit.key);
   steps::edit_form(it, it.target, edits);
 }

@@ -68,6 +68,13 @@ std::vector<MetadataEdit> steps::requested_edits(const AdaptOptions& options) {
   return edits;
 }
 
+bool steps::is_kept_apart(const Adaptation& it, const MetadataEdit& edit) {
+  const MetadataRules* const rules = it.target.metadata;
+  return rules != nullptr && edit.kind == MetadataEditKind::set && rules->usual_type(edit.value).empty() &&
+         (rules->declared_type == nullptr || rules->declared_type(edit.key).empty()) &&
+         (rules->owns == nullptr || !rules->owns(it.model, edit.key)) && rules->reserved(edit.key).empty();
+}
+
 void steps::edit_form(Adaptation& it, const Format& form, std::span<const MetadataEdit> edits) {
   std::vector<std::string> omitted;
   for (const Attachment& file : it.model.attachments) omitted.push_back(file.name);
@@ -84,7 +91,11 @@ void steps::edit_form(Adaptation& it, const Format& form, std::span<const Metada
 void steps::set_metadata(Adaptation& it) {
   const std::vector<MetadataEdit> edits = requested_edits(it.options);
   if (edits.empty()) return;
-  const Settings settings(it.model, it.target, edits);
+  Settings settings(it.model, it.target, edits);
+  const auto typed = std::ranges::stable_partition(settings.of_form,
+                                                   [&](const MetadataEdit& edit) { return !is_kept_apart(it, edit); });
+  std::ranges::move(typed, std::back_inserter(settings.plain));
+  settings.of_form.erase(typed.begin(), typed.end());
   const auto set_plain = [&](const MetadataEdit& edit) {
     const bool text = edit.kind == MetadataEditKind::read;
     set_key(it, edit.key, text ? parse_setting(edit.key, *edit.value.text(), it.model, it.target) : edit.value,

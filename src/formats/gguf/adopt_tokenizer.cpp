@@ -72,7 +72,7 @@ class TokenizerAdopter {
   void choose_kind() {
     if (vocabulary_.kind == "bpe" && is_byte_level()) return set_pre();
     const bool pieces = vocabulary_.kind == "spm" || vocabulary_.kind == "unigram" || vocabulary_.kind == "bpe";
-    if (!pieces && vocabulary_.kind != "wordpiece")
+    if (vocabulary_.kind == "wordlevel")
       tell(fmt::format("llama.cpp has no tokenizer of the kind \"{}\", and does not load such a model",
                        quote(vocabulary_.kind)));
     if (!pieces) return;
@@ -146,7 +146,7 @@ class TokenizerAdopter {
     const auto has = [&](std::string_view type) {
       return std::ranges::find(rules_->decoders, type) != rules_->decoders.end();
     };
-    if (vocabulary_.kind == "wordlevel") return;  // said already
+    if (vocabulary_.kind == "wordlevel") return;  // choose_kind reports it
     if (vocabulary_.kind == "wordpiece" ? !has("WordPiece")
         : vocabulary_.kind == "bpe"     ? !has("ByteLevel")
                                         : !has("Metaspace") && !has("Replace"))

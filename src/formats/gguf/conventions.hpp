@@ -151,8 +151,8 @@ struct TokenizerTraits {
 TokenizerTraits traits_of(const resources::TokenizerRules* rules, const Map* settings, const Config& config);
 // The name for tokenizer.ggml.pre that fits best; empty if no known name splits text this way.
 std::string_view pre_tokenizer_of(const TokenizerTraits& traits);
-// Returns whether the attached tokenizer.json splits text otherwise than the name in tokenizer.ggml.pre says. False if
-// either is unknown.
+// Returns whether the attached tokenizer.json splits text in another way than tokenizer.ggml.pre names. False if either
+// is unknown.
 bool splits_otherwise(const Model& model);
 // The inverse; nothing for an unknown name.
 std::optional<std::vector<std::string>> cuts_of(std::string_view pre_tokenizer);

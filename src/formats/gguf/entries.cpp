@@ -42,7 +42,7 @@ void forget_fields(Model& model, const NameSet& gone) {
     if (gone.contains(key)) model.vocabulary.*id = -1;
 }
 
-// Drops the files of the tokenizer if they split text otherwise than the name says that was set.
+// Drops the files of the tokenizer if a name was set for another way to split text.
 void drop_other_cuts(Model& model, const Value& before) {
   const Value* const pre = model.metadata.find(kPreTokenizerKey);
   if (pre == nullptr || *pre == before || !splits_otherwise(model)) return;

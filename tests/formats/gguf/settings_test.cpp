@@ -258,7 +258,7 @@ TEST(GgufSettings, WhatDescribesTheFileStaysAsItWasSet) {
   EXPECT_EQ(entry_in(adapt(directory(), gguf(), options).model, "general.file_type"), "u32 7");
 }
 
-// A name that splits text otherwise takes precedence over the tokenizer.json that came along; one with the same cuts, or
+// The name of another way to split text takes precedence over the attached tokenizer.json. A name with the same cuts, or
 // one that Tare does not know, does not.
 TEST(GgufSettings, HowTextIsSplit) {
   const auto carried = [](const char* name) {
