@@ -165,6 +165,12 @@ struct MetadataRules {
   std::string (*usual_type)(const Value& value) = nullptr;
   // Why a key cannot be set, renamed or removed ("it counts the files of a set"); empty: it can.
   std::string (*reserved)(std::string_view key) = nullptr;
+  // Whether the container's programs give the key a meaning in this model, wherever the model is kept. Null: no key
+  // has one.
+  bool (*owns)(const Model& model, std::string_view key) = nullptr;
+  // Likewise, and a model that does not follow Format::adopt states the same elsewhere: in its config, its vocabulary
+  // or their files.
+  bool (*describes)(const Model& model, std::string_view key) = nullptr;
 };
 
 // A tensor that got a new name. Several tensors may become one, and one may become several.
@@ -200,6 +206,8 @@ struct Format {
   // Both fill `renamed`. Null: there are no such conventions.
   void (*adopt)(Model& model, std::vector<Change>& changes, std::vector<Renamed>& renamed) = nullptr;
   void (*release)(Model& model, std::vector<Change>& changes, std::vector<Renamed>& renamed) = nullptr;
+  // Whether a model follows these conventions already, so that the container's keys describe it.
+  bool (*follows)(const Model& model) = nullptr;
   // How many tensors would get other names in `release`; 0 if it would throw. Reads only names and shapes.
   std::size_t (*count_released)(const Model& model) = nullptr;
   // Whether the container's programs accept this tensor only as f32, in a model that follows their conventions. Null:

@@ -8,6 +8,7 @@
 #include "base/sizes.hpp"
 #include "buffer.hpp"
 #include "convert/directory_form.hpp"
+#include "convert/replace_parts.hpp"
 #include "io/descriptor.hpp"
 #include "io/descriptor_source.hpp"
 #include "model.hpp"
@@ -190,27 +191,35 @@ Tensor tensor_from(PyObject* item, Spools& spools) {
                type);
 }
 
-void add_parts(Model& model, const Options& parts) {
-  if (PyObject* const metadata = parts.find("metadata")) model.metadata = to_map(metadata, "metadata");
-  if (PyObject* const config = parts.find("config")) model.config = Config::from_map(to_map(config, "config"));
+Blob blob_of(PyObject* bytes) {
+  const View view(bytes, false);
+  return Blob::memory(Bytes(view.bytes().begin(), view.bytes().end()));
+}
+
+NewParts parts_from(const Options& parts) {
+  NewParts made;
+  if (PyObject* const metadata = parts.find("metadata")) made.metadata = to_map(metadata, "metadata");
+  if (PyObject* const config = parts.find("config")) made.config = Config::from_map(to_map(config, "config"));
   if (PyObject* const vocabulary = parts.find("vocabulary"))
-    model.vocabulary = Vocabulary::from_map(to_map(vocabulary, "vocabulary"));
+    made.vocabulary = Vocabulary::from_map(to_map(vocabulary, "vocabulary"));
+  if (PyObject* const text = parts.find("config_json")) made.config_json = blob_of(text);
   if (PyObject* const attachments = parts.find("attachments")) {
     if (!PyDict_Check(attachments)) raise_type_error("attachments must be a dict");
-    model.attachments.clear();
+    made.attachments.emplace();
     const Ref items = Ref::take(PyDict_Items(attachments));
     const Py_ssize_t size = PyList_Size(items.get());
     for (Py_ssize_t i = 0; i < size; ++i) {
       PyObject* const item = PyList_GetItem(items.get(), i);
       std::string name = text_of(PyTuple_GetItem(item, 0), "the name of an attachment");
-      const View view(PyTuple_GetItem(item, 1), false);
-      model.attachments.push_back({std::move(name), Blob::memory(Bytes(view.bytes().begin(), view.bytes().end()))});
+      made.attachments->push_back({std::move(name), blob_of(PyTuple_GetItem(item, 1))});
     }
   }
+  return made;
 }
 
-// Makes a model from Python lists and dicts. `base`: an open model that provides the other parts, or None.
-Model model_from(PyObject* tensors, PyObject* base, PyObject* parts, Spools spools = {}) {
+// Makes a model from Python lists and dicts. `base`: an open model that provides the other parts, or None. `settings`
+// receives the keys that are to be set in the output.
+Model model_from(PyObject* tensors, PyObject* base, PyObject* parts, Map& settings, Spools spools = {}) {
   Model model;
   if (base != Py_None) {
     model = *complete_model_of(base);
@@ -219,8 +228,13 @@ Model model_from(PyObject* tensors, PyObject* base, PyObject* parts, Spools spoo
   const Py_ssize_t size = length_of_list(tensors);
   model.tensors.reserve(static_cast<std::size_t>(size));
   for (Py_ssize_t i = 0; i < size; ++i) model.tensors.push_back(tensor_from(PyList_GetItem(tensors, i), spools));
-  add_parts(model, Options(parts));
+  settings = replace_parts(model, parts_from(Options(parts)));
   return model;
+}
+// Without a base, no file contradicts the parts, and nothing is to be set.
+Model model_from(PyObject* tensors, PyObject* parts, Spools spools) {
+  Map none;
+  return model_from(tensors, Py_None, parts, none, std::move(spools));
 }
 
 // Writes the file completely or not at all, but without waiting for the disk, as other programs do.
@@ -235,7 +249,7 @@ PyObject* save_model(PyObject*, PyObject* args) {
     PyObject *path = nullptr, *tensors = nullptr, *base = nullptr, *parts = nullptr, *dict = nullptr, *report = nullptr;
     if (parse_tuple(args, "OOOOOO", &path, &tensors, &base, &parts, &dict, &report) == 0) throw PythonError();
     SaveOptions options = Options(dict).save();
-    Model model = model_from(tensors, base, parts);
+    Model model = model_from(tensors, base, parts, options.adapt.values);
     const Format* const format = options.to.empty() ? nullptr : find_format(options.to);
     if (path != Py_None && Options(dict).flag("hasty") && format != nullptr && format->write != nullptr) {
       const std::string output = path_of(path);
@@ -293,7 +307,7 @@ PyObject* find_places(PyObject*, PyObject* args) {
     if (parse_tuple(args, "OOOOOK", &path, &tensors, &parts, &dict, &list, &size) == 0) throw PythonError();
     const SaveOptions options = Options(dict).save();
     const SourcePtr promised = promised_bytes(size);
-    Model model = model_from(tensors, Py_None, parts, {{kPlaced, promised}});
+    Model model = model_from(tensors, parts, {{kPlaced, promised}});
     const std::string output = path_of(path);
     const std::vector<Run> runs = runs_from(list);
     std::optional<std::vector<std::uint64_t>> places;
@@ -380,7 +394,7 @@ PyObject* save_placed(PyObject*, PyObject* args) {
       const Unlocked others;
       pieces = file.end();
     }
-    const Model model = model_from(tensors, Py_None, parts, {{kPlaced, pieces}});
+    const Model model = model_from(tensors, parts, {{kPlaced, pieces}});
     const std::string output = path_of(path);
     std::optional<Saved> done;
     run_job(report, [&](Progress& progress) {

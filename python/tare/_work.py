@@ -436,7 +436,7 @@ def _parts(metadata, config, vocabulary, attachments):
         if "config.json" not in files and config.keys() - set(_tare.config_fields):
             import json
 
-            parts["attachments"] = {**files, "config.json": json.dumps(dict(config), indent=2).encode()}
+            parts["config_json"] = json.dumps(dict(config), indent=2).encode()
     if vocabulary is not None:
         if not isinstance(vocabulary, Vocabulary):
             raise TypeError("vocabulary must be that of a model: m.vocabulary")

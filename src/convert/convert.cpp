@@ -235,28 +235,44 @@ const std::string& file_at_fault(const Error& error, const std::string& input, c
   return error.subject() == Subject::input ? input : output;
 }
 
-// Throws `convert.directory` if the directory holds a model in another container. Its files would remain, and the
-// directory would be opened as that model, or not at all.
-void refuse_other_container(const std::string& directory, const Format& target) {
-  if (is_directory(target)) return;  // a directory is opened by the files that this format writes
+Error wrong_directory(const std::string& directory, const std::string& sentence) {
+  return Error(ErrorKind::usage, "convert.directory", sentence + "; remove it, or name another directory")
+      .in(directory)
+      .blame(Subject::output);
+}
+
+// Returns a file of the model in the directory that is not of this format; empty if there is no model, or no such file.
+std::string other_weights(const std::string& directory, const Format& target) {
   Model found;
   try {
     found = open(directory, {.limits = limits_of_own_output(), .vocabulary = false});
   } catch (const Error&) {
-    return;
+    return {};
   }
-  if (find_format(found.format) == &target) return;
+  if (find_format(found.format) == &target) return {};
   for (const Tensor& tensor : found.tensors)
-    for (const Component& component : tensor.components) {
-      const SourcePtr& source = component.blob.source();
-      if (source == nullptr || format_of_suffix(source->name()) == &target) continue;
-      throw Error(ErrorKind::usage, "convert.directory",
-                  fmt::format("the directory holds a model in another container ({}), which would stay and be opened "
-                              "in place of the new one; remove it, or name another directory",
-                              quote(source->name())))
-          .in(directory)
-          .blame(Subject::output);
-    }
+    for (const Component& component : tensor.components)
+      if (const SourcePtr& source = component.blob.source();
+          source != nullptr && format_of_suffix(source->name()) != &target)
+        return source->name();
+  return {};
+}
+
+// Throws `convert.directory` if the directory holds a model in another container: its weights would remain, and the
+// directory would be opened as that model, or not at all. Likewise if its config.json would remain, next to weights that
+// it does not describe.
+void refuse_other_container(const std::string& directory, const Format& target) {
+  if (is_directory(target)) return;  // a directory is opened by the files that this format writes
+  if (const std::string weights = other_weights(directory, target); !weights.empty())
+    throw wrong_directory(directory, fmt::format("the directory holds a model in another container ({}), which would "
+                                                 "stay and be opened in place of the new one",
+                                                 quote(weights)));
+  std::error_code none;
+  for (const char* const name : {"config.json", "adapter_config.json"})
+    if (std::filesystem::exists(std::filesystem::path(directory) / name, none))
+      throw wrong_directory(
+          directory,
+          fmt::format("the directory holds the {} of a model, which would stay and describe the new weights", name));
 }
 
 }  // namespace

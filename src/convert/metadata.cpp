@@ -21,6 +21,7 @@
 #include "convert/writable.hpp"
 #include "formats/amend_file.hpp"
 #include "formats/fits.hpp"
+#include "formats/form.hpp"
 #include "wire/json.hpp"
 
 namespace tare {
@@ -338,7 +339,11 @@ std::vector<MetadataChange> edit_metadata(Model& model, std::span<const Metadata
   return changes;
 }
 
-std::vector<MetadataChange> edit_as(Model& model, const Format& format, std::span<const MetadataEdit> edits) {
+namespace {
+
+// Applies all edits to the keys as `format` lists them.
+std::vector<MetadataChange> edit_in(Model& model, const Format& format, std::span<const MetadataEdit> edits) {
+  if (edits.empty()) return {};
   MetadataEditor editor(model, format);
   for (const MetadataEdit& edit : edits) editor.apply(edit);
   std::vector<MetadataChange> changes = editor.changes();
@@ -347,6 +352,45 @@ std::vector<MetadataChange> edit_as(Model& model, const Format& format, std::spa
   rules.restate(model, editor.entries());
   if (!std::ranges::equal(free_entries(rules.list(model), rules), free_entries(editor.entries(), rules), same))
     throw Error(ErrorKind::unsupported, "meta.value", "cannot be set: other keys contradict it");
+  return changes;
+}
+
+// The key that an edit sets, without a type that follows it; empty if it sets none.
+std::string_view key_set_by(const MetadataEdit& edit, const MetadataRules& rules) {
+  if (edit.kind == MetadataEditKind::remove) return {};
+  if (edit.kind == MetadataEditKind::rename) return edit.to;
+  const std::string_view key = edit.key;
+  const std::size_t colon = edit.kind == MetadataEditKind::read ? key.rfind(':') : key.npos;
+  return colon != key.npos && rules.is_type(key.substr(colon + 1)) ? key.substr(0, colon) : key;
+}
+
+// Returns whether the edit is about a key to which the programs of a container give a meaning.
+bool is_of_form(const MetadataRules& rules, const Model& model, const MetadataEdit& edit) {
+  if (rules.owns == nullptr) return false;
+  if (const std::string_view key = key_set_by(edit, rules); !key.empty() && rules.owns(model, key)) return true;
+  // A key may be there that the form cannot express: it is metadata in every container.
+  const bool moves = edit.kind == MetadataEditKind::remove || edit.kind == MetadataEditKind::rename;
+  return moves && rules.owns(model, edit.key) &&
+         std::ranges::any_of(rules.list(model), [&](const MetadataEntry& entry) { return entry.key == edit.key; });
+}
+
+}  // namespace
+
+Settings::Settings(const Model& model, const Format& target, std::span<const MetadataEdit> edits)
+    : form(target.metadata != nullptr ? &target : form_of(model)) {
+  for (const MetadataEdit& edit : edits) {
+    const bool own = form != nullptr && is_of_form(*form->metadata, model, edit);
+    if (const std::string_view key = key_set_by(edit, rules_of(target)); !own && !key.empty())
+      require_plain_key(model, key);
+    (own || form == &target ? of_form : plain).push_back(edit);
+  }
+}
+
+std::vector<MetadataChange> edit_as(Model& model, const Format& format, std::span<const MetadataEdit> edits) {
+  const Settings settings(model, format, edits);
+  std::vector<MetadataChange> changes;
+  if (settings.form != nullptr) changes = edit_in(model, *settings.form, settings.of_form);
+  std::ranges::move(edit_in(model, format, settings.plain), std::back_inserter(changes));
   return changes;
 }
 

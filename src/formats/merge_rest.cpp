@@ -4,6 +4,7 @@
 
 #include "base/name_map.hpp"
 #include "base/printable.hpp"
+#include "formats/form.hpp"
 #include "tare/error.hpp"
 
 namespace tare {
@@ -17,7 +18,12 @@ Model merged_rest(const Model& old, const Model& extra, std::string_view rule) {
     refuse("vocabulary");
   Model all;
   all.metadata = old.metadata;
-  for (const auto& [key, value] : extra.metadata) all.metadata.set(key, value);
+  for (const auto& [key, value] : extra.metadata) {
+    // Appending cannot change the config and the files that state the same.
+    if (const Value* const before = old.metadata.find(key); before == nullptr || *before != value)
+      require_plain_key(old, key);
+    all.metadata.set(key, value);
+  }
   all.config = old.config.empty() ? extra.config : old.config;
   all.vocabulary = old.vocabulary.empty() ? extra.vocabulary : old.vocabulary;
   all.attachments = old.attachments;

@@ -131,9 +131,11 @@ ConfigFile::ConfigFile(const Model& model) {
 }
 
 void ConfigFile::read(const Map& root) {
-  for_each_part(root, [&](const Map& part) { parts_.push_back(part); });
-  for (const Map& part : parts_)
-    if (const std::string* const said = get<std::string>(part, "model_type"); said != nullptr && !said->empty())
+  const std::vector<const Map*> parts = language_parts(root);
+  for (const Map* const part : parts) parts_.push_back(*part);
+  if (parts.front() != &root) top_ = root;
+  for (const Map* const part : {&root, parts.front()})
+    if (const std::string* const said = get<std::string>(*part, "model_type"); said != nullptr && !said->empty())
       type_ = *said;
   assumed_ = absent_keys(type_, parts_);
   ropes_ = ropes_of(type_, *this);
@@ -144,6 +146,8 @@ const Value* ConfigFile::find(std::string_view path) const& {
     const Value* const found = find_path(part, path);
     return found == nullptr || found->is_null() ? nullptr : found;
   };
+  if (is_key_of_top(path))
+    if (const Value* const found = in(top_)) return found;
   for (const Map& part : parts_)
     if (const Value* const found = in(part)) return found;
   return in(assumed_);
@@ -168,7 +172,13 @@ Map assume_fields(Config& config, const ConfigFile& file) {
   for (const arch::ConfigRow& row : arch::kConfigTable)
     if (row.field != "rope_theta" && (windows || row.field != "sliding_window"))
       fill(row.field, file.assumed().find(row.field));
-  if (!arch::assumed_keys(file.model_type()).empty()) fill("rope_theta", file.ropes().full.find("rope_theta"));
+  if (!arch::assumed_keys(file.model_type()).empty()) {
+    const Value* const theta = file.ropes().full.find("rope_theta");
+    // A text in place of the number is ignored, as in every other key.
+    if (theta != nullptr && number_of(*theta)) fill("rope_theta", theta);
+    for (const arch::Assumed& fact : arch::assumed_keys(file.model_type()))
+      if (const Value usual = value_of(fact.value); fact.key == "rope_theta") fill("rope_theta", &usual);
+  }
   config = Config::from_map(fields);
   return filled;
 }

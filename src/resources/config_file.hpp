@@ -28,8 +28,8 @@ class ConfigFile {
   bool empty() const { return parts_.empty(); }
   // For a multimodal model: the type of its language model.
   const std::string& model_type() const { return type_; }
-  // Returns the value of a key: from config.json itself, from its language part, or the default of the model_type;
-  // "a.b" is the key b of an object a. Null if there is none, or if it is null.
+  // Returns the value of a key: from config.json itself or its language part (see language_parts), or the default of
+  // the model_type; "a.b" is the key b of an object a. Null if there is none, or if it is null.
   const Value* find(std::string_view path) const&;
   const Value* find(std::string_view path) const&& = delete;  // it would point into a temporary
   std::optional<double> number(std::string_view path) const;
@@ -42,7 +42,8 @@ class ConfigFile {
  private:
   void read(const Map& root);
 
-  std::vector<Map> parts_;  // config.json and its language parts
+  std::vector<Map> parts_;  // see language_parts
+  Map top_;                 // config.json itself, if it has a language part
   std::string type_;
   Map assumed_;
   Ropes ropes_;

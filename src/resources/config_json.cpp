@@ -60,6 +60,12 @@ class ConfigReader {
         if (!key.empty()) take_missing(object, row.field, key);
     take_latent_heads(object);
   }
+  // Sets the fields that a multimodal model has at the top.
+  void take_top(const Map& config) {
+    take_missing(config, "model_type", "model_type");
+    for (const arch::ConfigRow& row : arch::kConfigTable)
+      if (is_key_of_top(row.field)) take_missing(config, row.field, row.field);
+  }
   Config config() const { return config_; }
 
  private:
@@ -103,6 +109,18 @@ class ConfigReader {
   Config config_;
   std::vector<std::string>* ignored_;
 };
+
+// Reports keys that a language part and config.json itself state differently. It is not known that only the part counts.
+void tell_contradictions(const Map& part, const Map& top, std::vector<std::string>& ignored) {
+  for (const arch::ConfigRow& row : arch::kConfigTable)
+    for (const std::string_view key : row.keys) {
+      if (key.empty() || key == "model_type" || is_key_of_top(key)) continue;
+      const Value *const said = find_path(part, key), *const other = find_path(top, key);
+      if (said != nullptr && other != nullptr && !other->is_null() && *said != *other)
+        ignored.push_back(fmt::format("{}: expected {}, as the language part has it, found {} at the top", key,
+                                      beginning_of(*said), beginning_of(*other)));
+    }
+}
 
 // The vocabulary has these, if there is one.
 constexpr std::string_view kIds[] = {"bos_token_id", "eos_token_id", "pad_token_id"};
@@ -213,7 +231,10 @@ struct Unknown {
 Config parse_config(std::string_view text, std::vector<std::string>* ignored) {
   const Map root = parse_small_json(text);
   ConfigReader reader(ignored);
-  for_each_part(root, [&](const Map& part) { reader.take_all(part); });
+  const std::vector<const Map*> parts = language_parts(root);
+  if (parts.front() != &root) reader.take_top(root);
+  for (const Map* const part : parts) reader.take_all(*part);
+  if (ignored != nullptr && parts.size() > 1) tell_contradictions(*parts.front(), root, *ignored);
   Config config = reader.config();
   // If several keys state it, the family decides which one is used.
   const ConfigFile file(root);

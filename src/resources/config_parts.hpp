@@ -2,6 +2,7 @@
 #pragma once
 
 #include <string_view>
+#include <vector>
 
 #include "resources/json_file.hpp"
 
@@ -19,14 +20,13 @@ inline const Value* find_path(const Map& object, std::string_view path) {
 inline constexpr std::string_view kLanguageParts[] = {"text_config", "llm_config", "language_config",
                                                       "thinker_config.text_config"};
 
-// Calls visit(object) with config.json itself and then with its language parts. The first value of a key takes
-// precedence.
-template <typename Visit>
-void for_each_part(const Map& config, const Visit& visit) {
-  visit(config);
-  for (const std::string_view path : kLanguageParts)
-    if (const Value* const part = find_path(config, path); part != nullptr && part->get<Map>() != nullptr)
-      visit(*part->get<Map>());
-}
+// Returns the objects of config.json with the parameters of the language model; the first value of a key takes
+// precedence. In a plain model that is config.json itself, whatever other objects it has. In a multimodal model it is the
+// language part, alone if the transformers library reads nothing else, and before config.json itself if that is not
+// known.
+std::vector<const Map*> language_parts(const Map& config);
+
+// Returns whether a key of a multimodal model is read from config.json itself rather than from its language part.
+bool is_key_of_top(std::string_view key);
 
 }  // namespace tare::resources

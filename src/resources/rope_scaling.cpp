@@ -80,7 +80,8 @@ bool rotates(const Model& model) {
   bool rotates = std::ranges::find(kWithoutRope, model.config.model_type.value_or("")) == std::end(kWithoutRope) &&
                  !has_learned_positions(model);
   with_config_json(model, [&](std::string_view text) {
-    for_each_part(parse_small_json(text), [&](const Map& part) { rotates = rotates && !has_other_positions(part); });
+    const Map root = parse_small_json(text);
+    for (const Map* const part : language_parts(root)) rotates = rotates && !has_other_positions(*part);
   });
   return rotates;
 }

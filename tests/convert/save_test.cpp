@@ -1,4 +1,5 @@
 // save: the output, what may be in the way, and what happens to the files that the model is read from.
+#include <fmt/format.h>
 #include <sys/stat.h>
 
 #include "conformance/scratch.hpp"
@@ -244,6 +245,27 @@ TEST(Save, OverAnExistingOutputOnlyWhenAsked) {
     save(other, scratch / name, {.overwrite = true});
     EXPECT_EQ(open(scratch / name).tensors.size(), 1U);
   }
+}
+
+// The config.json of another model must not end up next to weights that it does not describe.
+TEST(Save, NotNextToTheConfigOfAnotherModel) {
+  for (const char* const kept : {"config.json", "adapter_config.json"})
+    for (const char* const to : {"safetensors", "gguf", "zt2"})
+      for (const bool has_weights : {true, false}) {
+        SCOPED_TRACE(fmt::format("{} {} {}", kept, to, has_weights));
+        const Scratch scratch;
+        std::filesystem::create_directories(scratch / "d");
+        if (has_weights) save(small_model(), scratch / "d/", {.to = "hf", .overwrite = true});
+        put_file(scratch / (std::string("d/") + kept), to_bytes(R"({"model_type":"llama"})"));
+        SaveOptions options{.to = to, .overwrite = true};
+        options.write.shard_bytes = 1 << 20;
+        options.adapt.weights_only = true;
+        EXPECT_EQ(rule_of([&] { save(small_model(), scratch / "d/", options); }), "convert.directory");
+        EXPECT_EQ(get_file(scratch / (std::string("d/") + kept)), to_bytes(R"({"model_type":"llama"})"));
+        std::filesystem::remove_all(scratch / "d");
+        save(small_model(), scratch / "d/", options);
+        save(small_model(), scratch / "d/", options);
+      }
 }
 
 TEST(Save, OverTheFilesItIsReadFrom) {

@@ -8,6 +8,8 @@
 #include "base/text.hpp"
 #include "conformance/models.hpp"
 #include "resources/byte_alphabet.hpp"
+#include "resources/config_file.hpp"
+#include "resources/json_file.hpp"
 #include "resources/piece_bytes.hpp"
 #include "resources/piece_merges.hpp"
 #include "resources/resources.hpp"
@@ -60,6 +62,59 @@ TEST(ConfigJson, OtherNamesAndNestedForms) {
   const Config seeing = parse_config(R"({"model_type": "seer", "text_config": {"model_type": "t", "hidden_size": 5}})");
   EXPECT_EQ(seeing.model_type, "seer");
   EXPECT_EQ(seeing.hidden_size, 5);
+}
+
+// As the classes of the transformers library read them.
+TEST(ConfigJson, OnlyTheLanguagePartDescribesTheLanguageModel) {
+  const std::string outer = R"(,"rms_norm_eps":0.5,"sliding_window":4,"rope_theta":5.0,)"
+                            R"("rope_scaling":{"rope_type":"linear","factor":9.0}})";
+  const std::string part = R"("text_config":{"model_type":"gemma3_text","rms_norm_eps":1e-6,"hidden_size":8})";
+  for (const char* const type : {"gemma3", "mistral3", "unheard_of"}) {
+    const std::string text = R"({"model_type":")" + std::string(type) + "\"," + part + outer;
+    const Config config = parse_config(text);
+    EXPECT_EQ(config.model_type, type);
+    EXPECT_EQ(config.rms_norm_eps, 1e-6);
+    EXPECT_EQ(config.hidden_size, 8);
+    EXPECT_FALSE(config.sliding_window) << type;
+    EXPECT_EQ(resources::parse_rope_scaling(text).kind, "") << type;
+  }
+  // A class that is not known may read both; a difference is reported.
+  std::vector<std::string> ignored;
+  const Config unknown = parse_config(
+      R"({"model_type":"a","text_config":{"model_type":"b","hidden_size":8},"hidden_size":4,"n_layer":2})", &ignored);
+  EXPECT_EQ(unknown.hidden_size, 8);
+  EXPECT_EQ(unknown.num_hidden_layers, 2);
+  ASSERT_EQ(ignored.size(), 1U);
+  EXPECT_EQ(ignored.front(), "hidden_size: expected 8, as the language part has it, found 4 at the top");
+  // The outer class ties the head.
+  EXPECT_EQ(parse_config(R"({"model_type":"gemma3","tie_word_embeddings":false,)"
+                         R"("text_config":{"tie_word_embeddings":true}})")
+                .tie_word_embeddings,
+            false);
+}
+
+TEST(ConfigJson, ATextInPlaceOfANumberIsNoDefault) {
+  for (const char* const text : {R"("300")", "[300]", "null"}) {
+    Config config;
+    const resources::ConfigFile file(
+        resources::parse_small_json(fmt::format(R"({{"model_type":"mixtral","rope_theta":{}}})", text)));
+    const Map filled = resources::assume_fields(config, file);
+    ASSERT_NE(filled.find("rope_theta"), nullptr) << text;
+    EXPECT_EQ(*filled.find("rope_theta"), Value(1000000.0)) << text;
+    EXPECT_EQ(config.rope_theta, 1000000.0) << text;
+  }
+}
+
+TEST(ConfigJson, APlainModelHasNoLanguagePart) {
+  for (const char* const type : {"llama", "qwen2", "gemma3_text", "gpt2", "falcon"}) {
+    const std::string text = R"({"model_type":")" + std::string(type) +
+                             R"(","hidden_size":8,"text_config":{"hidden_size":4,"rms_norm_eps":0.5,)"
+                             R"("model_type":"llama","rope_scaling":{"rope_type":"linear","factor":9.0}}})";
+    const Config config = parse_config(text);
+    EXPECT_EQ(config.hidden_size, 8) << type;
+    EXPECT_FALSE(config.rms_norm_eps) << type;
+    EXPECT_EQ(resources::parse_rope_scaling(text).kind, "") << type;
+  }
 }
 
 TEST(ConfigJson, ScalingOfRotaryPositions) {
@@ -628,7 +683,9 @@ TEST(TokenizerJson, RulesThatNoKeySaysAreTold) {
   EXPECT_EQ(rules(R"({"added_tokens": [{"id": 1, "content": "<m>", "single_word": true}]})").others.size(), 1U);
   EXPECT_TRUE(rules(R"({"added_tokens": [{"id": 1, "content": "<m>", "rstrip": false}]})").others.empty());
   EXPECT_EQ(rules(R"({"model": {"type": "BPE", "end_of_word_suffix": "</w>"}})").others.size(), 1U);
-  EXPECT_TRUE(rules(R"({"model": {"type": "WordPiece", "continuing_subword_prefix": "##"}})").others.empty());
+  EXPECT_TRUE(rules(R"({"normalizer": {"type": "BertNormalizer"}, "pre_tokenizer": {"type": "BertPreTokenizer"},
+                        "model": {"type": "WordPiece", "continuing_subword_prefix": "##"}})")
+                  .others.empty());
   const auto split = [&](std::string_view how) {
     return rules(fmt::format(R"({{"pre_tokenizer": {{"type": "Split", "pattern": {{"Regex": "a"}}, {}}}}})", how))
         .cuts.at(0);

@@ -31,6 +31,7 @@ struct Adaptation {
 
   // Results of steps for those that follow.
   std::optional<PackedGuard> packed;  // guard_codes
+  bool settings_wait = false;         // set_metadata: keys of the target are set once the model has the target's form
   std::vector<Renamed> renamed;       // follow_conventions
   Quantization quant;  // follow_conventions: the quantization that was asked for, by the current names of tensors
   std::vector<recipe::Decision> decisions;  // decide_types: one for each tensor
@@ -50,7 +51,7 @@ void check_type(Adaptation& it);
 void select_tensors(Adaptation& it);
 // After: if a cast or quantization was asked for, no tensor that it would change holds another program's codes.
 void guard_codes(Adaptation& it);
-// After: the metadata has the keys that were set.
+// After: the metadata has the keys that were set, and config, vocabulary and files agree with them.
 void set_metadata(Adaptation& it);
 // After: no packed weights are left that a cast or other names would apply to; they are decoded.
 void decode_packed(Adaptation& it);

@@ -5,9 +5,9 @@
 #include <map>
 
 #include "base/printable.hpp"
-#include "convert/metadata_edit.hpp"
 #include "convert/steps/adaptation.hpp"
 #include "convert/steps/fit_rest.hpp"
+#include "convert/steps/settings.hpp"
 #include "resources/tokenizer_rules.hpp"
 #include "tare/codec.hpp"
 
@@ -31,6 +31,7 @@ void note_kept_names(Adaptation& it) {
 class SetKeys {
  public:
   explicit SetKeys(const Adaptation& it) : lines_(it.lines.size()) {
+    if (!it.settings_wait) return;
     for (const auto& [key, text] : it.options.set)
       if (const Value* const value = it.model.metadata.find(key)) keys_.set(key, *value);
     for (const auto& [key, value] : it.options.values) keys_.set(key, value);
@@ -72,7 +73,7 @@ std::vector<Renamed> rename(Adaptation& it) {
     if (!renamed.empty())
       for (const resources::UnsaidRule& rule : unsaid)
         it.lines.push_back(
-            {.impact = Impact::results,
+            {.impact = rule.matters == resources::UnsaidRule::Matters::encoding ? Impact::results : Impact::note,
              .part = rule.file,
              .detail = fmt::format("{}, and no key of {} says so", quote(rule.sentence), it.target.title)});
     return renamed;
@@ -116,30 +117,13 @@ class LayoutsBefore {
   std::map<std::string, std::string, std::less<>> names_;  // layout by tensor
 };
 
-// A key that was set takes precedence over files that state the same. Such files are omitted.
-void prefer_set_keys(Adaptation& it) {
-  Model& model = it.model;
-  if (it.target.metadata == nullptr || (it.options.set.empty() && it.options.values.empty()) ||
-      model.attachments.empty())
-    return;
-  std::vector<MetadataEdit> edits;
-  for (const auto& [key, text] : it.options.set) {
-    model.metadata.erase(key);
-    edits.push_back({.kind = MetadataEditKind::read, .key = key, .value = Value(text)});
-  }
-  for (const auto& [key, value] : it.options.values) {
-    model.metadata.erase(key);
-    edits.push_back({.kind = MetadataEditKind::set, .key = key, .value = value});
-  }
-  std::vector<std::string> before;
-  for (const Attachment& file : model.attachments) before.push_back(file.name);
-  edit_as(model, it.target, edits);
-  std::erase_if(before, [&](const std::string& name) { return model.attachment(name) != nullptr; });
-  if (!before.empty())
-    it.lines.push_back({.kind = ChangeKind::left_out,
-                        .impact = Impact::note,
-                        .items = std::move(before),
-                        .detail = "they contradict what was set"});
+// Sets the keys once more, as `meta` would in the file that is written: with the types that its programs require.
+// Files that state other values are omitted.
+void set_waiting_keys(Adaptation& it) {
+  std::vector<MetadataEdit> edits = steps::requested_edits(it.options);
+  std::erase_if(edits, [&](const MetadataEdit& edit) { return steps::is_kept_apart(it, edit); });
+  for (const MetadataEdit& edit : edits) it.model.metadata.erase(edit.key);
+  steps::edit_form(it, it.target, edits);
 }
 
 }  // namespace
@@ -148,7 +132,7 @@ void steps::follow_conventions(Adaptation& it) {
   const LayoutsBefore layouts(it.model);
   if (!it.options.keep_names) it.renamed = rename(it);
   layouts.report_decoded(it.model, it.renamed, it.changes);
-  if (!it.renamed.empty()) prefer_set_keys(it);
+  if (it.settings_wait) set_waiting_keys(it);
   it.quant = recipe::in_new_names(it.options.quant, it.model.tensors, it.renamed);
 }
 

@@ -26,17 +26,19 @@ using arch::Role;
 class ConfigView {
  public:
   explicit ConfigView(Map root) : root_(std::move(root)), file_(root_) {
-    for (const std::string_view path : resources::kLanguageParts)
-      if (const Value* const part = resources::find_path(root_, path); part != nullptr && part->get<Map>() != nullptr)
-        part_ = part->get<Map>();
+    const std::vector<const Map*> parts = resources::language_parts(root_);
+    if (parts.front() != &root_) part_ = parts.front();
+    alone_ = parts.size() == 1;
   }
   ConfigView(const ConfigView&) = delete;
   ConfigView& operator=(const ConfigView&) = delete;
 
   bool is_part() const { return part_ != nullptr; }
   const Value* find(std::string_view key) const {
-    const Value* const found = part_ == nullptr ? nullptr : part_->find(key);
-    const Value* const any = found != nullptr ? found : root_.find(key);
+    const Value* const top = root_.find(key);
+    const bool of_top = part_ == nullptr || (top != nullptr && resources::is_key_of_top(key));
+    const Value* const found = of_top ? top : part_->find(key);
+    const Value* const any = found == nullptr && (!alone_ || key == "model_type") ? top : found;
     if (any == nullptr) return file_.assumed().find(key);
     return any->is_null() ? nullptr : any;
   }
@@ -61,6 +63,7 @@ class ConfigView {
   Map root_;
   resources::ConfigFile file_;
   const Map* part_ = nullptr;
+  bool alone_ = true;  // keys at the top do not apply to the part
 };
 
 // Returns whether the class that config.json names has a head for tokens. Without a name, the usual class does.

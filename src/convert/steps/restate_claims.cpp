@@ -1,5 +1,6 @@
 // Updates the statements of metadata and files about the tensors, once the tensors are final.
 #include "convert/steps/adaptation.hpp"
+#include "convert/steps/settings.hpp"
 
 namespace tare {
 namespace {
@@ -29,9 +30,13 @@ void steps::restate_claims(Adaptation& it) {
   it.claims.settle(it.model, it.lines);
   const std::string_view mix = recipe::is_mix(it.quant.method) ? std::string_view(it.quant.method) : std::string_view();
   if (it.renamed.empty() && !it.changes.any_type() && mix.empty()) return;
-  // For every container: a model may carry the keys of the one that it comes from.
+  // For every container: a model may carry the keys of the one that it comes from. Keys that were set stay.
+  Map kept;
+  for (const MetadataEdit& edit : requested_edits(it.options))
+    if (const Value* const value = it.model.metadata.find(edit.key)) kept.set(edit.key, *value);
   for (const Format& format : formats())
     if (format.retyped != nullptr) format.retyped(it.model, &format == &it.target, mix);
+  for (const auto& [key, value] : kept) it.model.metadata.set(key, value);
 }
 
 void steps::check_configured(Adaptation& it) {

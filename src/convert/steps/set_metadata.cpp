@@ -1,9 +1,14 @@
 // Sets metadata keys for the caller.
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "base/printable.hpp"
+#include "convert/metadata_edit.hpp"
 #include "convert/rounded.hpp"
 #include "convert/steps/adaptation.hpp"
+#include "convert/steps/settings.hpp"
+#include "formats/form.hpp"
 #include "wire/json.hpp"
 
 namespace tare {
@@ -54,9 +59,55 @@ void set_key(Adaptation& it, const std::string& key, Value value, const std::str
 
 }  // namespace
 
+std::vector<MetadataEdit> steps::requested_edits(const AdaptOptions& options) {
+  std::vector<MetadataEdit> edits;
+  for (const auto& [key, text] : options.set)
+    edits.push_back({.kind = MetadataEditKind::read, .key = key, .value = Value(text)});
+  for (const auto& [key, value] : options.values)
+    edits.push_back({.kind = MetadataEditKind::set, .key = key, .value = value});
+  return edits;
+}
+
+bool steps::is_kept_apart(const Adaptation& it, const MetadataEdit& edit) {
+  const MetadataRules* const rules = it.target.metadata;
+  return rules != nullptr && edit.kind == MetadataEditKind::set && rules->usual_type(edit.value).empty() &&
+         (rules->declared_type == nullptr || rules->declared_type(edit.key).empty()) &&
+         (rules->owns == nullptr || !rules->owns(it.model, edit.key)) && rules->reserved(edit.key).empty();
+}
+
+void steps::edit_form(Adaptation& it, const Format& form, std::span<const MetadataEdit> edits) {
+  std::vector<std::string> omitted;
+  for (const Attachment& file : it.model.attachments) omitted.push_back(file.name);
+  edit_as(it.model, form, edits);
+  std::erase_if(omitted, [&](const std::string& name) { return it.model.attachment(name) != nullptr; });
+  if (omitted.empty()) return;
+  const bool one = omitted.size() == 1;
+  it.lines.push_back({.kind = ChangeKind::left_out,
+                      .impact = Impact::note,
+                      .items = std::move(omitted),
+                      .detail = one ? "it contradicts what was set" : "they contradict what was set"});
+}
+
 void steps::set_metadata(Adaptation& it) {
-  for (const auto& [key, text] : it.options.set) set_key(it, key, parse_setting(key, text, it.model, it.target), text);
-  for (const auto& [key, value] : it.options.values) set_key(it, key, value, to_json(value));
+  const std::vector<MetadataEdit> edits = requested_edits(it.options);
+  if (edits.empty()) return;
+  Settings settings(it.model, it.target, edits);
+  const auto typed = std::ranges::stable_partition(settings.of_form,
+                                                   [&](const MetadataEdit& edit) { return !is_kept_apart(it, edit); });
+  std::ranges::move(typed, std::back_inserter(settings.plain));
+  settings.of_form.erase(typed.begin(), typed.end());
+  const auto set_plain = [&](const MetadataEdit& edit) {
+    const bool text = edit.kind == MetadataEditKind::read;
+    set_key(it, edit.key, text ? parse_setting(edit.key, *edit.value.text(), it.model, it.target) : edit.value,
+            text ? *edit.value.text() : to_json(edit.value));
+  };
+  // If the model will get the form only in follow_conventions, its keys are set there; until then the conventions see
+  // them as metadata.
+  const bool has_form = settings.form != nullptr && settings.form == form_of(it.model);
+  if (has_form) edit_form(it, *settings.form, settings.of_form);
+  if (!has_form) std::ranges::for_each(settings.of_form, set_plain);
+  std::ranges::for_each(settings.plain, set_plain);
+  it.settings_wait = !has_form && it.target.metadata != nullptr;
 }
 
 }  // namespace tare

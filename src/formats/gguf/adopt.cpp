@@ -375,6 +375,15 @@ bool is_in_form(const Model& model) {
   return !elsewhere && std::ranges::any_of(model.tensors, has_name_of_llama_cpp);
 }
 
+// Returns whether the key begins with the architecture of a known family, or of this model.
+bool is_hyper_parameter(const Model& model, std::string_view key) {
+  const auto begins = [&](std::string_view word) {
+    return !word.empty() && key.starts_with(word) && key.substr(word.size()).starts_with('.');
+  };
+  return begins(model.config.model_type.value_or("")) ||
+         std::ranges::any_of(arch::families(), [&](const arch::Family& family) { return begins(family.gguf); });
+}
+
 // Returns whether a GGUF file has the key from its model or its writer. The name of the pre-tokenizer is excepted: a
 // directory keeps it in its metadata, because its files have no key for it.
 bool is_key_of_form(std::string_view key) {
@@ -434,6 +443,18 @@ void disown_keys(Model& model, std::vector<Change>& changes) {
 }
 
 }  // namespace
+
+bool follows(const Model& model) { return is_adapter(model) || is_in_form(model); }
+
+bool owns_key(const Model& model, std::string_view key) {
+  return is_key_of_form(key) || key == kPreTokenizerKey || key.starts_with(kFilePrefix) || key == kPrivateKey ||
+         key.starts_with("GGUF.") || is_hyper_parameter(model, key);
+}
+
+bool describes_model(const Model& model, std::string_view key) {
+  if (key.starts_with("tokenizer.")) return key != kPreTokenizerKey && !model.vocabulary.empty();
+  return (key == kArchitectureKey || is_hyper_parameter(model, key)) && !model.config.empty();
+}
 
 void adopt(Model& model, std::vector<Change>& changes, std::vector<Renamed>& renamed) {
   if (!model.tensors.empty() && !is_adapter(model) && !is_in_form(model)) disown_keys(model, changes);

@@ -15,8 +15,8 @@
 namespace tare::gguf {
 namespace {
 
-constexpr std::string_view kPreKey = kPreTokenizerKey, kTemplateKey = "tokenizer.chat_template",
-                           kBlankKey = "tokenizer.ggml.add_space_prefix";
+constexpr std::string_view kPreKey = kPreTokenizerKey, kBlankKey = "tokenizer.ggml.add_space_prefix";
+constexpr std::string_view kTemplateFolder = "additional_chat_templates/", kTemplateSuffix = ".jinja";
 
 std::optional<std::string> text_of(const Model& model, std::string_view name) {
   const Attachment* const file = model.attachment(name);
@@ -72,6 +72,9 @@ class TokenizerAdopter {
   void choose_kind() {
     if (vocabulary_.kind == "bpe" && is_byte_level()) return set_pre();
     const bool pieces = vocabulary_.kind == "spm" || vocabulary_.kind == "unigram" || vocabulary_.kind == "bpe";
+    if (vocabulary_.kind == "wordlevel")
+      tell(fmt::format("llama.cpp has no tokenizer of the kind \"{}\", and does not load such a model",
+                       quote(vocabulary_.kind)));
     if (!pieces) return;
     set(kPreKey, "default");
     const bool likely = vocabulary_.kind == "unigram" || (vocabulary_.kind == "spm" && pieces_ && pieces_->unigram);
@@ -122,17 +125,44 @@ class TokenizerAdopter {
         tell(fmt::format("llama.cpp does not do to a text what its normalizers do: {}",
                          quote(fmt::format("{}", fmt::join(steps, ", ")))));
       if (rules_->adds_byte_blank) tell("it puts a blank before a text, and llama.cpp does not");
-      if (unigram || vocabulary_.kind == "spm") tell_cuts();
+      if (unigram || vocabulary_.kind == "spm") tell_pieces();
+      if (vocabulary_.kind == "bpe" && (rules_->spells_blanks || rules_->adds_blank))
+        tell("it spells blanks as pieces do, and llama.cpp as bytes");
+      tell_decoders();
     } else if (pieces_ && !unigram && (!pieces_->characters.empty() || pieces_->joins_blanks)) {
       tell(pieces_->characters.empty() ? "it makes one blank of several, and llama.cpp does not"
                                        : "it rewrites characters (NFKC or the like), and llama.cpp does not");
     }
   }
 
+  // Reports what llama.cpp does not do when it makes text of tokens.
+  void tell_decoders() {
+    const auto note = [&](std::string_view detail) {
+      changes_.push_back({.kind = ChangeKind::remark,
+                          .impact = Impact::note,
+                          .part = "tokenizer.json",
+                          .detail = std::string(detail)});
+    };
+    const auto has = [&](std::string_view type) {
+      return std::ranges::find(rules_->decoders, type) != rules_->decoders.end();
+    };
+    if (vocabulary_.kind == "wordlevel") return;  // choose_kind reports it
+    if (vocabulary_.kind == "wordpiece" ? !has("WordPiece")
+        : vocabulary_.kind == "bpe"     ? !has("ByteLevel")
+                                        : !has("Metaspace") && !has("Replace"))
+      note("when tokens become text, it does not undo how they are spelled, and llama.cpp does");
+    else if ((vocabulary_.kind == "spm" || vocabulary_.kind == "unigram") && rules_->strips_blank != adds_blank())
+      note(rules_->strips_blank
+               ? "when tokens become text, it removes a blank at the beginning, and llama.cpp does not"
+               : "when tokens become text, it keeps the blank at the beginning, and llama.cpp does not");
+  }
+
   // llama.cpp splits text for a piece tokenizer only at blanks, where all pieces begin. Reports any other split.
-  void tell_cuts() {
+  void tell_pieces() {
+    if (!rules_->spells_blanks) tell("it keeps blanks as they are, and llama.cpp spells them as pieces do");
     std::vector<std::string> cuts = rules_->cuts;
-    std::erase_if(cuts, [](const std::string& cut) { return cut == "WhitespaceSplit" || cut == "split by a text"; });
+    std::erase_if(cuts,
+                  [](const std::string& cut) { return cut == "WhitespaceSplit" || cut == resources::kSplitByBlank; });
     if (!cuts.empty())
       tell(fmt::format("llama.cpp does not split text into pieces as it does: {}",
                        quote(fmt::format("{}", fmt::join(cuts, ", then ")))));
@@ -238,7 +268,23 @@ class TokenizerAdopter {
   }
 
   void add_template() {
-    if (auto text = text_of(model_, "chat_template.jinja")) return set(kTemplateKey, std::move(*text));
+    for (const Attachment& file : model_.attachments)
+      if (file.name.starts_with(kTemplateFolder) && file.name.ends_with(kTemplateSuffix))
+        if (auto text = text_of(model_, file.name))
+          add_named(std::string_view(file.name).substr(
+                        kTemplateFolder.size(), file.name.size() - kTemplateFolder.size() - kTemplateSuffix.size()),
+                    *text);
+    if (auto text = text_of(model_, "chat_template.jinja"))
+      set(kTemplateKey, std::move(*text));
+    else
+      add_templates_of_settings();
+    if (template_names_.empty()) return;
+    List names;
+    for (const std::string& name : template_names_) names.emplace_back(name);
+    set(kTemplatesKey, std::move(names));
+  }
+
+  void add_templates_of_settings() {
     const Value* found = settings_ ? settings_->find("chat_template") : nullptr;
     const auto file =
         parsed(model_, "chat_template.json", [](std::string_view text) { return resources::parse_small_json(text); });
@@ -252,8 +298,27 @@ class TokenizerAdopter {
       const std::string* const name = named == nullptr ? nullptr : resources::get<std::string>(*named, "name");
       const std::string* const text = named == nullptr ? nullptr : resources::get<std::string>(*named, "template");
       if (name == nullptr || text == nullptr) continue;
-      set(*name == "default" ? std::string(kTemplateKey) : fmt::format("{}.{}", kTemplateKey, *name), *text);
+      if (*name == "default")
+        set(kTemplateKey, *text);
+      else
+        add_named(*name, *text);
     }
+  }
+
+  // llama.cpp's converter allows only letters, digits and underscores in the name of a template.
+  void add_named(std::string_view name, const std::string& text) {
+    std::string plain(name);
+    std::ranges::replace_if(
+        plain, [](char c) { return !((c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9')); },
+        '_');
+    while (std::ranges::find(template_names_, plain) != template_names_.end()) plain += '_';
+    if (plain != name)
+      changes_.push_back({.kind = ChangeKind::remark,
+                          .impact = Impact::note,
+                          .part = "chat_template",
+                          .detail = fmt::format("the template \"{}\" is called \"{}\" in GGUF", quote(name), plain)});
+    template_names_.push_back(plain);
+    set(fmt::format("{}.{}", kTemplateKey, plain), text);
   }
 
   void set(std::string_view key, Value value) {
@@ -267,6 +332,7 @@ class TokenizerAdopter {
   std::optional<resources::TokenizerRules> rules_;
   std::optional<resources::PieceRules> pieces_;
   std::optional<Map> settings_;
+  std::vector<std::string> template_names_;  // but the default
 };
 
 }  // namespace

@@ -12,11 +12,16 @@ namespace tare::gguf {
 
 void adopt(Model& model, std::vector<Change>& changes, std::vector<Renamed>& renamed);
 void release(Model& model, std::vector<Change>& changes, std::vector<Renamed>& renamed);
+bool follows(const Model& model);
 std::size_t count_released(const Model& model);
 // Returns whether llama.cpp needs the tensor as f32: vectors, norms and routers.
 bool wants_f32(const Model& model, const Tensor& tensor);
 // Sets general.file_type, by which llama.cpp names a model's mix of types.
 void retyped(Model& model, bool own, std::string_view mix);
+
+// See MetadataRules.
+bool owns_key(const Model& model, std::string_view key);
+bool describes_model(const Model& model, std::string_view key);
 
 // ---- parts ----
 
@@ -35,6 +40,9 @@ class RopeFile {
 };
 
 inline constexpr std::string_view kPreTokenizerKey = "tokenizer.ggml.pre";
+// The chat template. Further ones have keys of their own, with a dot and their name at the end; kTemplatesKey lists the
+// names.
+inline constexpr std::string_view kTemplateKey = "tokenizer.chat_template", kTemplatesKey = "tokenizer.chat_templates";
 
 // Tensor attribute: the type that the tensor had before it was widened to f32.
 inline constexpr std::string_view kWasType = "gguf.was";
@@ -150,6 +158,9 @@ struct TokenizerTraits {
 TokenizerTraits traits_of(const resources::TokenizerRules* rules, const Map* settings, const Config& config);
 // The name for tokenizer.ggml.pre that fits best; empty if no known name splits text this way.
 std::string_view pre_tokenizer_of(const TokenizerTraits& traits);
+// Returns whether the attached tokenizer.json splits text in another way than tokenizer.ggml.pre names. False if either
+// is unknown.
+bool splits_otherwise(const Model& model);
 // The inverse; nothing for an unknown name.
 std::optional<std::vector<std::string>> cuts_of(std::string_view pre_tokenizer);
 std::optional<PreFlags> flags_of(std::string_view pre_tokenizer);

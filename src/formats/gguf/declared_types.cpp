@@ -11,6 +11,7 @@ namespace {
 struct Declared {
   std::string_view key;
   ValueType type;
+  bool array = false;
 };
 
 constexpr Declared kWhole[] = {
@@ -24,6 +25,10 @@ constexpr Declared kWhole[] = {
     {"adapter.lora.alpha", ValueType::f32},
     {"tokenizer.ggml.model", ValueType::string},
     {"tokenizer.ggml.pre", ValueType::string},
+    {"tokenizer.ggml.tokens", ValueType::string, true},
+    {"tokenizer.ggml.scores", ValueType::f32, true},
+    {"tokenizer.ggml.token_type", ValueType::i32, true},
+    {"tokenizer.ggml.merges", ValueType::string, true},
     {"tokenizer.ggml.bos_token_id", ValueType::u32},
     {"tokenizer.ggml.eos_token_id", ValueType::u32},
     {"tokenizer.ggml.eot_token_id", ValueType::u32},
@@ -72,7 +77,7 @@ constexpr Declared kBehind[] = {
 
 std::optional<EntryType> declared_type(std::string_view key) {
   if (const auto found = std::ranges::find(kWhole, key, &Declared::key); found != std::end(kWhole))
-    return EntryType{found->type, false};
+    return EntryType{found->type, found->array};
   if (key.starts_with("general.") || key.starts_with("tokenizer.")) return std::nullopt;
   const std::string_view rest = key.substr(std::min(key.find('.'), key.size() - 1) + 1);
   if (const auto found = std::ranges::find(kBehind, rest, &Declared::key); found != std::end(kBehind))

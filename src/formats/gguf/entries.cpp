@@ -5,7 +5,9 @@
 
 #include "base/name_map.hpp"
 #include "base/text.hpp"
+#include "formats/gguf/conventions.hpp"
 #include "formats/gguf/tokenizer.hpp"
+#include "resources/resources.hpp"
 
 namespace tare::gguf {
 namespace {
@@ -40,9 +42,40 @@ void forget_fields(Model& model, const NameSet& gone) {
     if (gone.contains(key)) model.vocabulary.*id = -1;
 }
 
+// Drops the files of the tokenizer if a name was set for another way to split text.
+void drop_other_cuts(Model& model, const Value& before) {
+  const Value* const pre = model.metadata.find(kPreTokenizerKey);
+  if (pre == nullptr || *pre == before || !splits_otherwise(model)) return;
+  std::erase_if(model.attachments, [](const Attachment& file) {
+    return file.name != "config.json" && resources::role_of(file.name) != resources::Role::other;
+  });
+}
+
+// Throws `meta.value` if the architecture has another name now, but hyper-parameters still begin with the old one: no
+// program would find them.
+void require_prefix(const NameSet& before, std::string_view architecture, const std::vector<MetadataEntry>& list) {
+  const std::string prefix = fmt::format("{}.", architecture);
+  const auto named = std::ranges::find(list, kArchitectureKey, &MetadataEntry::key);
+  if (architecture.empty() || named == list.end() || named->value == Value(architecture)) return;
+  for (const MetadataEntry& entry : list)
+    if (entry.key.starts_with(prefix) && before.contains(entry.key))
+      throw Error(
+          ErrorKind::unsupported, "meta.value",
+          fmt::format("keys that begin with the old name remain ({}): they must be renamed with it", quote(entry.key)))
+          .about(fmt::format("key {}", kArchitectureKey));
+}
+
 void restate_entries(Model& model, std::vector<MetadataEntry> list) {
   NameSet gone;
-  for (const Entry& entry : entries_of(model)) gone.insert(entry.key);
+  std::string architecture;
+  for (const Entry& entry : entries_of(model)) {
+    gone.insert(entry.key);
+    const Value* const value = std::get_if<Value>(&entry.payload);
+    if (entry.key == kArchitectureKey && value != nullptr && value->text() != nullptr) architecture = *value->text();
+  }
+  require_prefix(gone, architecture, list);
+  const Value* const named = model.metadata.find(kPreTokenizerKey);
+  const Value pre = named == nullptr ? Value() : *named;
   std::vector<Entry> entries;
   entries.reserve(list.size());
   for (MetadataEntry& entry : list) {
@@ -67,6 +100,7 @@ void restate_entries(Model& model, std::vector<MetadataEntry> list) {
     throw Error(ErrorKind::unsupported, "meta.value", error.sentence()).about(error.item());
   }
   forget_fields(model, gone);
+  drop_other_cuts(model, pre);
 }
 
 bool is_entry_type(std::string_view type) { return EntryType::parse(type).has_value(); }
@@ -96,6 +130,8 @@ constinit const MetadataRules kMetadataRules = {
     .declared_type = declared_entry_type,
     .fit = fit_entry,
     .usual_type = usual_entry_type,
-    .reserved = reserved_key};
+    .reserved = reserved_key,
+    .owns = owns_key,
+    .describes = describes_model};
 
 }  // namespace tare::gguf

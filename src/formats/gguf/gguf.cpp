@@ -117,6 +117,7 @@ constinit const Format kFormat = {
     .own_keys = kOwnKeys,
     .adopt = adopt,
     .release = release,
+    .follows = follows,
     .count_released = count_released,
     .wants_f32 = wants_f32,
     .retyped = retyped,

@@ -149,9 +149,10 @@ void write(const Model& model, Sink& sink, const WriteOptions& options);
 void write_file(const std::vector<Entry>& entries, const std::vector<const Tensor*>& tensors, Sink& sink,
                 const WriteOptions& options, bool padded);
 
-// Which attached files repeat these facts: config.json, or the files of the tokenizer.
-enum class FactsOf : std::uint8_t { config, tokenizer };
-// A digest of the entries about the architecture or the tokenizer. If it changes, attached files that repeat these
+// Which attached files repeat these facts: config.json, or the files of the tokenizer. Both repeat the ids of special
+// tokens.
+enum class FactsOf : std::uint8_t { config, tokenizer, ids };
+// A digest of the entries about the architecture, the tokenizer or the special tokens. If it changes, attached files that repeat these
 // facts are out of date.
 std::string facts_of(const std::vector<Entry>& entries, FactsOf area);
 // Returns the value of general.alignment, or the default. Throws `gguf.write.alignment`.

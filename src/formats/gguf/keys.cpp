@@ -241,8 +241,8 @@ void take_metadata(Entry& entry, Model& model, const Complaints& complaints) {
 
 // ---- files ----
 
-constexpr std::pair<std::string_view, FactsOf> kAreas[] = {{"config", FactsOf::config},
-                                                           {"tokenizer", FactsOf::tokenizer}};
+constexpr std::pair<std::string_view, FactsOf> kAreas[] = {
+    {"config", FactsOf::config}, {"tokenizer", FactsOf::tokenizer}, {"ids", FactsOf::ids}};
 
 Map all_facts(const std::vector<Entry>& entries) {
   Map facts;
@@ -253,11 +253,14 @@ Map all_facts(const std::vector<Entry>& entries) {
 // Drops attached files that repeat what another program has changed in the keys.
 void drop_stale_files(Model& model, const Map& facts, const Map& said, const Complaints& complaints,
                       const Entry& entry) {
+  const auto differs = [&](std::string_view area, bool otherwise) {
+    const Value *const now = facts.find(area), *const then = said.find(area);
+    return now != nullptr && (then == nullptr ? otherwise : *now != *then);
+  };
   const auto is_stale = [&](const Attachment& file) {
     if (resources::role_of(file.name) == resources::Role::other) return false;
-    const std::string_view area = kAreas[file.name == "config.json" ? 0 : 1].first;
-    const Value *const now = facts.find(area), *const then = said.find(area);
-    return now != nullptr && (then == nullptr || *now != *then);
+    // Earlier versions of Tare did not record the ids by themselves.
+    return file.name == "config.json" ? differs("config", true) || differs("ids", false) : differs("tokenizer", true);
   };
   std::vector<std::string> stale;
   for (const Attachment& file : model.attachments)

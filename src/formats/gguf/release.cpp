@@ -812,11 +812,27 @@ class FileReleaser {
     return rules;
   }
 
+  // One template is a text; several are a list of names and texts.
+  void add_templates(Map& keys) const {
+    List named;
+    const std::string prefix = fmt::format("{}.", kTemplateKey);
+    for (const auto& [key, value] : model_.metadata) {
+      if (value.text() == nullptr || (key != kTemplateKey && !key.starts_with(prefix))) continue;
+      Map one;
+      one.append("name", key == kTemplateKey ? std::string("default") : key.substr(prefix.size()));
+      one.append("template", *value.text());
+      named.emplace_back(std::move(one));
+    }
+    const Value* const usual = model_.metadata.find(kTemplateKey);
+    if (named.size() == 1 && usual != nullptr)
+      keys.set("chat_template", *usual);
+    else if (!named.empty())
+      keys.set("chat_template", std::move(named));
+  }
+
   std::string tokenizer_config() {
     Map keys = resources::parse_small_json(resources::tokenizer_config_json(model_.vocabulary));
-    if (const Value* const text = model_.metadata.find("tokenizer.chat_template");
-        text != nullptr && text->text() != nullptr)
-      keys.set("chat_template", *text->text());
+    add_templates(keys);
     for (const char* const name : {"add_bos_token", "add_eos_token"})
       if (const Value* const said = model_.metadata.find(fmt::format("tokenizer.ggml.{}", name)))
         if (said->get<bool>() != nullptr) keys.set(name, *said);
@@ -857,6 +873,16 @@ const std::string* pre_tokenizer_in(const Model& model) {
   const Value* const pre = model.metadata.find(kPreTokenizerKey);
   return pre == nullptr || model.vocabulary.kind != "bpe" ? nullptr : pre->text();
 }
+
+}  // namespace
+
+bool splits_otherwise(const Model& model) {
+  const std::string* const pre = pre_tokenizer_in(model);
+  const std::string derived = pre == nullptr ? std::string() : name_by_files(model);
+  return !derived.empty() && cuts_of(*pre) && cuts_of(*pre) != cuts_of(derived);
+}
+
+namespace {
 
 // Warns if another program changed the name, so that it contradicts the attached tokenizer.json.
 void tell_other_cuts(const Model& model, std::vector<Change>& changes) {

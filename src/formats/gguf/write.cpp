@@ -215,11 +215,14 @@ std::string facts_of(const std::vector<Entry>& entries, FactsOf area) {
   const std::string prefix = value != nullptr && value->text() != nullptr ? *value->text() + "." : std::string();
   // Sorts by key: other programs may change the order of the entries.
   std::vector<const Entry*> facts;
-  for (const Entry& entry : entries)
+  const auto is_fact = [&](std::string_view key) {
+    if (area == FactsOf::config) return !prefix.empty() && key.starts_with(prefix);
     // No attached file has llama.cpp's name for how text is split.
-    if (area == FactsOf::tokenizer ? entry.key.starts_with("tokenizer.") && entry.key != "tokenizer.ggml.pre"
-                                   : !prefix.empty() && entry.key.starts_with(prefix))
-      facts.push_back(&entry);
+    if (!key.starts_with("tokenizer.") || key == "tokenizer.ggml.pre") return false;
+    return area == FactsOf::tokenizer || key.ends_with("_token_id");
+  };
+  for (const Entry& entry : entries)
+    if (is_fact(entry.key)) facts.push_back(&entry);
   std::ranges::sort(facts, {}, &Entry::key);
   HeadWriter head;
   for (const Entry* const fact : facts) head.put_entry(*fact);

@@ -1,5 +1,7 @@
 // Settings of config.json and tokenizer.json beyond names and numbers: converted to keys of llama.cpp, reported, or
 // refused; and conversions of files of other programs.
+#include <fmt/ranges.h>
+
 #include <cmath>
 
 #include "conformance/scratch.hpp"
@@ -225,6 +227,111 @@ TEST(GgufUnsaid, BlanksBeforeATextOfPieces) {
                    "tokenizer.ggml.add_space_prefix"),
             "");
   EXPECT_EQ(warnings_of(with_tokenizer(pieces(replace))), Words());
+}
+
+// Every step of tokenizer.json is understood with its values, or reported.
+TEST(GgufUnsaid, StepsWithOtherValues) {
+  const auto expect = [](const std::string& file, const Words& expected) {
+    const Words found = warnings_of(with_tokenizer(file));
+    ASSERT_EQ(found.size(), expected.size()) << file << "\n" << fmt::format("{}", fmt::join(found, "\n"));
+    for (std::size_t i = 0; i < found.size(); ++i) EXPECT_NE(found[i].find(expected[i]), std::string::npos) << found[i];
+  };
+  // Tokens around a text: the ids count, not the name.
+  const auto framed = [](const std::string& ids) {
+    return byte_level(R"("post_processor":{"type":"TemplateProcessing","single":[{"SpecialToken":{"id":"<s>"}},)"
+                      R"({"Sequence":{"id":"A"}}],"pair":[],"special_tokens":{"<s>":{"id":"<s>","ids":[)" +
+                      ids + "]}}},");
+  };
+  expect(framed("2"), {});
+  expect(framed("1"), {"it puts b before a text"});
+  expect(framed("2,1"), {"it puts <s> b before a text"});
+  expect(byte_level(R"("post_processor":{"type":"RobertaProcessing","cls":["<s>",1],"sep":["b",1]},)"),
+         {"it puts b before a text", "it puts b after a text"});
+  expect(byte_level(R"("post_processor":{"type":"Unheard"},)"), {"a post-processor of the type \"Unheard\""});
+
+  const std::string added = R"({"added_tokens":[{"id":0,"content":"<unk>","special":true}],)";
+  const auto likely = [&](const std::string& metaspace, const std::string& more = R"("unk_id":0)",
+                          const std::string& second = "▁") {
+    return added + R"("pre_tokenizer":{"type":"Metaspace",)" + metaspace +
+           R"(},"decoder":{"type":"Metaspace"},"model":{"type":"Unigram",)" + more + R"(,"vocab":[["<unk>",0],[")" +
+           second + R"(",-1],["a",-2]]}})";
+  };
+  expect(likely(R"("replacement":"▁","prepend_scheme":"always","split":true)"), {});
+  expect(likely(R"("replacement":"▁")", R"("unk_id":0)", "▁▁"), {"some of its pieces are longer (split)"});
+  expect(likely(R"("replacement":"▁","split":false)", R"("unk_id":0)", "▁▁"), {});
+  expect(likely(R"("replacement":"_")"),
+         {"it keeps blanks as they are", "its pre-tokenizer Metaspace has the replacement \"_\""});
+  expect(likely(R"("replacement":"▁","prepend_scheme":"last")"), {"has the prepend_scheme \"last\""});
+  expect(likely(R"("replacement":"▁")", R"("unk_id":2)"), {"its unknown token, 2, is an ordinary piece: \"a\""});
+  expect(likely(R"("replacement":"▁")", R"("unk_id":0,"alpha":0.5)"), {"its model Unigram has the alpha 0.5"});
+
+  const auto words = [&](const std::string& model, const std::string& normalizer, const std::string& cut) {
+    return added + R"("normalizer":)" + normalizer + R"(,"pre_tokenizer":{"type":")" + cut +
+           R"("},"decoder":{"type":"WordPiece","prefix":"##","cleanup":true},"model":{"type":"WordPiece",)" + model +
+           R"("unk_token":"<unk>","vocab":{"<unk>":0,"a":1,"##a":2}}})";
+  };
+  const auto bert = [](const std::string& accents, const std::string& lower) {
+    return R"({"type":"BertNormalizer","clean_text":true,"handle_chinese_chars":true,"strip_accents":)" + accents +
+           R"(,"lowercase":)" + lower + "}";
+  };
+  const std::string usual = R"("continuing_subword_prefix":"##","max_input_chars_per_word":100,)";
+  expect(words(usual, bert("null", "true"), "BertPreTokenizer"), {});
+  expect(words(usual, bert("null", "false"), "BertPreTokenizer"), {"BertNormalizer has the lowercase false"});
+  expect(words(usual, bert("false", "true"), "BertPreTokenizer"), {"has the strip_accents false"});
+  expect(words(usual, "null", "BertPreTokenizer"), {"it has no normalizer"});
+  expect(words(usual, bert("null", "true"), "WhitespaceSplit"), {"a pre-tokenizer of the type \"WhitespaceSplit\""});
+  expect(words(R"("continuing_subword_prefix":"@@",)", bert("null", "true"), "BertPreTokenizer"),
+         {"has the continuing_subword_prefix \"@@\""});
+  expect(words(R"("max_input_chars_per_word":4,)", bert("null", "true"), "BertPreTokenizer"),
+         {"has the max_input_chars_per_word 4"});
+  expect(added + R"("model":{"type":"WordLevel","unk_token":"<unk>","vocab":{"<unk>":0,"a":1,"b":2}}})",
+         {"llama.cpp has no tokenizer of the kind \"wordlevel\""});
+}
+
+TEST(GgufUnsaid, ARegexAfterTheBytesIsAnother) {
+  const auto file = [](const std::string& steps) {
+    return R"({"pre_tokenizer":{"type":"Sequence","pretokenizers":[)" + steps +
+           R"(]},"decoder":{"type":"ByteLevel"},"model":{"type":"BPE","vocab":{"a":0,"b":1,"<s>":2},"merges":[]}})";
+  };
+  const std::string split =
+      R"({"type":"Split","pattern":{"Regex":")"
+      R"((?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\\r\\n\\p{L}\\p{N}]?\\p{L}+|\\p{N}| ?[^\\s\\p{L}\\p{N}]+[\\r\\n]*|\\s*[\\r\\n]+|\\s+(?!\\S)|\\s+)"
+      R"("},"behavior":"Isolated","invert":false})";
+  const std::string bytes = R"({"type":"ByteLevel","add_prefix_space":false,"trim_offsets":true,"use_regex":false})";
+  EXPECT_EQ(key_of(with_tokenizer(file(split + "," + bytes)), "tokenizer.ggml.pre"), "\"qwen2\"");
+  EXPECT_EQ(rule_of([&] { static_cast<void>(adapt(with_tokenizer(file(bytes + "," + split)), gguf())); }),
+            "convert.pre_tokenizer");
+  // A sequence in a sequence is the same.
+  EXPECT_EQ(key_of(with_tokenizer(file(R"({"type":"Sequence","pretokenizers":[)" + split + "]}," + bytes)),
+                   "tokenizer.ggml.pre"),
+            "\"qwen2\"");
+}
+
+TEST(GgufUnsaid, DecodersAreNoted) {
+  const auto notes = [](const std::string& decoder) {
+    std::string text;
+    for (const Change& change : adapt(with_tokenizer(R"({"added_tokens":[{"id":0,"content":"<unk>","special":true}],)"
+                                                     R"("normalizer":{"type":"Sequence","normalizers":[)"
+                                                     R"({"type":"Prepend","prepend":"▁"},{"type":"Replace",)"
+                                                     R"("pattern":{"String":" "},"content":"▁"}]},"decoder":)" +
+                                                     decoder +
+                                                     R"(,"model":{"type":"BPE","unk_token":"<unk>","vocab":)"
+                                                     R"({"<unk>":0,"▁":1,"a":2},"merges":[]}})"),
+                                      gguf())
+                                    .changes)
+      if (change.part == "tokenizer.json" && change.impact == Impact::note) text += change.detail + "|";
+    return text;
+  };
+  const auto with = [](const std::string& last, const std::string& content = " ") {
+    return R"({"type":"Sequence","decoders":[{"type":"Replace","pattern":{"String":"▁"},"content":")" + content +
+           R"("},{"type":"ByteFallback"},{"type":"Fuse"})" + last + "]}";
+  };
+  const std::string strip = R"(,{"type":"Strip","content":" ","start":1,"stop":0})";
+  EXPECT_EQ(notes(with(strip)), "");
+  EXPECT_NE(notes(with("")).find("it keeps the blank at the beginning"), std::string::npos);
+  EXPECT_NE(notes("null").find("does not undo how they are spelled"), std::string::npos);
+  EXPECT_NE(notes(with(strip, "_")).find("its decoder Replace has the content \"_\""), std::string::npos);
+  EXPECT_NE(notes(with(strip + R"(,{"type":"CTC"})")).find("a decoder of the type \"CTC\""), std::string::npos);
 }
 
 TEST(GgufUnsaid, LikelyPiecesAreT5s) {
