@@ -34,12 +34,12 @@ struct File {
   std::uint64_t bytes = 0;
 };
 
-class Exhibit {
+class OpenModel {
  public:
   // Opens the model. Throws what `open` throws.
-  Exhibit(std::string path, const ReadOptions& options);
+  OpenModel(std::string path, const ReadOptions& options);
   // Takes a model that is open already. `path`: the name shown for it.
-  Exhibit(std::string path, Model model, const ReadOptions& options = {});
+  OpenModel(std::string path, Model model, const ReadOptions& options = {});
 
   const std::string& path() const { return path_; }
   // The last part of the path.
