@@ -112,7 +112,7 @@ std::string headline_of(const Conversion& done, const Arguments& arguments) {
                      counted(done.tensors, "tensor"), size_text(done.file_bytes));
 }
 
-void tell_changes(std::string_view headline, const std::vector<ReportLine>& lines, bool verbose, Session& session) {
+void report_changes(std::string_view headline, const std::vector<ReportLine>& lines, bool verbose, Session& session) {
   session.remark(headline);
   std::size_t untold = 0;
   for (const ReportLine& line : lines) {

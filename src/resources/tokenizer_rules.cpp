@@ -155,8 +155,8 @@ TokenizerRules parse_tokenizer_rules(std::string_view tokenizer_json) {
   return rules;
 }
 
-std::vector<UnsaidRule> unsaid_tokenizer_rules(const Model& model) {
-  std::vector<UnsaidRule> unsaid;
+std::vector<UnsupportedRule> unsupported_tokenizer_rules(const Model& model) {
+  std::vector<UnsupportedRule> unsupported;
   const auto read = [&](std::string_view name, const auto& use) {
     const Attachment* const file = model.attachment(name);
     if (file == nullptr || file->blob.size() > kMaxFileBytes) return false;
@@ -170,16 +170,16 @@ std::vector<UnsaidRule> unsaid_tokenizer_rules(const Model& model) {
   };
   const bool json = read("tokenizer.json", [&](std::string_view text) {
     for (std::string& sentence : parse_tokenizer_rules(text).others)
-      unsaid.push_back({"tokenizer.json", std::move(sentence)});
+      unsupported.push_back({"tokenizer.json", std::move(sentence)});
   });
   // tokenizer.json takes precedence over the files that it was made from.
   for (const char* const name : {"tokenizer.model", "spiece.model"})
     if (!json)
       read(name, [&](std::string_view text) {
         if (parse_piece_rules(text).blank_behind)
-          unsaid.push_back({name, "its pieces end with the blank between words (treat_whitespace_as_suffix)"});
+          unsupported.push_back({name, "its pieces end with the blank between words (treat_whitespace_as_suffix)"});
       });
-  return unsaid;
+  return unsupported;
 }
 
 // ModelProto: 2 trainer_spec, 3 normalizer_spec; see sentencepiece_model.cpp.

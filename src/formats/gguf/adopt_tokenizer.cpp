@@ -60,7 +60,7 @@ class TokenizerAdopter {
     pad();
     add_frame();
     add_template();
-    tell_normalizers();
+    report_normalizers();
   }
 
  private:
@@ -113,7 +113,7 @@ class TokenizerAdopter {
   }
 
   // Reports how a text is normalized before it is tokenized: llama.cpp does not do this, except with T5's table.
-  void tell_normalizers() {
+  void report_normalizers() {
     const bool unigram = vocabulary_.kind == "unigram";
     if (rules_) {
       std::vector<std::string> steps = rules_->normalizers;
@@ -122,7 +122,7 @@ class TokenizerAdopter {
         tell(fmt::format("llama.cpp does not do to a text what its normalizers do: {}",
                          quote(fmt::format("{}", fmt::join(steps, ", ")))));
       if (rules_->adds_byte_blank) tell("it puts a blank before a text, and llama.cpp does not");
-      if (unigram || vocabulary_.kind == "spm") tell_cuts();
+      if (unigram || vocabulary_.kind == "spm") report_cuts();
     } else if (pieces_ && !unigram && (!pieces_->characters.empty() || pieces_->joins_blanks)) {
       tell(pieces_->characters.empty() ? "it makes one blank of several, and llama.cpp does not"
                                        : "it rewrites characters (NFKC or the like), and llama.cpp does not");
@@ -130,7 +130,7 @@ class TokenizerAdopter {
   }
 
   // llama.cpp splits text for a piece tokenizer only at blanks, where all pieces begin. Reports any other split.
-  void tell_cuts() {
+  void report_cuts() {
     std::vector<std::string> cuts = rules_->cuts;
     std::erase_if(cuts, [](const std::string& cut) { return cut == "WhitespaceSplit" || cut == "split by a text"; });
     if (!cuts.empty())
@@ -210,8 +210,8 @@ class TokenizerAdopter {
       if (vocabulary_.bos < 0 && rules_->before.size() == 1) vocabulary_.bos = id_of(rules_->before.front());
       if (!rules_->before.empty() || !bos) bos = frames(rules_->before, vocabulary_.bos);
       if (!rules_->behind.empty() || !eos) eos = frames(rules_->behind, vocabulary_.eos);
-      tell_frame(rules_->before, *bos, "before");
-      tell_frame(rules_->behind, *eos, "after");
+      report_frame(rules_->before, *bos, "before");
+      report_frame(rules_->behind, *eos, "after");
     }
     if (vocabulary_.kind == "unigram") {
       // llama.cpp's default for T5 is to append eos.
@@ -228,7 +228,7 @@ class TokenizerAdopter {
   }
 
   // llama.cpp adds at most one token at each end.
-  void tell_frame(const std::vector<std::string>& texts, bool puts, std::string_view where) {
+  void report_frame(const std::vector<std::string>& texts, bool puts, std::string_view where) {
     if (texts.size() == (puts ? 1 : 0)) return;
     if (texts.empty())
       return tell(fmt::format(

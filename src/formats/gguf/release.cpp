@@ -290,10 +290,10 @@ class FileReleaser {
 
   std::string config_json() {
     Map keys = resources::parse_small_json(resources::config_json(model_.config, model_.vocabulary));
-    const Kin kin = kin_of();
-    keys.set("model_type", kin.type);
-    model_.config.model_type = kin.type;
-    keys.set("architectures", List{Value(kin.name)});
+    const HubClass hub = hub_class();
+    keys.set("model_type", hub.type);
+    model_.config.model_type = hub.type;
+    keys.set("architectures", List{Value(hub.name)});
     for (const ExtraKey& extra : extra_keys())
       if (const auto found = number(extra.key)) {
         // Mixtral's name for it differs from all others.
@@ -305,9 +305,9 @@ class FileReleaser {
     if (const Tensor* const embedding = table(Role::token_embedding);
         embedding != nullptr && embedding->shape.rank() == 2)
       keys.set("vocab_size", static_cast<std::int64_t>(embedding->shape[0]));
-    for (const auto& [name, value] : taken_for_granted(family_, model_.config)) keys.set(name, value);
+    for (const auto& [name, value] : llama_cpp_assumptions(family_, model_.config)) keys.set(name, value);
     if (model_.config.sliding_window == 0) keys.erase("sliding_window");
-    speak_for_silence(keys, kin.type);
+    fill_in_unstated(keys, hub.type);
     add_layers(keys);
     const auto head = static_cast<double>(head_size());
     if (const auto rotated = number("rope.dimension_count"); rotated && *rotated > 0 && *rotated < head)
@@ -320,7 +320,7 @@ class FileReleaser {
   }
 
   // Fills in keys that the file does not have, if llama.cpp's default differs from that of transformers for the type.
-  void speak_for_silence(Map& keys, std::string_view type) const {
+  void fill_in_unstated(Map& keys, std::string_view type) const {
     const auto fill = [&](std::string_view key, Value value) {
       if (keys.find(key) == nullptr) keys.set(key, std::move(value));
     };
@@ -346,20 +346,20 @@ class FileReleaser {
   }
 
   // One architecture of llama.cpp covers several families of Hugging Face's.
-  struct Kin {
+  struct HubClass {
     std::string_view type;
     std::string name;
   };
-  Kin kin_of() const {
-    Kin kin = kin_with_head();
+  HubClass hub_class() const {
+    HubClass hub = hub_class_with_head();
     // The class without a head; its tensor names begin without "model.".
     constexpr std::string_view kWithHead = "ForCausalLM";
-    if (way_.root == arch::Root::bare && kin.name.ends_with(kWithHead))
-      kin.name.replace(kin.name.size() - kWithHead.size(), kWithHead.size(),
+    if (way_.root == arch::Root::bare && hub.name.ends_with(kWithHead))
+      hub.name.replace(hub.name.size() - kWithHead.size(), kWithHead.size(),
                        is_gemma3(family_) ? "TextModel" : "Model");
-    return kin;
+    return hub;
   }
-  Kin kin_with_head() const {
+  HubClass hub_class_with_head() const {
     if (family_.name == "gemma-embedding") return {"gemma3_text", "Gemma3TextModel"};
     if (family_.name == "llama" && number("expert_count").value_or(0) > 0) return {"mixtral", "MixtralForCausalLM"};
     if (family_.name == "llama" && model_.config.model_type == "mistral") return {"mistral", "MistralForCausalLM"};
@@ -607,7 +607,7 @@ const std::string* pre_tokenizer_in(const Model& model) {
 }
 
 // Warns if another program changed the name, so that it contradicts the attached tokenizer.json.
-void tell_other_cuts(const Model& model, std::vector<Change>& changes) {
+void report_other_cuts(const Model& model, std::vector<Change>& changes) {
   const std::string* const pre = pre_tokenizer_in(model);
   const std::string derived = pre == nullptr ? std::string() : name_by_files(model);
   if (derived.empty() || cuts_of(*pre) == cuts_of(derived)) return;
@@ -710,7 +710,7 @@ void release(Model& model, std::vector<Change>& changes, std::vector<Renamed>& r
   if (family == nullptr) return;
   if (is_adapter(model)) return release_adapter(model, *family, changes, renamed);
   const Way way = way_back(model, *family);
-  tell_other_cuts(model, changes);
+  report_other_cuts(model, changes);
   release_files(model, *family, way, changes);
   release_tensors(model, *family, way, changes, renamed);
   forget_keys(model, *family);

@@ -44,7 +44,7 @@ Model gemma(const std::string& type, const std::string& config, int layers = 1) 
   return model;
 }
 
-TEST(GgufUnsaid, MinistralsYarn) {
+TEST(GgufUnsupported, MinistralsYarn) {
   const std::string rope =
       R"({"rope_type":"yarn","factor":16.0,"beta_fast":32.0,"beta_slow":1.0,"mscale":1.0,"mscale_all_dim":1.0,)"
       R"("llama_4_scaling_beta":0.1,"original_max_position_embeddings":16,"rope_theta":1000000.0})";
@@ -56,7 +56,7 @@ TEST(GgufUnsaid, MinistralsYarn) {
   EXPECT_EQ(warnings_of(model), Words());
 }
 
-TEST(GgufUnsaid, LlamasYarn) {
+TEST(GgufUnsupported, LlamasYarn) {
   const auto with = [](const std::string& more) {
     return small("llama", R"({"model_type":"llama","rope_scaling":{"rope_type":"yarn","factor":4.0,)" + more +
                               R"("original_max_position_embeddings":4}})");
@@ -78,7 +78,7 @@ TEST(GgufUnsaid, LlamasYarn) {
             Words{"rope_parameters"});
 }
 
-TEST(GgufUnsaid, WindowsThatLlamaCppDoesNotHave) {
+TEST(GgufUnsupported, WindowsThatLlamaCppDoesNotHave) {
   const auto with = [](const std::string& type, const std::string& config) {
     Model model = small(type, config);
     model.config.sliding_window = 8;
@@ -94,7 +94,7 @@ TEST(GgufUnsaid, WindowsThatLlamaCppDoesNotHave) {
   EXPECT_EQ(warnings_of(wide), Words()) << "as wide as the context";
 }
 
-TEST(GgufUnsaid, LayersWithWindows) {
+TEST(GgufUnsupported, LayersWithWindows) {
   const auto types = [](const std::string& word, int count) {
     std::string list = "\"" + word + "_attention\"";
     for (int i = 1; i < count; ++i) list += ",\"" + word + "_attention\"";
@@ -112,7 +112,7 @@ TEST(GgufUnsaid, LayersWithWindows) {
   EXPECT_EQ(warnings_of(with(types("full", 1) + "," + types("sliding", 2), 3)), Words{"layer_types"});
 }
 
-TEST(GgufUnsaid, FactsOfFamilies) {
+TEST(GgufUnsupported, FactsOfFamilies) {
   EXPECT_EQ(warnings_of(gemma("gemma2", R"({"attn_logit_softcapping":null,"final_logit_softcapping":20.0})")),
             Words{"attn_logit_softcapping"});
   EXPECT_EQ(warnings_of(gemma("gemma2", R"({"hidden_activation":"gelu"})")), Words{"hidden_act"});
@@ -146,7 +146,7 @@ TEST(GgufUnsaid, FactsOfFamilies) {
   EXPECT_EQ(warnings_of(smol(R"({"no_rope_layer_interval":2})")), Words{"no_rope_layer_interval"});
 }
 
-TEST(GgufUnsaid, TensorsThatLlamaCppDoesNotLoadAreRefused) {
+TEST(GgufUnsupported, TensorsThatLlamaCppDoesNotLoadAreRefused) {
   const std::string bias = "model.layers.0.self_attn.o_proj.bias";
   Model llama = small("llama", "{}");
   llama.tensors.push_back(counted(bias, {8}, 1));
@@ -186,7 +186,7 @@ std::string byte_level(const std::string& more, const std::string& blank = "fals
          R"(},"decoder":{"type":"ByteLevel"},"model":{"type":"BPE","vocab":{"a":0,"b":1},"merges":[]}})";
 }
 
-TEST(GgufUnsaid, WhatIsDoneToATextBefore) {
+TEST(GgufUnsupported, WhatIsDoneToATextBefore) {
   EXPECT_EQ(warnings_of(with_tokenizer(byte_level(""))), Words());
   const auto lower = warnings_of(with_tokenizer(
       byte_level(R"("normalizer":{"type":"Sequence","normalizers":[{"type":"NFKC"},{"type":"Lowercase"}]},)")));
@@ -197,7 +197,7 @@ TEST(GgufUnsaid, WhatIsDoneToATextBefore) {
   EXPECT_NE(blank[0].find("a blank before a text"), std::string::npos);
 }
 
-TEST(GgufUnsaid, WhatIsPutAroundAText) {
+TEST(GgufUnsupported, WhatIsPutAroundAText) {
   const auto framed = [](const std::string& items) {
     return with_tokenizer(byte_level(R"("post_processor":{"type":"TemplateProcessing","single":[)" + items + "]},"));
   };
@@ -216,7 +216,7 @@ std::string pieces(const std::string& normalizer) {
          R"(,"model":{"type":"BPE","unk_token":"<unk>","vocab":{"<unk>":0,"▁":1,"a":2},"merges":[]}})";
 }
 
-TEST(GgufUnsaid, BlanksBeforeATextOfPieces) {
+TEST(GgufUnsupported, BlanksBeforeATextOfPieces) {
   const std::string replace = R"({"type":"Replace","pattern":{"String":" "},"content":"▁"})";
   EXPECT_EQ(key_of(with_tokenizer(pieces(replace)), "tokenizer.ggml.add_space_prefix"), "false");
   EXPECT_EQ(key_of(with_tokenizer(pieces(R"({"type":"Sequence","normalizers":[{"type":"Prepend","prepend":"▁"},)" +
@@ -226,7 +226,7 @@ TEST(GgufUnsaid, BlanksBeforeATextOfPieces) {
   EXPECT_EQ(warnings_of(with_tokenizer(pieces(replace))), Words());
 }
 
-TEST(GgufUnsaid, LikelyPiecesAreT5s) {
+TEST(GgufUnsupported, LikelyPiecesAreT5s) {
   const auto with = [](std::uint64_t model_type, const std::string& normalizer) {
     Model model = small("llama", "{}");
     model.attachments.push_back(
@@ -256,7 +256,7 @@ TEST(GgufUnsaid, LikelyPiecesAreT5s) {
   EXPECT_NE(warnings_of(bytes).front().find("likeliest"), std::string::npos);
 }
 
-TEST(GgufUnsaid, AnIdInConfigMakesNoTokenSpecial) {
+TEST(GgufUnsupported, AnIdInConfigMakesNoTokenSpecial) {
   Model model = small("llama", R"({"pad_token_id":0,"eos_token_id":1})");
   model.attachments.push_back(text_file("tokenizer.json", byte_level("")));
   model.attachments.push_back(text_file("tokenizer_config.json", R"({"bos_token":"<s>","eos_token":"b"})"));
@@ -270,7 +270,7 @@ TEST(GgufUnsaid, AnIdInConfigMakesNoTokenSpecial) {
   EXPECT_EQ(there.tokens[2].type, TokenType::control);
 }
 
-TEST(GgufUnsaid, NameSizeAndTemplate) {
+TEST(GgufUnsupported, NameSizeAndTemplate) {
   Model model = small("llama", R"({"_name_or_path":"some-people/tiny-llama-v1.1-3b-Chat"})");
   model.attachments.push_back(text_file("tokenizer.json", byte_level("")));
   model.attachments.push_back(text_file("chat_template.json", R"({"chat_template":"{{ messages }}"})"));
@@ -303,7 +303,7 @@ std::string text_at(const Map& map, std::string_view key) {
   return found == nullptr ? "" : to_json(*found);
 }
 
-TEST(GgufUnsaid, ConfigFromKeysAlone) {
+TEST(GgufUnsupported, ConfigFromKeysAlone) {
   Model seeing = gemma("gemma3", R"({"sliding_window_pattern":3})", 3);
   for (const char* const name : {"q_norm", "k_norm"})
     seeing.tensors.push_back(counted("model.layers.0.self_attn." + std::string(name) + ".weight", {4}, 1));
@@ -348,7 +348,7 @@ TEST(GgufUnsaid, ConfigFromKeysAlone) {
 }
 
 // Writes llama.cpp's default for a missing key if transformers would assume another value.
-TEST(GgufUnsaid, SilenceOfAFileIsSaidInConfigJson) {
+TEST(GgufUnsupported, SilenceOfAFileIsSaidInConfigJson) {
   const Map mistral = config_from_keys(small("mistral3", R"({"num_key_value_heads":2,"sliding_window":null})"));
   EXPECT_EQ(text_at(mistral, "model_type"), "\"mistral\"");
   EXPECT_EQ(text_at(mistral, "sliding_window"), "null") << "transformers assumes 4096";
@@ -378,7 +378,7 @@ TEST(GgufUnsaid, SilenceOfAFileIsSaidInConfigJson) {
 }
 
 // Its class has biases unless qkv_bias is false.
-TEST(GgufUnsaid, AMixtureOfQwenWithoutBiases) {
+TEST(GgufUnsupported, AMixtureOfQwenWithoutBiases) {
   Model model = small("qwen2_moe", R"({"num_key_value_heads":2,"num_experts":2,"moe_intermediate_size":6,)"
                                    R"("shared_expert_intermediate_size":6,"num_experts_per_tok":1,"qkv_bias":false})");
   std::erase_if(model.tensors, [](const Tensor& tensor) { return tensor.name.find(".mlp.") != std::string::npos; });
