@@ -35,7 +35,7 @@ namespace tare::device {
 
 class Loading::State {
  public:
-  // Plans the load: what is read by whom, what is hashed where. Nothing is allocated or started yet.
+  // Plans the load: the jobs of the threads, and which processor hashes what. Allocates and starts nothing.
   State(std::vector<SourcePtr> sources, Layout layout, const Options& options);
   ~State();
   State(const State&) = delete;

@@ -38,12 +38,12 @@ void compare(const Context& context, const Query& query, JsonWriter& json);
 void start_compare(const Context& context, const Query& query, JsonWriter& json);
 void compare_all(const Context& context, const Query& query, JsonWriter& json);
 void stop_compare(const Context& context, const Query& query, JsonWriter& json);
-// Of the sample and the comparison of every value, one that is not done, if there is one.
+// The sample or the comparison of every value: one that is not done, if there is one.
 JobPtr compare_job(const Context& context, const Query& query);
-// words.cpp
+// vocabulary.cpp
 void tokens(const Context& context, const Query& query, JsonWriter& json);
 void chat_template(const Context& context, const Query& query, JsonWriter& json);
-// facts.cpp
+// metadata.cpp
 void metadata(const Context& context, const Query& query, JsonWriter& json);
 void attachments(const Context& context, const Query& query, JsonWriter& json);
 void attachment(const Context& context, const Query& query, JsonWriter& json);

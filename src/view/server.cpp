@@ -23,7 +23,7 @@ constexpr double kRequestsPerSecond = 200, kBurst = 400;
 
 }  // namespace
 
-// All its functions run on the library's thread, unless they say otherwise.
+// All its functions run on the library's thread.
 struct Server::State {
   const HttpLibrary& http = http_library();
   const Page& page;

@@ -340,6 +340,16 @@ TEST(ViewCompare, StopsWhatWasNotBegun) {
   EXPECT_EQ(number(in(in(compared(service, "compare?count=0"), "summary"), "equal")), 1) << "begins again";
 }
 
+// A request for progress waits for work that another request started.
+TEST(ViewCompare, WaitsForWorkThatWasStartedBefore) {
+  Model large;
+  large.tensors.push_back(dense("w", {1 << 22}, std::vector<float>(1 << 22, 1.0F)));
+  const OpenModelPtr model = shown(std::move(large));
+  Service service({model, model});
+  static_cast<void>(service.call("compare/all?count=0"));
+  EXPECT_EQ(number(in(in(compared(service, "compare?count=0"), "summary"), "exact")), 1);
+}
+
 // Stopped work reports that, and can be restarted; reopening the models stops it.
 TEST(ViewCompare, StopsAndBeginsAgain) {
   const auto model = [](float value) {

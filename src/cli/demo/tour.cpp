@@ -73,9 +73,9 @@ double relative_error(const std::vector<TensorOutcome>& outcomes) {
   return squared_sum == 0 ? 0 : 100 * std::sqrt(squared_error / squared_sum);
 }
 
-class TourGuide {
+class Traveller {
  public:
-  TourGuide(const std::string& directory, const Arguments& arguments) : directory_(directory), arguments_(arguments) {}
+  Traveller(const std::string& directory, const Arguments& arguments) : directory_(directory), arguments_(arguments) {}
 
   Tour travel() {
     WriteOptions write;
@@ -148,7 +148,7 @@ class TourGuide {
 }  // namespace
 
 Tour demo_tour(const std::string& directory, const Arguments& arguments) {
-  return TourGuide(directory, arguments).travel();
+  return Traveller(directory, arguments).travel();
 }
 
 }  // namespace tare::cli

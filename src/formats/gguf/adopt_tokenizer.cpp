@@ -79,7 +79,7 @@ class TokenizerAdopter {
     if (likely && !bytes) return choose_unigram();
     // llama.cpp's T5 tokenizer would map each line break to the unknown token; splitting a few texts differently is the
     // lesser harm.
-    if (likely) tell("it chooses the likeliest pieces, and llama.cpp puts them together by their scores");
+    if (likely) report("it chooses the likeliest pieces, and llama.cpp puts them together by their scores");
     // llama.cpp joins the pieces by scores, not by merges.
     if (vocabulary_.kind == "bpe" && resources::rank_by_merges(vocabulary_)) vocabulary_.merges.clear();
     vocabulary_.kind = "spm";
@@ -105,7 +105,7 @@ class TokenizerAdopter {
     return said != nullptr ? *said : !pieces_ || pieces_->adds_blank;
   }
 
-  void tell(std::string detail) {
+  void report(std::string detail) {
     changes_.push_back({.kind = ChangeKind::remark,
                         .impact = Impact::results,
                         .part = rules_ ? "tokenizer.json" : "tokenizer.model",
@@ -119,13 +119,13 @@ class TokenizerAdopter {
       std::vector<std::string> steps = rules_->normalizers;
       if (unigram && pieces_) std::erase(steps, "Precompiled");
       if (!steps.empty() && vocabulary_.kind != "wordpiece")
-        tell(fmt::format("llama.cpp does not do to a text what its normalizers do: {}",
-                         quote(fmt::format("{}", fmt::join(steps, ", ")))));
-      if (rules_->adds_byte_blank) tell("it puts a blank before a text, and llama.cpp does not");
+        report(fmt::format("llama.cpp does not do to a text what its normalizers do: {}",
+                           quote(fmt::format("{}", fmt::join(steps, ", ")))));
+      if (rules_->adds_byte_blank) report("it puts a blank before a text, and llama.cpp does not");
       if (unigram || vocabulary_.kind == "spm") report_cuts();
     } else if (pieces_ && !unigram && (!pieces_->characters.empty() || pieces_->joins_blanks)) {
-      tell(pieces_->characters.empty() ? "it makes one blank of several, and llama.cpp does not"
-                                       : "it rewrites characters (NFKC or the like), and llama.cpp does not");
+      report(pieces_->characters.empty() ? "it makes one blank of several, and llama.cpp does not"
+                                         : "it rewrites characters (NFKC or the like), and llama.cpp does not");
     }
   }
 
@@ -134,8 +134,8 @@ class TokenizerAdopter {
     std::vector<std::string> cuts = rules_->cuts;
     std::erase_if(cuts, [](const std::string& cut) { return cut == "WhitespaceSplit" || cut == "split by a text"; });
     if (!cuts.empty())
-      tell(fmt::format("llama.cpp does not split text into pieces as it does: {}",
-                       quote(fmt::format("{}", fmt::join(cuts, ", then ")))));
+      report(fmt::format("llama.cpp does not split text into pieces as it does: {}",
+                         quote(fmt::format("{}", fmt::join(cuts, ", then ")))));
   }
 
   void set_pre() {
@@ -153,8 +153,8 @@ class TokenizerAdopter {
     set(kPreKey, name);
     const PreFlags flags = *flags_of(name);
     if (flags.ignores_merges != traits.ignores_merges)
-      tell(traits.ignores_merges ? "it takes a word that is a token as it is, and llama.cpp merges its pieces"
-                                 : "it merges the pieces of a word that is a token, and llama.cpp takes it as it is");
+      report(traits.ignores_merges ? "it takes a word that is a token as it is, and llama.cpp merges its pieces"
+                                   : "it merges the pieces of a word that is a token, and llama.cpp takes it as it is");
     if (traits.keeps_blanks && flags.keeps_blanks != *traits.keeps_blanks)
       changes_.push_back({.kind = ChangeKind::remark,
                           .impact = Impact::note,
@@ -231,10 +231,10 @@ class TokenizerAdopter {
   void report_frame(const std::vector<std::string>& texts, bool puts, std::string_view where) {
     if (texts.size() == (puts ? 1 : 0)) return;
     if (texts.empty())
-      return tell(fmt::format(
+      return report(fmt::format(
           "it puts nothing {} a text, and llama.cpp puts a token there, as tokenizer_config.json says", where));
-    tell(fmt::format("it puts {} {} a text, and llama.cpp {}", quote(fmt::format("{}", fmt::join(texts, " "))), where,
-                     puts ? "one token only" : "none of them"));
+    report(fmt::format("it puts {} {} a text, and llama.cpp {}", quote(fmt::format("{}", fmt::join(texts, " "))), where,
+                       puts ? "one token only" : "none of them"));
   }
 
   void add_template() {

@@ -449,13 +449,13 @@ class FileReleaser {
       for (const float value : factors->values<float>()) list.emplace_back(static_cast<double>(value));
       scaling.append(name, std::move(list));
       if (table == nullptr)
-        tell_rope(name, "the file has one table of divisors, which is used for texts of any length");
+        report_rope(name, "the file has one table of divisors, which is used for texts of any length");
     }
     const auto original = number("rope.scaling.original_context_length");
     const auto context = static_cast<double>(model_.config.max_position_embeddings.value_or(0));
     if (!original || *original < 2)
-      tell_rope("original_max_position_embeddings",
-                "the file does not say from which length of a text on the divisors for long texts count");
+      report_rope("original_max_position_embeddings",
+                  "the file does not say from which length of a text on the divisors for long texts count");
     else if (phi)
       keys.set("original_max_position_embeddings", static_cast<std::int64_t>(*original));
     else
@@ -468,7 +468,7 @@ class FileReleaser {
     return scaling;
   }
 
-  void tell_rope(std::string_view name, std::string detail) {
+  void report_rope(std::string_view name, std::string detail) {
     changes_.push_back({.kind = ChangeKind::remark,
                         .impact = Impact::results,
                         .part = "config.json",
