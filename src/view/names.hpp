@@ -1,4 +1,4 @@
-// Tensor names as a tree. Parts are separated by dots; a node is a prefix and a range of Exhibit::by_name.
+// Tensor names as a tree. Parts are separated by dots; a node is a prefix and a range of OpenModel::by_name.
 #pragma once
 
 #include <cstdint>

@@ -15,7 +15,7 @@ namespace tare::view {
 
 // A row of the list of tensors.
 struct Item {
-  std::uint32_t type = 0, role = 0;        // indices into Exhibit::types and roles
+  std::uint32_t type = 0, role = 0;        // indices into OpenModel::types and roles
   std::int32_t layer = -1, expert = -1;    // -1: belongs to none
   std::uint64_t elements = 0, stored = 0;  // elements: 0 if the count does not fit in 64 bits
   double bits = 0;                         // per element
