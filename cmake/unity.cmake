@@ -1,7 +1,7 @@
 # How sources become objects: quickly.
 #
-#   tare_unity(TARGET MOST SOURCE...)   at most MOST sources of a folder in one unit: most of a build's time went into the
-#                                       same headers, again and again
+#   tare_unity(TARGET MOST BYTES SOURCE...)   at most MOST sources of a folder, with at most BYTES of text, in one unit:
+#                                             most of a build's time went into the same headers, again and again
 #
 # Not code that is compiled for several instruction sets, which includes itself. Names that are private to a file must
 # therefore be unique in their folder; the preset `debug` builds every file alone, which shows a missing include. What
@@ -12,13 +12,14 @@
 #
 # Not with ccache, for which a compiled header is one more input, another one in every directory.
 option(TARE_UNITY "Compile the sources of a folder together" ON)
+set(TARE_ANY_SIZE 1000000000)  # bytes
 set(TARE_O3 "src/convert/(importance|knapsack|merged_blob)")  # and what is not named here
 set(TARE_O1 "src/(arch|cli|convert|formats/alt|formats/hf|formats/npy|formats/tllm|resources|view)/")
 set(TARE_O2 "src/(device|formats|io|model)/")
 # What the tests under sanitizers, where all else is not optimized, would spend their time in.
 set(TARE_SANITIZED_O1 "src/(base|codecs|inspect|model|formats/npy)/[^/]*$")
 
-function(tare_unity target most)
+function(tare_unity target most most_bytes)
   if(NOT TARE_UNITY)
     return()
   endif()
@@ -45,8 +46,22 @@ function(tare_unity target most)
     if(level)
       string(APPEND folder _o${level})
     endif()
-    math(EXPR group "${${folder}_count}0 / 10 / ${most}")
-    math(EXPR ${folder}_count "${${folder}_count}0 / 10 + 1")
+    if(NOT DEFINED ${folder}_group)
+      set(${folder}_group 0)
+      set(${folder}_count 0)
+      set(${folder}_bytes 0)
+    endif()
+    file(SIZE ${source} size)
+    math(EXPR count "${${folder}_count} + 1")
+    math(EXPR bytes "${${folder}_bytes} + ${size}")
+    if(count GREATER most OR (count GREATER 1 AND bytes GREATER most_bytes))
+      math(EXPR ${folder}_group "${${folder}_group} + 1")
+      set(count 1)
+      set(bytes ${size})
+    endif()
+    set(${folder}_count ${count})
+    set(${folder}_bytes ${bytes})
+    set(group ${${folder}_group})
     set_source_files_properties(${source} PROPERTIES UNITY_GROUP ${folder}_${group})
     # By the name that CMake gives to the unit.
     set(unit ${CMAKE_CURRENT_BINARY_DIR}/CMakeFiles/${target}.dir/Unity/unity_${folder}_${group}_cxx.cxx)

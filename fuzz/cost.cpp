@@ -99,7 +99,7 @@ class Measurement {
             .seconds = processor_seconds() - begin_ - inside_};
   }
   // Excludes the time of an inner measurement.
-  void leave_out(double seconds) { inside_ += seconds; }
+  void exclude(double seconds) { inside_ += seconds; }
 
  private:
   std::uint64_t allocations_, allocated_;
@@ -121,7 +121,7 @@ Cost cost_of(const std::function<void()>& action) {
     cost = measurement.cost();
   }
   outer = around;
-  if (around != nullptr) around->leave_out(processor_seconds() - begin);
+  if (around != nullptr) around->exclude(processor_seconds() - begin);
   return cost;
 }
 

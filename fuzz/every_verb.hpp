@@ -50,7 +50,7 @@ inline void list(const Subject& subject) {
 }
 
 inline void view(const Subject& subject) {
-  const view::Service service({subject.path}, one_thread());
+  view::Service service({subject.path}, one_thread());
   for (const std::string_view name : view::endpoint_names())
     for (const char* const parameters : {"", "?tensor=0", "?search=a"}) {
       const view::Answer answer = service.answer(std::string(name) + parameters);

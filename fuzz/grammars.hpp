@@ -98,11 +98,21 @@ inline std::string pickled_global(Random& random) {
 
 inline std::string any_object(Random& random, unsigned depth);
 
-inline std::string objects(Random& random, unsigned depth) {
-  if (random.one_in(2)) return repeated(any_object(random, depth), random.many());
+// The items of a collection: one that is repeated, or a few different ones.
+template <typename Item>
+std::string items(Random& random, const Item& item) {
+  if (random.one_in(2)) return repeated(item(), random.many());
   std::string out;
-  for (std::size_t i = random.below(5); i > 0 && out.size() < kMostMade; --i) out += any_object(random, depth);
+  for (std::size_t i = random.below(5); i > 0 && out.size() < kMostMade; --i) out += item();
   return out;
+}
+
+inline std::string objects(Random& random, unsigned depth) {
+  return items(random, [&] { return any_object(random, depth); });
+}
+
+inline std::string pairs(Random& random, unsigned depth) {
+  return items(random, [&] { return pickled_text(any_name(random)) + any_object(random, depth); });
 }
 
 inline std::string pickled_tensor(Random& random) {
@@ -114,15 +124,6 @@ inline std::string pickled_tensor(Random& random) {
   return "ctorch._utils\n_rebuild_tensor_v2\n((" + pickled_text("storage") + "ctorch\nFloatStorage\n" +
          pickled_text("0") + pickled_text("cpu") + pickled_number(random) + "tQ" + pickled_number(random) + numbers() +
          numbers() + "\x89" + "ccollections\nOrderedDict\n)RtR";
-}
-
-// Items of a dictionary: different names, or one name repeated.
-inline std::string pairs(Random& random, unsigned depth) {
-  if (random.one_in(2)) return repeated(pickled_text(any_name(random)) + any_object(random, depth), random.many());
-  std::string out;
-  for (std::size_t i = random.below(5); i > 0 && out.size() < kMostMade; --i)
-    out += pickled_text(any_name(random)) + any_object(random, depth);
-  return out;
 }
 
 inline std::string any_object(Random& random, unsigned depth) {

@@ -6,13 +6,13 @@
 
 #include "tare/codec.hpp"
 #include "tare/elements.hpp"
-#include "view/door.hpp"
+#include "view/access_control.hpp"
 #include "view/service.hpp"
 #include "wire/json.hpp"
 
 namespace {
 
-tare::view::ExhibitPtr model(float scale) {
+tare::view::OpenModelPtr model(float scale) {
   using namespace tare;
   Model made;
   std::vector<float> values(32 * 48);
@@ -30,7 +30,7 @@ tare::view::ExhibitPtr model(float scale) {
   made.metadata.set("a", Value(List{Value(1), Value("two")}));
   made.vocabulary.tokens = {{"a", 0, TokenType::normal}, {"\xFF", 0, TokenType::byte}};
   made.attachments.push_back({"x", Blob::memory(Bytes(5))});
-  return std::make_shared<const view::Exhibit>("model", std::move(made));
+  return std::make_shared<const view::OpenModel>("model", std::move(made));
 }
 
 std::string_view take_line(std::string_view& text) {
@@ -44,10 +44,10 @@ std::string_view take_line(std::string_view& text) {
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   using namespace tare;
-  static const view::Service kService({model(1), model(1.01F)});
+  static view::Service kService({model(1), model(1.01F)});
   // The comparison runs first, so that its table rows can be requested.
   static const std::string kCompared = kService.call_and_wait("compare/all");
-  static const view::Door kDoor("token", {"127.0.0.1:1"});
+  static const view::AccessControl kAccess("token", {"127.0.0.1:1"});
   std::string_view text(reinterpret_cast<const char*>(data), size);
   view::Head head;
   head.method = take_line(text);
@@ -63,10 +63,10 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     }
   }
   view::Admission admission;
-  if (!kDoor.refuse(head, admission) && (head.hosts.size() != 1 || !head.target.starts_with("/token/"))) std::abort();
+  if (!kAccess.refuse(head, admission) && (head.hosts.size() != 1 || !head.target.starts_with("/token/"))) std::abort();
   // Also answers targets that would have been refused.
   const std::string_view target = admission.target.empty() ? text : admission.target;
-  static_cast<void>(kService.is_dear(target));
+  static_cast<void>(kService.reads_data(target));
   const view::Answer answer = kService.answer(target);
   if (answer.body.size() > view::kMostAnswer || answer.status >= 500) std::abort();
   wire::TreeBounds bounds;

@@ -8,8 +8,8 @@
 #include "conformance/models.hpp"
 #include "conformance/steps.hpp"
 #include "formats/zt/zt.hpp"
+#include "io/staging_directory.hpp"
 #include "io/unfinished.hpp"
-#include "io/workshop.hpp"
 #include "tare/unfinished.hpp"
 
 namespace tare {
@@ -43,9 +43,9 @@ void end_at_step(int at) {
 
 class KillConvert : public ::testing::Test {
  protected:
-  // The only leftover allowed is one of our workshops, which the next run removes.
+  // The only leftover allowed is one of our staging directories, which the next run removes.
   void expect_old_or_new(bool may_be_missing) {
-    io::sweep_workshops(io::Directory::open(scratch_.path().c_str()), false);
+    io::sweep_staging_directories(io::Directory::open(scratch_.path().c_str()), false);
     for (const std::string& name : scratch_.entries()) {
       ASSERT_EQ(name, "out.zt");
       const std::string found = to_text(get_file(scratch_ / name));

@@ -169,7 +169,7 @@ TEST(MisuseBlob, RangesOutsideOfTheSource) {
 }
 
 // Promises two bytes but makes three.
-class Generous final : public BlobProducer {
+class OversizedProducer final : public BlobProducer {
  public:
   void verify() const override {}  // has no source
   std::unique_ptr<BlobReader> open(std::uint64_t) const override { return nullptr; }
@@ -178,7 +178,7 @@ class Generous final : public BlobProducer {
 };
 
 TEST(MisuseBlob, AProducerThatMakesTooMuch) {
-  const Blob blob = Blob::produced(2, std::make_shared<Generous>());
+  const Blob blob = Blob::produced(2, std::make_shared<OversizedProducer>());
   EXPECT_EQ(misuse_of([&] { blob.bytes(); }), "blob.bounds");
   // Otherwise a writer would overwrite what follows the blob.
   EXPECT_EQ(misuse_of([&] { blob.make_piece(0, [](std::uint64_t, std::span<const std::byte>) {}); }), "blob.bounds");
@@ -186,7 +186,7 @@ TEST(MisuseBlob, AProducerThatMakesTooMuch) {
 }
 
 // Records the threads on which its pieces are made.
-class Watched final : public BlobProducer {
+class ThreadRecordingProducer final : public BlobProducer {
  public:
   void verify() const override {}  // has no source
   std::unique_ptr<BlobReader> open(std::uint64_t) const override { return nullptr; }
@@ -202,7 +202,7 @@ class Watched final : public BlobProducer {
 };
 
 TEST(BlobThreads, OneIsThisOne) {
-  const auto watched = std::make_shared<Watched>();
+  const auto watched = std::make_shared<ThreadRecordingProducer>();
   EXPECT_TRUE(Blob::produced(64, watched).bytes(64, 1) == Bytes(64, std::byte{7}));
   EXPECT_EQ(watched->elsewhere, 0);
 }
@@ -219,16 +219,16 @@ TEST(MisuseInlineVector, AnElementOfItsOwn) {
 }
 
 // Counts its instances, and throws when it is copied for the n-th time.
-struct Fragile {
-  explicit Fragile(int& alive, int& copies_left) : alive_(&alive), left_(&copies_left) { ++*alive_; }
-  Fragile(const Fragile& other) : alive_(other.alive_), left_(other.left_) {
+struct ThrowingCopy {
+  explicit ThrowingCopy(int& alive, int& copies_left) : alive_(&alive), left_(&copies_left) { ++*alive_; }
+  ThrowingCopy(const ThrowingCopy& other) : alive_(other.alive_), left_(other.left_) {
     if ((*left_)-- == 0) throw std::runtime_error("no more copies");
     ++*alive_;
   }
-  Fragile(Fragile&& other) noexcept : alive_(other.alive_), left_(other.left_) { ++*alive_; }
-  Fragile& operator=(const Fragile&) = delete;
-  Fragile& operator=(Fragile&&) = delete;
-  ~Fragile() { --*alive_; }
+  ThrowingCopy(ThrowingCopy&& other) noexcept : alive_(other.alive_), left_(other.left_) { ++*alive_; }
+  ThrowingCopy& operator=(const ThrowingCopy&) = delete;
+  ThrowingCopy& operator=(ThrowingCopy&&) = delete;
+  ~ThrowingCopy() { --*alive_; }
   int* alive_;
   int* left_;
 };
@@ -236,12 +236,12 @@ struct Fragile {
 TEST(MisuseInlineVector, ACopyThatFailsLeavesNothing) {
   int alive = 0, left = 1000;
   {
-    InlineVector<Fragile, 2> all;
+    InlineVector<ThrowingCopy, 2> all;
     for (int i = 0; i < 10; ++i) all.emplace_back(alive, left);
     EXPECT_EQ(alive, 10);
     for (int fail_at = 0; fail_at < 10; ++fail_at) {
       left = fail_at;
-      EXPECT_THROW((InlineVector<Fragile, 2>(all.begin(), all.end())), std::runtime_error);
+      EXPECT_THROW((InlineVector<ThrowingCopy, 2>(all.begin(), all.end())), std::runtime_error);
       EXPECT_EQ(alive, 10) << fail_at;
       left = 0;
       EXPECT_THROW(all.emplace_back(all[0]), std::runtime_error);

@@ -12,7 +12,7 @@
 namespace tare::testing {
 
 // Ignores all findings and continues, as verify does.
-class Deaf final : public Diagnostics {
+class IgnoreFindings final : public Diagnostics {
  public:
   void error(const Error&) override {}
   void warning(const Error&) override {}

@@ -1,13 +1,16 @@
 #!/usr/bin/env python3
 """Checks that includes and link names point down only (docs/architecture.md draws the layers), that nobody but a container
 itself knows its name, who looks at a file's bytes in place, that only the command speaks of its options, and that nothing
-depends on how a rule id is spelled, and that locks of the process survive a fork.
+depends on how a rule id is spelled, that locks of the process survive a fork, and that the Python modules do not import each
+other in a circle.
 
     tools/layers.py [ROOT]         prints each line that breaks a rule; exit 1 if there is one
     tools/layers.py --links LIB    the same of the symbols that the objects of a static library define and use
     tools/layers.py --selftest     shows that every rule can fail
 """
 
+import ast
+import graphlib
 import pathlib
 import re
 import subprocess
@@ -102,7 +105,7 @@ KNOWS = {
     "resources/config_dtype.cpp": ("torch", "config.json spells types as it does"),
     "formats/torch": ("safetensors", "what to write instead"),
     "formats/npy": ("npz", "reads the arrays in it, and reports what is wrong with them as its"),
-    "base/lookalike_weights.cpp": ("gguf torch", "what is wrong with a file that looks like one and is not"),
+    "formats/foreign_weights.cpp": ("gguf torch", "what is wrong with a file that looks like one and is not"),
 }
 IDENTIFIER = re.compile(r"[A-Za-z_]\w*")
 # What an identifier is made of: find_gguf_family, kMcfKernels.
@@ -260,7 +263,40 @@ def check(root, partial=()):
         if names != "*" and known not in partial and (root / "src" / known).exists():
             problems += [f"{known}: does not name {name} any more: take it out of KNOWS in tools/layers.py"
                          for name in names.split() if (known, name) not in named]
+    circle = import_circle(root / "python/tare")
+    if circle:
+        problems.append(f"python/tare: a circle of imports: {' <- '.join(circle)}")
     return problems
+
+
+COMPILED = "_tare"  # the module of the package that is not a Python file
+
+
+def relative_imports(file, name):
+    """The modules of its package that a module may import from: (module, name), as 'from module import name' has them."""
+    parents = name.split(".") if file.name == "__init__.py" else name.split(".")[:-1]
+    for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.ImportFrom) and node.level > 0:
+            module = parents[:len(parents) - node.level + 1] + (node.module.split(".") if node.module else [])
+            yield from ((".".join(module), imported.name) for imported in node.names)
+
+
+def import_circle(package):
+    """A circle of imports in a Python package, as a list of modules; empty if there is none. Imports inside functions count."""
+    modules = {}
+    for file in sorted(package.rglob("*.py")):
+        parts = file.relative_to(package.parent).with_suffix("").parts
+        modules[".".join(parts[:-1] if parts[-1] == "__init__" else parts)] = file
+    graph = {}
+    for name, file in modules.items():
+        known = ((f"{module}.{imported}" if f"{module}.{imported}" in modules else module)
+                 for module, imported in relative_imports(file, name) if COMPILED not in (imported, module.rpartition(".")[2]))
+        graph[name] = {module for module in known if module != name}
+    try:
+        graphlib.TopologicalSorter(graph).prepare()
+    except graphlib.CycleError as error:
+        return error.args[1]
+    return []
 
 
 OBJECT = re.compile(r"unity_src_([a-z_]+?)_\d+_cxx|/src/((?:\w+/)+)\w+\.cpp\.o")
@@ -450,6 +486,21 @@ def selftest():
         found = upward_links([(unit.format(owner), "T", name), (unit.format(user), "U", name)], folders)
         if bool(found) != wrong:
             sys.exit(f"{user} using {name} of {owner}: {'a problem' if wrong else 'nothing'} expected, found {found}")
+    for modules, wrong in [
+        ({"__init__.py": "from ._a import x", "_a.py": "from . import _tare"}, False),
+        ({"__init__.py": "from ._a import x", "_a.py": "from . import _b", "_b.py": "import os"}, False),
+        ({"_a.py": "from . import _b", "_b.py": "def f():\n    from ._a import x"}, True),
+        ({"_a.py": "from .part import x", "part/__init__.py": "from .. import _b", "_b.py": "from ._a import y"}, True),
+        ({"__init__.py": "from ._a import x", "_a.py": "from . import x"}, True),
+    ]:
+        with tempfile.TemporaryDirectory() as directory:
+            for name, text in modules.items():
+                file = pathlib.Path(directory, "python/tare", name)
+                file.parent.mkdir(parents=True, exist_ok=True)
+                file.write_text(text + "\n", encoding="utf-8")
+            found = check(pathlib.Path(directory), KNOWS)
+            if bool(found) != wrong:
+                sys.exit(f"{modules}: {'a problem' if wrong else 'nothing'} expected, found {found}")
     for path, include, wrong in cases:
         with tempfile.TemporaryDirectory() as directory:
             file = pathlib.Path(directory, path)
@@ -469,8 +520,8 @@ def main(arguments):
         good = "link names point down only"
     else:
         problems = check(pathlib.Path(arguments[0]) if arguments else here)
-        good = ("includes point down only, containers are known to themselves, and nobody parses bytes in place, speaks of "
-                "options or compares rule ids")
+        good = ("includes point down only, containers are known to themselves, nobody parses bytes in place, speaks of options "
+                "or compares rule ids, and Python modules import no circle")
     print("\n".join(problems) if problems else good)
     sys.exit(bool(problems))
 

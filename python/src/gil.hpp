@@ -26,14 +26,14 @@ bool is_finalizing() noexcept;
 
 // Its destructor distinguishes a thread that Python is ending from a C++ exception, and parks the thread in the first
 // case.
-class Stay {
+class ParkIfEnded {
  public:
-  Stay() = default;
-  ~Stay() {
+  ParkIfEnded() = default;
+  ~ParkIfEnded() {
     if (!left_ && std::uncaught_exceptions() == exceptions_) park();
   }
-  Stay(const Stay&) = delete;
-  Stay& operator=(const Stay&) = delete;
+  ParkIfEnded(const ParkIfEnded&) = delete;
+  ParkIfEnded& operator=(const ParkIfEnded&) = delete;
   void leave() { left_ = true; }
 
  private:
@@ -45,13 +45,13 @@ class Stay {
 // cannot do this: inside a handler of another exception, it would end the process.)
 template <typename Function>
 decltype(auto) entered(Function&& function) {
-  Stay stay;
+  ParkIfEnded park_if_ended;
   if constexpr (std::is_void_v<decltype(function())>) {
     function();
-    stay.leave();
+    park_if_ended.leave();
   } else {
     decltype(auto) result = function();
-    stay.leave();
+    park_if_ended.leave();
     return result;
   }
 }

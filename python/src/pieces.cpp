@@ -16,11 +16,11 @@ namespace {
 // Thrown if a writer needs bytes that do not exist yet.
 struct NoBytesYet {};
 // Thrown if a writer places a tensor elsewhere than it did without its bytes.
-struct Moved {};
+struct PlacedElsewhere {};
 
-class Promised final : public Source {
+class FutureBytes final : public Source {
  public:
-  explicit Promised(std::uint64_t size) : Source("pieces", size) {}
+  explicit FutureBytes(std::uint64_t size) : Source("pieces", size) {}
 
  protected:
   void do_read(std::uint64_t, std::span<std::byte> out) const override {
@@ -106,7 +106,7 @@ class PlacedSink final : public Sink {
 
   void do_copy_at(std::uint64_t offset, const Source& from, std::uint64_t from_offset, std::uint64_t length) override {
     if (&from != &pieces_) return Sink::do_copy_at(offset, from, from_offset, length);
-    if (from_offset != offset) throw Moved();
+    if (from_offset != offset) throw PlacedElsewhere();
   }
 
   // Bytes of a tensor that the writer read to hash them are not written again.
@@ -132,7 +132,7 @@ class PlacedSink final : public Sink {
   void require_there(std::uint64_t offset, std::span<const std::byte> bytes) const {
     Bytes there(bytes.size());
     pieces_.read(offset, there);
-    if (std::memcmp(there.data(), bytes.data(), bytes.size()) != 0) throw Moved();
+    if (std::memcmp(there.data(), bytes.data(), bytes.size()) != 0) throw PlacedElsewhere();
   }
 
   void reach(std::uint64_t end) {
@@ -154,7 +154,7 @@ bool is_file_or_nothing(const std::string& path) {
 
 }  // namespace
 
-SourcePtr promised_bytes(std::uint64_t size) { return std::make_shared<Promised>(size); }
+SourcePtr promised_bytes(std::uint64_t size) { return std::make_shared<FutureBytes>(size); }
 
 std::optional<std::vector<std::uint64_t>> places_of(Model model, const Source& promised, const std::vector<Run>& runs,
                                                     const std::string& path, SaveOptions options) {
@@ -212,7 +212,7 @@ std::optional<Saved> PlacedFile::save(Model model, const SourcePtr& pieces, cons
   PlacedSink sink(*file_, places_, *pieces);
   try {
     return save_into(sink, std::move(model), path, options);
-  } catch (const Moved&) {
+  } catch (const PlacedElsewhere&) {
     return std::nullopt;
   }
 }

@@ -95,9 +95,9 @@ class Worker final : public Stop {
 };
 
 // Runs the work on the caller's thread, without the GIL, and calls `attend` from time to time.
-class Here final : public Stop {
+class StopFromPython final : public Stop {
  public:
-  Here(PyObject* report, const Progress& progress) : report_(report), progress_(progress) {}
+  StopFromPython(PyObject* report, const Progress& progress) : report_(report), progress_(progress) {}
   // Whether an output was about to get its name; by then all of the work had been reported.
   bool was_last() const { return last_; }
 
@@ -134,7 +134,7 @@ void run_on_caller(PyObject* report, const Job& job) {
   Progress progress;
   bool last = false;
   try {
-    const Here stop(report, progress);
+    const StopFromPython stop(report, progress);
     const Stoppable here(stop);
     job(progress);
     last = stop.was_last();

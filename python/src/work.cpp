@@ -238,7 +238,7 @@ Model model_from(PyObject* tensors, PyObject* parts, Spools spools) {
 }
 
 // Writes the file completely or not at all, but without waiting for the disk, as other programs do.
-void write_hastily(Model model, const std::string& output, const SaveOptions& options) {
+void write_without_sync(Model model, const std::string& output, const SaveOptions& options) {
   const std::unique_ptr<Sink> sink = create_file(output, {.overwrite = options.overwrite, .durable = false});
   static_cast<void>(save(std::move(model), *sink, options));
 }
@@ -255,7 +255,7 @@ PyObject* save_model(PyObject*, PyObject* args) {
       const std::string output = path_of(path);
       run_here([&](Progress& progress) {
         options.write.progress = &progress;
-        write_hastily(std::move(model), output, options);
+        write_without_sync(std::move(model), output, options);
       });
       return none();
     }

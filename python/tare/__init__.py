@@ -29,6 +29,7 @@ from ._errors import (
 )
 from ._model import Attachments, Model, Vocabulary, open, verifying
 from ._tensor import Opaque, Sparse, Tensor
+from ._to_device import to as _to
 from ._work import (
     Conversion,
     Difference,
@@ -48,6 +49,7 @@ from ._work import (
 )
 
 __version__ = _tare.version
+Model.to = _to
 
 # Modules that import others (torch, scipy, matplotlib) or that few programs use: loaded on first access.
 _LAZY = ("cluster", "device", "jax", "numpy", "plot", "safetensors", "torch", "transformers", "vllm")

@@ -121,9 +121,7 @@ class Maker:
         return found
 
     def _read(self, key, tag):
-        from .torch import tensor
-
-        made = tensor(self._model.tensor(key))
+        made = self._model.tensor(key).torch()
         if made.data_ptr() % _ALIGNMENT:  # the older layout is unaligned; elements have up to 16 bytes
             made = made.clone()
         return _restored(made, tag, self._location)

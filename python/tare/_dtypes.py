@@ -19,6 +19,13 @@ _STORAGE = {
     "bool": "?",
 }
 _LOGICAL = {"complex64": "<c8", "complex128": "<c16"}
+# Tare's names of types in safetensors' spelling.
+SAFETENSORS = {
+    "f64": "F64", "f32": "F32", "f16": "F16", "bf16": "BF16", "i64": "I64", "i32": "I32", "i16": "I16", "i8": "I8",
+    "u64": "U64", "u32": "U32", "u16": "U16", "u8": "U8", "bool": "BOOL", "f8_e4m3fn": "F8_E4M3", "f8_e5m2": "F8_E5M2",
+    "f8_e4m3fnuz": "F8_E4M3FNUZ", "f8_e5m2fnuz": "F8_E5M2FNUZ", "f8_e8m0": "F8_E8M0", "complex64": "C64",
+    "packed.f4_e2m1": "F4", "packed.f6_e2m3": "F6_E2M3", "packed.f6_e3m2": "F6_E3M2",
+}  # fmt: skip
 # Types that NumPy gets from the package ml_dtypes: the name there, and the type of the bits without it.
 _EXTRA = {
     "bf16": ("bfloat16", "<u2"),

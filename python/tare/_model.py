@@ -157,19 +157,6 @@ class Model(_tare.Model, collections.abc.Mapping):
         """
         return self._all(writable)
 
-    def to(self, device, names=None, dtype=None, verify=False):
-        """The tensors in the memory of a GPU, as a dict: of torch's if torch is installed, else of objects for DLPack.
-
-        dtype: what floats are cast and quantized tensors decoded to, on the device. verify: compare digests on the way.
-        """
-        try:
-            from . import torch
-        except ImportError:
-            from . import device as others
-
-            return others.load(self, device, names, dtype, verify)
-        return torch.to_device(self, device, names, dtype, verify)
-
     def __repr__(self):
         if self.closed:
             return "<tare.Model closed>"

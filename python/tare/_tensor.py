@@ -7,6 +7,7 @@ import operator
 import numpy as np
 
 from . import _dtypes, _errors, _tare
+from ._index import basic_index, check_index
 
 
 class Opaque(collections.namedtuple("Opaque", "syntax bytes")):
@@ -151,10 +152,10 @@ class Tensor(_tare.Tensor):
             return view[key]
         if self.layout in _dtypes.PACKED and _small_float(self.layout) is None:
             raise TypeError(f"{self.layout} needs the package ml_dtypes; decode() gives floats")
-        items = _basic_index(key)
+        items = basic_index(key)
         if items is None:
             return _fancy(self, key)
-        _check_index(self.shape, items)
+        check_index(self.shape, items)
         part = self._slice(items)
         array = _read(part, "data").reshape(part.shape)
         if self.layout in _dtypes.PACKED:
@@ -165,9 +166,9 @@ class Tensor(_tare.Tensor):
 
     def torch(self, device=None):
         """The elements as a torch tensor. See tare.torch."""
-        from . import torch
+        from . import _torch_tensors
 
-        return torch.tensor(self, device=device)
+        return _torch_tensors.tensor(self, device=device)
 
     def __dlpack__(self, *, stream=None, max_version=None, dl_device=None, copy=None):
         if stream is not None:
@@ -230,51 +231,6 @@ def _read(tensor, role, dtype=None):
             tensor._read(role, out)
             return out.view(tensor._dtype(role) if dtype is None else dtype)
     raise KeyError(role)
-
-
-def _basic_index(key):
-    """NumPy's basic indexing in the form that the extension takes; None for anything else (arrays, lists, booleans)."""
-    items = []
-    for part in key if isinstance(key, tuple) else (key,):
-        if part is Ellipsis:
-            items.append(("ellipsis", None, None, None))
-        elif part is None:
-            items.append(("new", None, None, None))
-        elif isinstance(part, slice):
-            items.append(("range", part.start, part.stop, part.step))
-        elif isinstance(part, (bool, np.bool_)) or (isinstance(part, np.ndarray) and part.dtype.kind not in "iu"):
-            return None
-        elif hasattr(part, "__index__") and not (isinstance(part, np.ndarray) and part.ndim):
-            items.append(("index", part.__index__(), None, None))
-        elif isinstance(part, (list, np.ndarray)):
-            return None
-        else:
-            raise IndexError(
-                "only integers, slices (`:`), ellipsis (`...`), None and integer or boolean arrays are valid indices"
-            )
-    return items
-
-
-def _check_index(shape, items):
-    """Raises NumPy's exceptions for what NumPy refuses."""
-    kinds = [kind for kind, *_ in items]
-    if kinds.count("ellipsis") > 1:
-        raise IndexError("an index can only have a single ellipsis ('...')")
-    used = sum(kind in ("index", "range") for kind in kinds)
-    if used > len(shape):
-        raise IndexError(f"too many indices: the tensor has {len(shape)} dimensions, {used} were indexed")
-    axis = 0
-    for kind, start, stop, step in items:
-        if kind == "ellipsis":
-            axis += len(shape) - used
-        elif kind == "index":
-            if not -shape[axis] <= start < shape[axis]:
-                raise IndexError(f"index {start} is out of bounds for axis {axis} with size {shape[axis]}")
-            axis += 1
-        elif kind == "range":
-            if step == 0:
-                raise ValueError("slice step cannot be zero")
-            axis += 1
 
 
 def _fancy(tensor, key):

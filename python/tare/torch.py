@@ -1,68 +1,21 @@
 """Tensors of every container for torch, and checkpoints without running anything that is in them."""
 
-import numpy as np
 import torch as _torch
 
 from . import _paths
 from ._model import open as _open
 from ._model import opened, wants_digests
-
-_TYPES = {
-    "f64": "float64", "f32": "float32", "f16": "float16", "bf16": "bfloat16", "i64": "int64", "i32": "int32",
-    "i16": "int16", "i8": "int8", "u64": "uint64", "u32": "uint32", "u16": "uint16", "u8": "uint8", "bool": "bool",
-    "f8_e4m3fn": "float8_e4m3fn", "f8_e5m2": "float8_e5m2", "f8_e4m3fnuz": "float8_e4m3fnuz",
-    "f8_e5m2fnuz": "float8_e5m2fnuz", "f8_e8m0": "float8_e8m0fnu", "complex64": "complex64", "complex128": "complex128",
-}  # fmt: skip
-
-
-def dtype(tensor):
-    """The torch type of a tensor's elements; float32 for quantized ones, which are decoded."""
-    if tensor.layout == "dense":
-        row = tensor.components[0]
-        name = _TYPES.get(row["type"] or row["dtype"]) or _TYPES[row["dtype"]]
-        found = getattr(_torch, name, None)
-        if found is None:
-            raise TypeError(f"this torch has no type for {row['type'] or row['dtype']}")
-        return found
-    return _torch.float32
-
-
-def tensor(tensor, device=None):
-    """A tensor of a file as a torch tensor.
-
-    Its memory is that of the file where the bytes allow it. It may be changed all the same: a page is copied when it is
-    first written to, and the file stays as it is.
-    """
-    made = _whole(tensor)
-    return made if device is None else made.to(device)
-
-
-def _as_stored(tensor, device="cpu"):
-    """The same with 4-bit floats as torch stores them, two per element, for callers that want the stored form."""
-    packed = getattr(_torch, "float4_e2m1fn_x2", None)
-    if tensor.layout != "packed.f4_e2m1" or packed is None or not tensor.shape or tensor.shape[-1] % 2:
-        return globals()["tensor"](tensor, device)
-    bits = np.empty(tensor.nbytes, np.uint8)
-    tensor._read("payload", bits)
-    shape = (*tensor.shape[:-1], tensor.shape[-1] // 2)
-    return _torch.from_numpy(bits).view(packed).reshape(shape).to(device)
+from ._torch_tensors import TYPES, as_stored, dtype, part, short_name, tensor  # noqa: F401: for callers, too
 
 
 def _stored_tensors(model, device):
     """All tensors of an open model, as the file stores them."""
     if not _is_gpu(device):
-        return {name: _as_stored(model.tensor(name), device) for name in model}
+        return {name: as_stored(model.tensor(name), device) for name in model}
     halves = [row[0] for row in model._table() if row[2] == "packed.f4_e2m1"]  # the device would decode these
     others = to_device(model, device, [name for name in model if name not in set(halves)])
-    made = {**others, **{name: _as_stored(model.tensor(name), device) for name in halves}}
+    made = {**others, **{name: as_stored(model.tensor(name), device) for name in halves}}
     return {name: made[name] for name in model}
-
-
-def part(tensor, key):
-    """What `tensor[key]` would be, reading only what it needs."""
-    if tensor._private() is not None:
-        return _whole(tensor)[key]
-    return _dense_part(tensor, key)
 
 
 def load(
@@ -106,7 +59,7 @@ def _all_tensors(path, device="cpu", mmap=True, arrays=True, dtype=None, verify=
     with _open(path, mmap=mmap, arrays=arrays, verify=verify) as model:
         if _is_gpu(device):
             return Checkpoint(to_device(model, device, dtype=dtype), model.metadata)
-        made = _as_stored if arrays else tensor
+        made = as_stored if arrays else tensor
         return Checkpoint({name: made(model.tensor(name), device) for name in model}, model.metadata)
 
 
@@ -170,7 +123,7 @@ def to_device(source, device="cuda", names=None, dtype=None, verify=False, parts
     from . import device as _device
 
     with _device.Opened(source, verify) as model:
-        kind = _short(dtype)
+        kind = short_name(dtype)
         batch = _Batch(model, _device.plan(model, names, kind, parts), kind, device, {"threads": threads}).begin()
         tensors = batch.tensors()  # views, made while the bytes are being loaded
         batch.finish()
@@ -188,7 +141,7 @@ def iterate(source, device="cuda", names=None, dtype=None, verify=False, window=
     with _device.Opened(source, verify) as model:
         sizes = {row[0]: row[4] for row in model._table()}
         rows, batches, size = [], [], 0
-        kind = _short(dtype)
+        kind = short_name(dtype)
         for row in _device.plan(model, sizes if names is None else names, kind):
             if rows and size + sizes[row[0]] > window // 2:
                 batches.append(rows)
@@ -263,7 +216,7 @@ class _Batch:
         _, kind, shape, buffer, offset, size = row
         found = self._typed.get((buffer, kind))
         if found is None:
-            name = _TYPES.get(kind)
+            name = TYPES.get(kind)
             element = getattr(_torch, name, None) if name else None
             if element is None:
                 raise TypeError(f"this torch has no type for {kind}")
@@ -308,44 +261,8 @@ def _is_gpu(device):
     return kind == "cuda" or (isinstance(device, int) and not isinstance(device, bool))
 
 
-def _short(kind):
-    """Tare's name of a torch type."""
-    if kind is None or isinstance(kind, str):
-        return kind
-    for short, name in _TYPES.items():
-        if getattr(_torch, name, None) is kind:
-            return short
-    raise TypeError(f"elements become float32, float16 or bfloat16 on the way, not {kind}")
-
-
-def _whole(tensor):
-    kind = dtype(tensor)
-    if not tensor.size:
-        return _torch.empty(tensor.shape, dtype=kind)
-    data = tensor._private() if tensor.layout == "dense" else None
-    if data is None:
-        dense = tensor if tensor.layout == "dense" else tensor._decode()
-        row = dense.components[0]
-        data = np.empty(row["bytes"], np.uint8)
-        dense._read(row["role"], data)
-        if tensor.layout != "dense":
-            kind = getattr(_torch, _TYPES[row["type"] or row["dtype"]])
-    return _torch.frombuffer(data, dtype=kind).reshape(tensor.shape)
-
-
-def _dense_part(tensor, key):
-    """Goes through the bits if NumPy does not know the type."""
-    from ._tensor import _basic_index, _check_index
-
-    items = _basic_index(key)
-    if items is None:
-        return _whole(tensor)[key]
-    _check_index(tensor.shape, items)
-    return _whole(tensor._slice(items))
-
-
 def state_dict(source, *, verify=False):
     """A mapping from names to torch tensors that are made when they are asked for; see tare.transformers. verify: as in tare.open."""
-    from .transformers import StateDict
+    from ._state_dict import StateDict
 
     return StateDict(opened(source, verify))

@@ -62,8 +62,9 @@ Spending::~Spending() {
   if (outermost_) spending = nullptr;
 }
 
-SpendingApart::SpendingApart(const Allowance& allowance) : own_(allowance), outer_(std::exchange(spending, &own_)) {}
+SeparateSpending::SeparateSpending(const Allowance& allowance)
+    : own_(allowance), outer_(std::exchange(spending, &own_)) {}
 
-SpendingApart::~SpendingApart() { spending = outer_; }
+SeparateSpending::~SeparateSpending() { spending = outer_; }
 
 }  // namespace tare

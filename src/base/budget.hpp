@@ -61,14 +61,14 @@ class Budget {
 
   // For temporary values: those charged inside the scope are refunded at its end. `charge` charges them as steps
   // instead, so that a document may be read several times.
-  class Passing {
+  class TemporaryCharge {
    public:
-    explicit Passing(Budget* budget) : budget_(budget), before_(budget == nullptr ? 0 : budget->values_) {}
-    ~Passing() {
+    explicit TemporaryCharge(Budget* budget) : budget_(budget), before_(budget == nullptr ? 0 : budget->values_) {}
+    ~TemporaryCharge() {
       if (budget_ != nullptr) budget_->values_ = before_;
     }
-    Passing(const Passing&) = delete;
-    Passing& operator=(const Passing&) = delete;
+    TemporaryCharge(const TemporaryCharge&) = delete;
+    TemporaryCharge& operator=(const TemporaryCharge&) = delete;
     // Throws like spend_steps; call it before the end of the scope.
     void charge() {
       if (budget_ != nullptr) budget_->spend_steps(before_ - budget_->values_);
@@ -109,12 +109,12 @@ class Spending {
 
 // Gives this thread a new budget until the end of the scope, whatever the current one has left. It is for reading back
 // what was just written, which may cost what it costs a later `open`.
-class SpendingApart {
+class SeparateSpending {
  public:
-  explicit SpendingApart(const Allowance& allowance);
-  ~SpendingApart();
-  SpendingApart(const SpendingApart&) = delete;
-  SpendingApart& operator=(const SpendingApart&) = delete;
+  explicit SeparateSpending(const Allowance& allowance);
+  ~SeparateSpending();
+  SeparateSpending(const SeparateSpending&) = delete;
+  SeparateSpending& operator=(const SeparateSpending&) = delete;
 
  private:
   Budget own_;

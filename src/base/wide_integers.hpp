@@ -27,12 +27,12 @@ struct WideInteger {
   // The nearest double; 0 only if the two are equal.
   double minus(const WideInteger& other) const {
     if (negative != other.negative) {
-      const double apart = static_cast<double>(magnitude) + static_cast<double>(other.magnitude);
-      return negative ? -apart : apart;
+      const double distance = static_cast<double>(magnitude) + static_cast<double>(other.magnitude);
+      return negative ? -distance : distance;
     }
-    const double apart = magnitude > other.magnitude ? static_cast<double>(magnitude - other.magnitude)
-                                                     : -static_cast<double>(other.magnitude - magnitude);
-    return negative ? -apart : apart;
+    const double distance = magnitude > other.magnitude ? static_cast<double>(magnitude - other.magnitude)
+                                                        : -static_cast<double>(other.magnitude - magnitude);
+    return negative ? -distance : distance;
   }
 };
 

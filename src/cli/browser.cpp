@@ -99,8 +99,8 @@ LinkPage::LinkPage(const std::string& link) {
         .in(place);
   };
   if (!parent) throw failed();
-  io::sweep_workshops(parent, false);
-  folder_ = std::make_unique<io::Workshop>(parent, "view.handover", place);
+  io::sweep_staging_directories(parent, false);
+  folder_ = std::make_unique<io::StagingDirectory>(parent, "view.handover", place);
   const io::Descriptor file = folder_->directory().create("Tare.html", 0600);
   const std::string text = fmt::format(
       "<!doctype html><meta charset=\"utf-8\"><meta name=\"referrer\" content=\"no-referrer\">"

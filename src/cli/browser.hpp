@@ -4,7 +4,7 @@
 #include <memory>
 #include <string>
 
-#include "io/workshop.hpp"
+#include "io/staging_directory.hpp"
 
 namespace tare::cli {
 
@@ -19,7 +19,7 @@ class LinkPage {
   const std::string& link() const { return file_link_; }
 
  private:
-  std::unique_ptr<io::Workshop> folder_;
+  std::unique_ptr<io::StagingDirectory> folder_;
   std::string file_link_;
 };
 

@@ -112,18 +112,19 @@ std::string headline_of(const Conversion& done, const Arguments& arguments) {
                      counted(done.tensors, "tensor"), size_text(done.file_bytes));
 }
 
-void tell_changes(std::string_view headline, const std::vector<ReportLine>& lines, bool verbose, Session& session) {
+void report_changes(std::string_view headline, const std::vector<ReportLine>& lines, bool verbose, Session& session) {
   session.remark(headline);
-  std::size_t untold = 0;
+  std::size_t unlisted = 0;
   for (const ReportLine& line : lines) {
     if (line.impact == Impact::detail && !verbose) {
-      ++untold;
+      ++unlisted;
       continue;
     }
     const auto [word, style] = label_of(line.impact);
     session.remark_below(style, word, verbose ? line.full : line.brief);
   }
-  if (untold > 0) session.remark_below(Style::dim, "more", fmt::format("{} with --verbose", counted(untold, "detail")));
+  if (unlisted > 0)
+    session.remark_below(Style::dim, "more", fmt::format("{} with --verbose", counted(unlisted, "detail")));
 }
 
 }  // namespace tare::cli

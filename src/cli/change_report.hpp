@@ -34,6 +34,6 @@ void write_changes(JsonWriter& json, const Saved& done, const Verb* verb);
 std::string headline_of(const Conversion& done, const Arguments& arguments);
 // Prints the remark `headline` and the lines below it. Without `verbose` the lines are brief, and details are only
 // counted.
-void tell_changes(std::string_view headline, const std::vector<ReportLine>& lines, bool verbose, Session& session);
+void report_changes(std::string_view headline, const std::vector<ReportLine>& lines, bool verbose, Session& session);
 
 }  // namespace tare::cli

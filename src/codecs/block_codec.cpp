@@ -341,7 +341,7 @@ void verify_blocks(const BlockCodec& codec, const Tensor& tensor, const std::fun
       });
     }
   }
-  tally.tell(tensor.component("payload")->blob, report);
+  tally.report_to(tensor.component("payload")->blob, report);
 }
 
 Tensor decode_blocks(const BlockCodec& codec, const Tensor& tensor) {

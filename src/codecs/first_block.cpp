@@ -74,17 +74,17 @@ Bytes Explainer::field(std::string_view role, BlockField field) {
 }
 
 std::vector<double> Explainer::numbers(std::string_view role, std::string_view what, std::uint64_t first,
-                                       std::uint64_t count, std::uint64_t apart) {
+                                       std::uint64_t count, std::uint64_t step) {
   const Component* const component = tensor_.component(role);
   if (component == nullptr) return {};
   const std::uint64_t width = size_of(component->dtype);
-  const bool side_by_side = apart == 1;
+  const bool side_by_side = step == 1;
   const Bytes bytes = field(role, {.what = what,
                                    .kind = FieldKind::elements,
                                    .offset = first * width,
                                    .bytes = side_by_side ? count * width : width,
                                    .runs = side_by_side ? 1 : count,
-                                   .stride = side_by_side ? 0 : apart * width});
+                                   .stride = side_by_side ? 0 : step * width});
   std::vector<double> values(static_cast<std::size_t>(count));
   decode_elements(component->dtype, component->type, bytes, values);
   return values;

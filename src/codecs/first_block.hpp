@@ -74,10 +74,10 @@ class Explainer {
   std::uint64_t weights() const { return block_.weights; }
   // Adds a field of the component with this role and returns its bytes.
   Bytes field(std::string_view role, BlockField field);
-  // Adds a field of `count` elements of a component from `first` on, `apart` elements from one to the next. Returns
+  // Adds a field of `count` elements of a component from `first` on, `step` elements from one to the next. Returns
   // their values.
   std::vector<double> numbers(std::string_view role, std::string_view what, std::uint64_t first = 0,
-                              std::uint64_t count = 1, std::uint64_t apart = 1);
+                              std::uint64_t count = 1, std::uint64_t step = 1);
   // Adds a field with the codes of all weights of the block, a stream of bits at the start of a component.
   std::vector<double> codes(std::string_view role, std::string_view what, unsigned bits, bool high_first = false);
   Explainer& term(std::string_view name, std::vector<double> values);

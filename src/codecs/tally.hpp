@@ -29,7 +29,7 @@ class Tally {
     if (count_ == 0) first_ = describe();
     count_ += count;
   }
-  void tell(const Blob& blob, const std::function<void(Problem)>& report) const {
+  void report_to(const Blob& blob, const std::function<void(Problem)>& report) const {
     if (count_ == 0) return;
     const std::string others = count_ == 1 ? std::string() : fmt::format(" ({} such {} in all)", count_, unit_);
     report({std::string(rule_), first_.sentence + others, file_offset(blob, first_.offset)});

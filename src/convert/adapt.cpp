@@ -34,7 +34,7 @@ constexpr void (*kSteps[])(Adaptation& it) = {
     steps::decide_types,
     steps::fit_tensors,
     // Now the tensors are final.
-    steps::restate_claims,
+    steps::update_statements,
     // Checks config.json as restated.
     steps::check_configured,
     // All earlier steps see one tensor for what the container stores as several arrays.
@@ -48,7 +48,7 @@ Adaptation::Adaptation(Model input, const Format& format, const AdaptOptions& wa
       target(format),
       options(wanted),
       completeness(required),
-      claims(model),
+      statements(model),
       stated(codec::packs::has_joined(model) ? resources::stated_quantization(model) : std::nullopt),
       had_token_table(has_token_table(model)) {}
 

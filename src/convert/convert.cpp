@@ -113,7 +113,7 @@ std::uint64_t count_values(const Map& map) {
 // Reads with the limits of a later `open`, whatever this conversion has spent already. `bytes` is the size of the output.
 Model read_back(const SourcePtr& written, const std::string& name, const Format& target, std::uint64_t bytes) {
   const ReadOptions options{.access = Access::pread, .limits = limits_of_own_output()};
-  const SpendingApart spending(allowance_of(options.limits));
+  const SeparateSpending spending(allowance_of(options.limits));
   current_budget()->grant(bytes);
   try {
     return target.read({name, written}, options);
@@ -126,7 +126,7 @@ Model read_back(const SourcePtr& written, const std::string& name, const Format&
 
 // Adds a change if `open` refuses by default what was written to a pipe. A pipe cannot be read back, so the metadata is
 // written once more, into memory, if there are enough values of it to matter.
-void tell_values(const Map& metadata, const Format& target, std::uint64_t bytes, std::vector<Change>& changes) {
+void report_values(const Map& metadata, const Format& target, std::uint64_t bytes, std::vector<Change>& changes) {
   if (count_values(metadata) <= Limits().metadata_values) return;
   Model rest;
   rest.metadata = metadata;
@@ -146,7 +146,7 @@ void check_written(Sink& sink, const Format& target, std::size_t tensors, const 
                    std::vector<Change>* changes) {
   const SourcePtr written = sink.written();
   if (written == nullptr) {
-    if (changes != nullptr) tell_values(metadata, target, sink.position(), *changes);
+    if (changes != nullptr) report_values(metadata, target, sink.position(), *changes);
     return;
   }
   Model found = read_back(written, sink.name(), target, written->size());
@@ -154,7 +154,7 @@ void check_written(Sink& sink, const Format& target, std::size_t tensors, const 
     throw Error(ErrorKind::io, "convert.check",
                 fmt::format("{} tensors were written, {} are read back", tensors, found.tensors.size()));
   found.file_bytes = written->size();
-  if (changes != nullptr) tell_expansion(found, *changes);
+  if (changes != nullptr) report_expansion(found, *changes);
 }
 
 // Passes everything on, and collects what the user should know: what looks wrong with the input, and files in the
@@ -184,7 +184,7 @@ class Remarks final : public Diagnostics {
   bool thorough() const override { return thorough_ || next_.thorough(); }
 
   std::vector<Change> changes() const {
-    std::vector<Change> all = told_;
+    std::vector<Change> all = reported_;
     if (warnings_ > kMost)
       all.push_back({.count = warnings_ - kMost,
                      .detail = fmt::format("{} more warnings about the input", warnings_ - kMost),
@@ -197,13 +197,13 @@ class Remarks final : public Diagnostics {
   static constexpr std::size_t kMost = 8;
 
   void remember(const Error& about) {
-    if (++warnings_ <= kMost) told_.push_back(remark_about(about));
+    if (++warnings_ <= kMost) reported_.push_back(remark_about(about));
   }
 
   Diagnostics throwing_;
   Diagnostics& next_;
   bool thorough_;
-  std::vector<Change> told_, left_behind_;
+  std::vector<Change> reported_, left_behind_;
   std::size_t warnings_ = 0;
 };
 
@@ -220,8 +220,8 @@ NameSet packed_tensors(const Model& model) {
 }
 
 // Compressed tensors stay compressed unless their bytes change in the conversion. Reports those that change.
-void tell_unpacked(const Model& model, const NameSet& packed, const WriteOptions& options,
-                   std::vector<Change>& changes) {
+void report_unpacked(const Model& model, const NameSet& packed, const WriteOptions& options,
+                     std::vector<Change>& changes) {
   if (options.zstd_level || options.unpack) return;
   Change unpacked{.kind = ChangeKind::unpacked, .impact = Impact::changed, .remedies = {{Remedy::compress, ""}}};
   for (const Tensor& tensor : model.tensors)
@@ -283,7 +283,7 @@ std::uint64_t write_fitting(Model model, const Origins& origins, const WriteJob&
       if (job.overwrite) refuse_other_container(job.output, job.format);
       const std::uint64_t bytes = job.format.write_tree(model, job.output, options, job.overwrite);
       if (job.changes != nullptr && (job.format.holds.zstd || job.format.holds.dedup))
-        tell_expansion(job.output, *job.changes);
+        report_expansion(job.output, *job.changes);
       return bytes;
     } catch (Error& error) {
       model.check_sources();  // reports it if an input changed during the conversion, which explains any error
@@ -291,7 +291,7 @@ std::uint64_t write_fitting(Model model, const Origins& origins, const WriteJob&
       throw error.in(file_at_fault(error, job.input, job.output));
     }
   }
-  // Opened last: a refusal above must not touch the output.
+  // OpensGate last: a refusal above must not touch the output.
   const std::unique_ptr<Sink> made =
       job.sink == nullptr ? sink_for(job.output, job.format, job.overwrite, job.replaces) : nullptr;
   Sink& sink = made == nullptr ? *job.sink : *made;
@@ -360,7 +360,7 @@ Saved save_to(const Destination& to, Model model, const std::string& input, cons
   done.changes = std::move(adapted.changes);
   done.outcomes = std::move(adapted.outcomes);
   done.lost = std::move(adapted.lost);
-  tell_unpacked(adapted.model, packed, options.write, done.changes);
+  report_unpacked(adapted.model, packed, options.write, done.changes);
   if (format.remarks != nullptr)
     for (Change& remark : format.remarks(adapted.model, options.write)) done.changes.push_back(std::move(remark));
   done.tensors = adapted.model.tensors.size();

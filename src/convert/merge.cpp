@@ -15,7 +15,7 @@
 #include "base/printable.hpp"
 #include "codecs/packs/join.hpp"
 #include "convert/merged_blob.hpp"
-#include "convert/steps/claims.hpp"
+#include "convert/steps/statements.hpp"
 #include "resources/adapter.hpp"
 #include "tare/codec.hpp"
 #include "tare/elements.hpp"
@@ -66,7 +66,7 @@ class Merging {
     find_orientation();
     for (const Layer& layer : layers_) merge(layer);
     model_.sources.insert(model_.sources.end(), adapter_.sources.begin(), adapter_.sources.end());
-    tell_decoded();
+    report_decoded();
     changes_.push_back({.impact = Impact::changed, .detail = fmt::format("{} merged", facts_.text())});
   }
 
@@ -406,7 +406,7 @@ class Merging {
     weight = cast(add_low_rank(weight, std::move(added)), type);
   }
 
-  void tell_decoded() {
+  void report_decoded() {
     for (auto& [layout, names] : decoded_)
       changes_.push_back({.kind = ChangeKind::decoded,
                           .impact = Impact::changed,

@@ -37,11 +37,11 @@ struct Recipe {
   Mix mix;
   std::string_view base;
   Extra v = {}, o = {}, down = {};
-  Extra down_weighted = {};              // replaces `down` if there are importance values
-  std::string_view v_shared = {};        // replaces `v` if four or more heads share it
-  std::string_view o_of_8 = "q5_k";      // replaces `o` in a model of 8 experts
-  std::string_view head = "q6_k";        // also for the token table, if it is the head
-  std::string_view beside_experts = {};  // for everything but stacks of experts; empty: the same methods
+  Extra down_weighted = {};               // replaces `down` if there are importance values
+  std::string_view v_shared = {};         // replaces `v` if four or more heads share it
+  std::string_view o_of_8 = "q5_k";       // replaces `o` in a model of 8 experts
+  std::string_view head = "q6_k";         // also for the token table, if it is the head
+  std::string_view outside_experts = {};  // for everything but stacks of experts; empty: the same methods
 };
 
 // Types with a minimum do harm here without importance values: llama.cpp uses q4_1 and q5_1 only with importance
@@ -124,7 +124,7 @@ constexpr Recipe kRecipes[] = {
      .base = "mxfp4",
      .o_of_8 = {},
      .head = "q8_0",
-     .beside_experts = "q8_0"},
+     .outside_experts = "q8_0"},
 };
 
 constexpr auto kMixes = [] {
@@ -226,8 +226,8 @@ class Mixer {
     if (is_left_alone(role, tensor) || (has_weights_ && !is_called_weight(tensor))) return {};
     if (options_.pure) return std::string(recipe_.base);
     if (role == Role::output_head || (is_token_table(role, tensor) && tied_)) return std::string(recipe_.head);
-    if (!recipe_.beside_experts.empty())
-      return std::string(is_of_experts(role, tensor) ? recipe_.base : recipe_.beside_experts);
+    if (!recipe_.outside_experts.empty())
+      return std::string(is_of_experts(role, tensor) ? recipe_.base : recipe_.outside_experts);
     const std::uint64_t layer = layer_in(tensor.name).value_or(0);
     if (is_value(role)) return for_values(layer);
     if (is_down(role)) return for_down(layer);

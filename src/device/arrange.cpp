@@ -252,7 +252,7 @@ class Arranger {
       piece.decode = std::move(on_device->decode);
       piece.bytes = on_device->bytes;
       piece.digest = on_device->digest;
-      piece.apart = std::move(on_device->apart);
+      piece.checked_separately = std::move(on_device->checked_separately);
       piece.unchecked = on_device->unchecked;
       piece.scan = on_device->scan;
       Placed placed{tensor.name, "data", "dense", dtype, {}, tensor.shape, 0, 0, 0};

@@ -128,7 +128,7 @@ std::optional<Decoding> mcf_decode(const Tensor& tensor, const RowRange& rows, D
   plane(geometry->scales, 2 * (super ? geometry->supers : geometry->blocks));
   if (super) plane(geometry->sub_scales, geometry->blocks);
   made.bytes = count * made.decode.unit_out;
-  if (known_digest(payload->blob) && whole) made.apart = {payload->blob};
+  if (known_digest(payload->blob) && whole) made.checked_separately = {payload->blob};
   made.unchecked = known_digest(payload->blob) && !whole;
   return made;
 }
@@ -171,7 +171,7 @@ std::optional<Decoding> grid_decode(const Tensor& tensor, const std::optional<Pa
   made.sources = {codes->blob.source(), scale->blob.source()};
   made.bytes = made.decode.units * made.decode.unit_out;
   for (const Component* const component : {codes, scale})
-    if (known_digest(component->blob)) made.apart.push_back(component->blob);
+    if (known_digest(component->blob)) made.checked_separately.push_back(component->blob);
   made.scan = inspect::scan_kind(codes->dtype, codes->type);
   return made;
 }

@@ -11,12 +11,12 @@ namespace tare::device {
 
 // A tensor whose stored bytes are copied to the device, where a kernel decodes them.
 struct Decoding {
-  DeviceDecode decode;             // `file` of its planes is not set yet
-  std::vector<SourcePtr> sources;  // per plane
-  std::uint64_t bytes = 0;         // size of the elements
-  Digest digest;                   // the digest of the first plane, if there is only one
-  std::vector<Blob> apart;         // blobs with digests that cannot be compared while the bytes are loaded
-  bool unchecked = false;          // there is a digest, but only a part of its bytes is read
+  DeviceDecode decode;                   // `file` of its planes is not set yet
+  std::vector<SourcePtr> sources;        // per plane
+  std::uint64_t bytes = 0;               // size of the elements
+  Digest digest;                         // the digest of the first plane, if there is only one
+  std::vector<Blob> checked_separately;  // blobs with digests that cannot be compared while the bytes are loaded
+  bool unchecked = false;                // there is a digest, but only a part of its bytes is read
   std::optional<Kind> scan;
 };
 

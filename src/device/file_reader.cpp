@@ -50,9 +50,9 @@ bool mostly_resident(int file, std::uint64_t offset, std::uint64_t length) {
   void* const map = ::mmap(nullptr, bytes, PROT_READ, MAP_SHARED, file, static_cast<off_t>(begin));
   if (map == MAP_FAILED) return true;
   std::vector<unsigned char> in_memory((bytes + kSector - 1) / kSector);
-  const bool told = ::mincore(map, bytes, in_memory.data()) == 0;
+  const bool known = ::mincore(map, bytes, in_memory.data()) == 0;
   ::munmap(map, bytes);
-  if (!told) return true;
+  if (!known) return true;
   const auto cached =
       std::count_if(in_memory.begin(), in_memory.end(), [](unsigned char page) { return (page & 1) != 0; });
   return static_cast<std::uint64_t>(cached) * 2 >= in_memory.size();

@@ -148,12 +148,12 @@ class Cutter {
     const Piece& piece = pieces_[number];
     const DeviceDecode& decode = piece.decode;
     close();
-    std::uint64_t unit = 0, apart = 0;
+    std::uint64_t unit = 0, overhead = 0;
     for (const Plane& plane : decode.planes) {
       unit += ceil_div(plane.unit_bytes, plane.units);
-      apart += kPlaneAlignment + (plane.units > 1 ? 2 * plane.unit_bytes : 0);
+      overhead += kPlaneAlignment + (plane.units > 1 ? 2 * plane.unit_bytes : 0);
     }
-    const std::uint64_t fit = (slot_ - apart) / unit;
+    const std::uint64_t fit = (slot_ - overhead) / unit;
     const std::size_t first = work_.chunks.size();
     const bool whole = in_order_[number] != 0;
     for (std::uint64_t at = 0; at < decode.units; at += fit) {

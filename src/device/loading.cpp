@@ -28,8 +28,7 @@ Options checked(Options options) {
 
 }  // namespace
 
-Loading::State::State(std::vector<SourcePtr> sources, Layout layout, const Destination& destination,
-                      const Options& options)
+Loading::State::State(std::vector<SourcePtr> sources, Layout layout, const Options& options)
     : sources_(std::move(sources)),
       layout_(std::move(layout)),
       pieces_(layout_.pieces->all),
@@ -39,55 +38,53 @@ Loading::State::State(std::vector<SourcePtr> sources, Layout layout, const Desti
   choose_hashers();
   work_ = make_work(*layout_.pieces, options_.chunk_bytes, hashed_here_);
   for (const SourcePtr& file : layout_.pieces->files) files_.emplace_back(file, options_.reading);
+  decodes_ = std::ranges::any_of(pieces_, &Piece::decodes);
   piece_of_.resize(layout_.tensors.size());
+  arrivals_.reserve(layout_.tensors.size());
   ready_.resize(pieces_.size());
   left_ = std::make_unique<std::atomic<std::uint64_t>[]>(pieces_.size());
-  std::uint64_t total = 0;
   for (std::size_t i = 0; i < pieces_.size(); ++i) {
     left_[i].store(pieces_[i].bytes, std::memory_order_relaxed);
-    total += pieces_[i].bytes;
     for (const std::size_t tensor : pieces_[i].placed) piece_of_[tensor] = i;
   }
-  if (options_.progress != nullptr) options_.progress->expect(total);
+}
+
+void Loading::State::allocate(const Destination& destination) {
   const Current here(*context_);
-  try {
-    device_ = std::make_unique<OnDevice>(*context_);
-    const unsigned threads = static_cast<unsigned>(std::min<std::size_t>(
-        reader_threads(options_.threads, options_.verify), std::max<std::size_t>(work_.jobs.size(), 1)));
-    const std::uint64_t chunk = options_.chunk_bytes;
-    const std::uint64_t wanted = 2 * threads * chunk;
-    const std::uint64_t budget = pinned_budget(options_.pinned_bytes);
-    lease_ = std::make_unique<Lease>(context_, std::min(wanted, budget / chunk * chunk), chunk, budget, threads);
-    pinned_bytes_ = lease_->bytes().size();
-    const std::uint64_t slots = pinned_bytes_ / chunk;
-    const auto readers = static_cast<unsigned>(std::min<std::uint64_t>(threads, slots));
-    slots_each_ = std::min<std::size_t>(slots / readers, 2);
-    for (const Piece& piece : pieces_) {
-      if (!piece.decodes()) continue;
-      decodes_ = true;
-      context_->kernels().prepare(piece.decode.kernel);
-    }
-    allocate(decodes_ ? slots_each_ * readers * chunk : 0);
-    if (std::ranges::count(hashed_there_, 1) > 0) {
-      device_->digests = std::make_unique<DeviceDigests>(*context_, pieces_);
-      device_bytes_ += device_->digests->device_bytes();
-    }
-    take_memory(destination);
-    std::vector<std::size_t> empty;
-    for (std::size_t i = 0; i < pieces_.size(); ++i)
-      if (pieces_[i].bytes == 0) empty.push_back(i);
-    arrivals_.reserve(layout_.tensors.size());
-    arrived(empty);
-    start(readers);
-  } catch (...) {
-    give_back();
-    throw;
+  device_ = std::make_unique<OnDevice>(*context_);
+  take_slots();
+  if (decodes_) prepare_kernels();
+  if (std::ranges::count(hashed_there_, 1) > 0) {
+    device_->digests = std::make_unique<DeviceDigests>(*context_, pieces_);
+    device_bytes_ += device_->digests->device_bytes();
   }
+  take_memory(destination);
+}
+
+// Leases pinned memory: two slots per reading thread if the budget allows it.
+void Loading::State::take_slots() {
+  const auto threads = static_cast<unsigned>(std::min<std::size_t>(reader_threads(options_.threads, options_.verify),
+                                                                   std::max<std::size_t>(work_.jobs.size(), 1)));
+  const std::uint64_t chunk = options_.chunk_bytes, wanted = 2 * threads * chunk;
+  const std::uint64_t budget = pinned_budget(options_.pinned_bytes);
+  lease_ = std::make_unique<Lease>(context_, std::min(wanted, budget / chunk * chunk), chunk, budget, threads);
+  pinned_bytes_ = lease_->bytes().size();
+  const std::uint64_t slots = pinned_bytes_ / chunk;
+  readers_ = static_cast<unsigned>(std::min<std::uint64_t>(threads, slots));
+  slots_each_ = std::min<std::size_t>(slots / readers_, 2);
+}
+
+void Loading::State::prepare_kernels() {
+  for (const Piece& piece : pieces_)
+    if (piece.decodes()) context_->kernels().prepare(piece.decode.kernel);
+  const std::uint64_t bytes = slots_each_ * readers_ * options_.chunk_bytes;
+  device_->stage = std::make_unique<DeviceMemory>(*context_, bytes);
+  device_bytes_ += bytes;
 }
 
 Loading::State::~State() {
   cancel();
-  give_back();
+  release_all();
 }
 
 // Assigns each digest to the device if that is faster, otherwise to the processor.
@@ -102,7 +99,7 @@ void Loading::State::choose_hashers() {
   }
 }
 
-void Loading::State::give_back() noexcept {
+void Loading::State::release_all() noexcept {
   threads_.clear();
   checkers_.clear();
   try {
@@ -116,12 +113,6 @@ void Loading::State::give_back() noexcept {
     device_.reset();  // a lost device frees nothing
   }
   lease_.reset();
-}
-
-void Loading::State::allocate(std::uint64_t stage) {
-  if (stage == 0) return;
-  device_->stage = std::make_unique<DeviceMemory>(*context_, stage);
-  device_bytes_ += stage;
 }
 
 void Loading::State::check_destination(const Memory& memory, std::uint64_t bytes, const std::string& what) const {
@@ -198,17 +189,25 @@ void Loading::State::take_memory(const Destination& destination) {
   before.hold(device_->kernels.get());
 }
 
-void Loading::State::start(unsigned threads) {
+void Loading::State::start() {
+  std::uint64_t total = 0;
+  std::vector<std::size_t> empty;
+  for (std::size_t i = 0; i < pieces_.size(); ++i) {
+    total += pieces_[i].bytes;
+    if (pieces_[i].bytes == 0) empty.push_back(i);
+  }
+  if (options_.progress != nullptr) options_.progress->expect(total);
+  arrived(empty);
   const bool digests = device_->digests != nullptr;
   {
     const std::scoped_lock lock(mutex_);
-    running_ = threads + (digests ? 1 : 0);
+    running_ = readers_ + (digests ? 1 : 0);
   }
-  threads_ = start_threads(threads, [this](unsigned number) { run(number); });
+  threads_ = start_threads(readers_, [this](unsigned number) { run(number); });
   const auto started = static_cast<unsigned>(threads_.size());
   {
     const std::scoped_lock lock(mutex_);
-    running_ -= threads - started;
+    running_ -= readers_ - started;
     if (started == 0) ++running_;
   }
   // If the system cannot start a thread, the caller's thread does the work.
@@ -370,7 +369,10 @@ Report Loading::finish() { return state_->finish(); }
 void Loading::cancel() noexcept { state_->cancel(); }
 
 Loading load(const Model& model, Layout layout, Destination destination, const Options& options) {
-  return Loading(std::make_unique<Loading::State>(model.sources, std::move(layout), destination, options));
+  auto state = std::make_unique<Loading::State>(model.sources, std::move(layout), options);
+  state->allocate(destination);
+  state->start();
+  return Loading(std::move(state));
 }
 
 }  // namespace tare::device

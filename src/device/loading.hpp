@@ -35,10 +35,15 @@ namespace tare::device {
 
 class Loading::State {
  public:
-  State(std::vector<SourcePtr> sources, Layout layout, const Destination& destination, const Options& options);
+  // Plans the load: the jobs of the threads, and which processor hashes what. Allocates and starts nothing.
+  State(std::vector<SourcePtr> sources, Layout layout, const Options& options);
   ~State();
   State(const State&) = delete;
   State& operator=(const State&) = delete;
+
+  // Takes pinned memory and memory of the device. Call it once, then `start`.
+  void allocate(const Destination& destination);
+  void start();
 
   const Layout& layout() const { return layout_; }
   DeviceAddress address(std::size_t tensor) const;
@@ -61,11 +66,11 @@ class Loading::State {
     std::unique_ptr<DeviceDigests> digests;  // null if the device hashes nothing
   };
 
+  void take_slots();
+  void prepare_kernels();
   void take_memory(const Destination& destination);
-  void allocate(std::uint64_t stage);
   void check_destination(const Memory& memory, std::uint64_t bytes, const std::string& what) const;
   void choose_hashers();
-  void start(unsigned threads);
   void run(unsigned number) noexcept;
   // Compares the digests that the device finds. The main function of a thread, like `run`.
   void run_digests() noexcept;
@@ -77,7 +82,7 @@ class Loading::State {
   // Waits a short time for a tensor to arrive. Throws `work.stopped`.
   void look(std::unique_lock<std::mutex>& lock);
   double since_start() const { return std::chrono::duration<double>(Clock::now() - started_).count(); }
-  void give_back() noexcept;
+  void release_all() noexcept;
 
   Clock::time_point started_ = Clock::now();
   std::vector<SourcePtr> sources_;
@@ -97,6 +102,7 @@ class Loading::State {
   bool own_places_ = true;              // only padding is between joined pieces, so copies may include it
   std::unique_ptr<OnDevice> device_;
   std::unique_ptr<Lease> lease_;
+  unsigned readers_ = 0;  // threads that read
   std::size_t slots_each_ = 0;
   std::uint64_t device_bytes_ = 0, pinned_bytes_ = 0;
   std::unique_ptr<std::atomic<std::uint64_t>[]> left_;  // bytes of each piece that were not issued yet

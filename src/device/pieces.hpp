@@ -50,11 +50,11 @@ struct Piece {
   Blob blob;            // from which the bytes are pulled if no file stores them unchanged
   DeviceDecode decode;
   // Checks:
-  Digest digest;                        // the digest of the bytes in the file; empty if not all of them are read
-  std::vector<Blob> apart;              // whose digests are compared by reading them separately
-  bool unchecked = false;               // there is a digest, but only a part of its bytes is read
-  std::optional<Kind> scan;             // set if elements may be NaN or infinite
-  InlineVector<std::size_t, 1> placed;  // indices in Layout::tensors
+  Digest digest;                         // the digest of the bytes in the file; empty if not all of them are read
+  std::vector<Blob> checked_separately;  // whose digests are compared by reading them separately
+  bool unchecked = false;                // there is a digest, but only a part of its bytes is read
+  std::optional<Kind> scan;              // set if elements may be NaN or infinite
+  InlineVector<std::size_t, 1> placed;   // indices in Layout::tensors
 
   bool in_file() const { return file != kNoFile; }
   bool decodes() const { return !decode.kernel.empty(); }

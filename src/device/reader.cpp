@@ -9,7 +9,7 @@ namespace tare::device {
 namespace {
 
 // Read and checked at a time, so that the bytes are still in the processor's cache for the check.
-constexpr std::uint64_t kBite = std::uint64_t{512} << 10;
+constexpr std::uint64_t kPart = std::uint64_t{512} << 10;
 
 }  // namespace
 
@@ -104,11 +104,11 @@ void Loading::State::Reader::read_run(const Chunk& chunk, std::span<const Share>
   std::optional<Hasher> own;
   if (hashed && hasher == nullptr) own.emplace(first.digest.algorithm());
   Hasher* const hashes = own ? &*own : hasher;
-  for (std::uint64_t at = 0; at < share.bytes; at += kBite) {
-    const std::span<std::byte> bite(slot.data + share.at + at, std::min(kBite, share.bytes - at));
-    file.read(chunk.begin + at, bite, load_.counts_);
-    if (hashes != nullptr) hashes->update(bite);
-    load_.checks_.scan(first, bite);
+  for (std::uint64_t at = 0; at < share.bytes; at += kPart) {
+    const std::span<std::byte> part(slot.data + share.at + at, std::min(kPart, share.bytes - at));
+    file.read(chunk.begin + at, part, load_.counts_);
+    if (hashes != nullptr) hashes->update(part);
+    load_.checks_.scan(first, part);
   }
   if (hashes != nullptr && share.offset + share.bytes == first.bytes)
     load_.checks_.compare(first, file.source(), hashes->finish());
@@ -145,7 +145,7 @@ void Loading::State::Reader::run_units(const Chunk& chunk, const Share& share, S
   const Piece& piece = load_.pieces_[share.piece];
   const FileReader& file = load_.files_[chunk.file];
   if (chunk.begin == 0)
-    for (const Blob& blob : piece.apart) load_.checks_.verify(blob);
+    for (const Blob& blob : piece.checked_separately) load_.checks_.verify(blob);
   Kernels::Call call;
   std::uint64_t used = 0;
   for (std::size_t i = 0; i < piece.decode.planes.size(); ++i) {

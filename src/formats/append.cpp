@@ -27,7 +27,7 @@ std::vector<Change> append(const std::string& path, const Model& extra, const Wr
                   fmt::format("only {} files can be appended to", fmt::join(appendable(), " and ")));
     format.append(path, extra, options);
     std::vector<Change> changes;
-    tell_expansion(path, changes);
+    report_expansion(path, changes);
     return changes;
   } catch (Error& error) {
     throw error.in(path);

@@ -96,7 +96,7 @@ Limits limits_of_own_output() {
   return limits;
 }
 
-void tell_expansion(const Model& written, std::vector<Change>& changes) {
+void report_expansion(const Model& written, std::vector<Change>& changes) {
   if (const auto beyond = expansion_beyond(written, Limits()))
     changes.push_back({.impact = Impact::changed,
                        .detail = fmt::format("the output is not opened by default, because its {} bytes decode to {}",
@@ -104,9 +104,9 @@ void tell_expansion(const Model& written, std::vector<Change>& changes) {
                        .remedies = {beyond->remedy}});
 }
 
-void tell_expansion(const std::string& path, std::vector<Change>& changes) {
+void report_expansion(const std::string& path, std::vector<Change>& changes) {
   try {
-    tell_expansion(open(path, {.access = Access::pread, .limits = limits_of_own_output(), .listing = true}), changes);
+    report_expansion(open(path, {.access = Access::pread, .limits = limits_of_own_output(), .listing = true}), changes);
   } catch (const Error&) {  // for example an incomplete set: its size is unknown, and the writing did not fail
   }
 }

@@ -34,8 +34,8 @@ void check_expansion(const Model& model, const Limits& limits, const std::string
 Limits limits_of_own_output();
 // Adds a change if `open` refuses the written model by default. `written` is the model as it was read back, with its
 // `file_bytes`.
-void tell_expansion(const Model& written, std::vector<Change>& changes);
+void report_expansion(const Model& written, std::vector<Change>& changes);
 // Does the same for a file or directory that was written.
-void tell_expansion(const std::string& path, std::vector<Change>& changes);
+void report_expansion(const std::string& path, std::vector<Change>& changes);
 
 }  // namespace tare

@@ -9,6 +9,7 @@
 
 #include "base/lookalike.hpp"
 #include "base/printable.hpp"
+#include "formats/foreign_weights.hpp"
 #include "io/listing.hpp"
 #include "tare/format.hpp"
 #include "wire/zip.hpp"

@@ -72,7 +72,7 @@ void Comparison::merge(const Comparison& other) {
   different += other.different;
   if (!first) first = other.first;
   max_abs = std::max(max_abs, other.max_abs);
-  apart.add(other.apart);
+  squared_distances.add(other.squared_distances);
   aa.add(other.aa);
   bb.add(other.bb);
   ab.add(other.ab);
@@ -81,7 +81,7 @@ void Comparison::merge(const Comparison& other) {
 double Comparison::rms(std::uint64_t values) const {
   if (std::isinf(max_abs)) return max_abs;
   if (values == 0) return 0;
-  return std::ldexp(std::sqrt(apart.value / static_cast<double>(values)), apart.exponent / 2);
+  return std::ldexp(std::sqrt(squared_distances.value / static_cast<double>(values)), squared_distances.exponent / 2);
 }
 
 double Comparison::relative_rms() const {
@@ -105,7 +105,7 @@ void RunComparer::note(Comparison& out, std::uint64_t element, double distance) 
   if (!out.first) out.first = element;
   if (std::isnan(distance)) distance = std::numeric_limits<double>::infinity();
   out.max_abs = std::max(out.max_abs, distance);
-  if (std::isfinite(distance)) apart_[distances_++] = distance;
+  if (std::isfinite(distance)) distance_[distance_count_++] = distance;
 }
 
 // Fast path without a branch per element: real numbers that are all finite, with finite distances. Returns nothing for
@@ -115,17 +115,17 @@ std::optional<Comparison> RunComparer::compare_finite(std::span<const double> a,
   if (per_element_ != 1) return std::nullopt;
   std::uint64_t different = 0;
   for (std::size_t i = 0; i < a.size(); ++i) {
-    apart_[i] = std::abs(a[i] - b[i]);
+    distance_[i] = std::abs(a[i] - b[i]);
     different += a[i] != b[i];
   }
-  kept_ = distances_ = a.size();
-  const std::span<const double> apart(apart_.data(), distances_);
-  if (!all_finite(apart)) return std::nullopt;
+  kept_ = distance_count_ = a.size();
+  const std::span<const double> distances(distance_.data(), distance_count_);
+  if (!all_finite(distances)) return std::nullopt;
   Comparison out;
   out.different = different;
   if (different > 0)
     out.first = at + static_cast<std::uint64_t>(std::mismatch(a.begin(), a.end(), b.begin()).first - a.begin());
-  out.max_abs = largest_of(apart);
+  out.max_abs = largest_of(distances);
   std::copy(a.begin(), a.end(), a_.begin());
   std::copy(b.begin(), b.end(), b_.begin());
   sum_up(out);
@@ -135,7 +135,7 @@ std::optional<Comparison> RunComparer::compare_finite(std::span<const double> a,
 Comparison RunComparer::compare(std::span<const double> a, std::span<const double> b, std::uint64_t at) {
   if (const auto finite = compare_finite(a, b, at)) return *finite;
   Comparison out;
-  kept_ = distances_ = 0;
+  kept_ = distance_count_ = 0;
   for (std::size_t i = 0; i < a.size(); ++i) {
     const double x = a[i], y = b[i];
     a_[kept_] = x;
@@ -152,7 +152,7 @@ Comparison RunComparer::compare_integers(std::span<const double> a, std::span<co
                                          std::span<const std::byte> raw_a, std::span<const std::byte> raw_b,
                                          bool is_signed, std::uint64_t at) {
   Comparison out;
-  distances_ = 0;
+  distance_count_ = 0;
   kept_ = a.size();
   std::copy(a.begin(), a.end(), a_.begin());
   std::copy(b.begin(), b.end(), b_.begin());
@@ -165,12 +165,12 @@ Comparison RunComparer::compare_integers(std::span<const double> a, std::span<co
 }
 
 void RunComparer::sum_up(Comparison& out) {
-  const std::span a(a_.data(), kept_), b(b_.data(), kept_), apart(apart_.data(), distances_);
-  const int ea = scale_down(a), eb = scale_down(b), ed = scale_down(apart);
+  const std::span a(a_.data(), kept_), b(b_.data(), kept_), distances(distance_.data(), distance_count_);
+  const int ea = scale_down(a), eb = scale_down(b), ed = scale_down(distances);
   out.aa = {dot(a, a), 2 * ea};
   out.bb = {dot(b, b), 2 * eb};
   out.ab = {dot(a, b), ea + eb};
-  out.apart = {dot(apart, apart), 2 * ed};
+  out.squared_distances = {dot(distances, distances), 2 * ed};
 }
 
 }  // namespace tare::inspect

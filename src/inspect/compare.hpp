@@ -22,9 +22,9 @@ struct ScaledSum {
 struct Comparison {
   std::uint64_t different = 0;  // logical elements
   std::optional<std::uint64_t> first;
-  double max_abs = 0;    // infinite if exactly one side is NaN or infinite
-  ScaledSum apart;       // sum of (a - b)^2 over finite differences
-  ScaledSum aa, bb, ab;  // over elements that are finite on both sides
+  double max_abs = 0;           // infinite if exactly one side is NaN or infinite
+  ScaledSum squared_distances;  // sum of (a - b)^2 over finite differences
+  ScaledSum aa, bb, ab;         // over elements that are finite on both sides
 
   // Adds the result of the elements that follow.
   void merge(const Comparison& other);
@@ -55,8 +55,8 @@ class RunComparer {
 
   unsigned per_element_;
   // The elements of this run that count, on both sides, and their distances.
-  std::array<double, kRunElements> a_, b_, apart_;
-  std::size_t kept_ = 0, distances_ = 0;
+  std::array<double, kRunElements> a_, b_, distance_;
+  std::size_t kept_ = 0, distance_count_ = 0;
   std::uint64_t last_ = 0;  // the logical element that was counted last
 };
 

@@ -184,8 +184,8 @@ std::vector<Job> DataCheck::jobs() {
   std::vector<Job> jobs;
   for (Unit& unit : units_) {
     for (Part& part : unit.parts) {
-      const bool apart = !part.fused && (!part.blob->is_plain() || has_known_digest(*part.blob));
-      if (apart) jobs.push_back({&unit, &part, nullptr, part.blob->stored_size()});
+      const bool separate = !part.fused && (!part.blob->is_plain() || has_known_digest(*part.blob));
+      if (separate) jobs.push_back({&unit, &part, nullptr, part.blob->stored_size()});
       for (Piece& piece : part.pieces) jobs.push_back({&unit, &part, &piece, piece.end - piece.begin});
     }
     if (unit.rules != nullptr && !unit.only_if_not_boolean)
@@ -250,11 +250,12 @@ void DataCheck::gather_unit(Unit& unit, std::vector<Finding>& out) const {
   // A problem that two jobs found at the same place is reported once.
   const auto add = [&](std::vector<Finding>& findings) {
     for (Finding& finding : findings) {
-      const bool told = std::any_of(out.begin() + static_cast<std::ptrdiff_t>(first), out.end(), [&](const Finding& f) {
-        return f.rule == finding.rule && f.offset == finding.offset &&
-               (f.offset.has_value() || f.sentence == finding.sentence);
-      });
-      if (!told) out.push_back(std::move(finding));
+      const bool reported =
+          std::any_of(out.begin() + static_cast<std::ptrdiff_t>(first), out.end(), [&](const Finding& f) {
+            return f.rule == finding.rule && f.offset == finding.offset &&
+                   (f.offset.has_value() || f.sentence == finding.sentence);
+          });
+      if (!reported) out.push_back(std::move(finding));
     }
   };
   add(unit.planned);

@@ -30,9 +30,9 @@ Scale Scale::of(double min, double max) {
 
 void Moments::merge(const Moments& other) {
   if (other.count == 0) return;
-  const double total = count + other.count, apart = other.mean - mean;
-  mean += apart * (other.count / total);
-  squares += other.squares + apart * apart * (count * (other.count / total));
+  const double total = count + other.count, shift = other.mean - mean;
+  mean += shift * (other.count / total);
+  squares += other.squares + shift * shift * (count * (other.count / total));
   count = total;
 }
 

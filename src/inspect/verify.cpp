@@ -93,8 +93,8 @@ Verification verify(const std::string& path, const VerifyOptions& options) {
     result.findings = inspect::check_data(model, options.threads, options.progress);
     // Drops findings about the data that the reader has already reported as errors.
     std::set<std::pair<std::string_view, std::string_view>> errors;
-    for (const Finding& told : collector.findings)
-      if (told.severity == Severity::error) errors.emplace(told.rule, told.item);
+    for (const Finding& reported : collector.findings)
+      if (reported.severity == Severity::error) errors.emplace(reported.rule, reported.item);
     std::erase_if(result.findings, [&](const Finding& found) {
       return found.severity != Severity::error && errors.contains({found.rule, found.item});
     });

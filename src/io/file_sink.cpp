@@ -1,5 +1,5 @@
 // The atomic file: an unnamed temporary in the target's directory (O_TMPFILE, so that even a kill leaves nothing), or
-// one in a workshop if the file system has no unnamed files; then fsync, rename over the target, fsync of the
+// one in a staging directory if the file system has no unnamed files; then fsync, rename over the target, fsync of the
 // directory. The target's directory is opened once, and everything happens relative to it.
 #include "io/file_sink.hpp"
 
@@ -18,7 +18,7 @@
 #include "io/own_process.hpp"
 #include "io/owner.hpp"
 #include "io/place.hpp"
-#include "io/workshop.hpp"
+#include "io/staging_directory.hpp"
 
 namespace tare {
 namespace {
@@ -144,11 +144,11 @@ class AtomicFileSink final : public FileSink {
         overwrite_(options.overwrite),
         replaces_(replaces),
         rights_(rights) {
-    io::sweep_workshops(place_.parent, false);
+    io::sweep_staging_directories(place_.parent, false);
     io::Descriptor file = place_.parent.create_unnamed(io::first_mode(rights_));
     unnamed_ = static_cast<bool>(file);
     if (!file && errno != EOPNOTSUPP) throw io::system_error(kCreate, kCannotCreate, path, errno);
-    set_file(file ? std::move(file) : create_in_workshop());
+    set_file(file ? std::move(file) : create_in_staging());
   }
 
   void commit() override {
@@ -156,24 +156,24 @@ class AtomicFileSink final : public FileSink {
     {
       const io::Changing changing;
       give_name();
-      workshop_.reset();
+      staging_.reset();
     }
     sync_names(place_.parent);
   }
 
  private:
-  static constexpr const char* kInWorkshop = "file";
+  static constexpr const char* kInStaging = "file";
 
-  io::Descriptor create_in_workshop() {
-    workshop_.emplace(place_.parent, kCreate, name());
-    io::Descriptor file = workshop_->directory().create(kInWorkshop, io::first_mode(rights_));
+  io::Descriptor create_in_staging() {
+    staging_.emplace(place_.parent, kCreate, name());
+    io::Descriptor file = staging_->directory().create(kInStaging, io::first_mode(rights_));
     if (!file) throw io::system_error(kCreate, kCannotCreate, name(), errno);
     return file;
   }
 
   // An unnamed file cannot be named after all: /proc disappeared, or the file system does not support links.
-  void copy_into_workshop() {
-    io::Descriptor copy = create_in_workshop();
+  void copy_into_staging() {
+    io::Descriptor copy = create_in_staging();
     Bytes buffer(std::size_t{1} << 20);
     for (std::uint64_t at = 0;;) {
       const std::size_t got = io::pread_all(file(), at, buffer, name());
@@ -191,24 +191,24 @@ class AtomicFileSink final : public FileSink {
     require_replaced();
     // Uses the final name directly if it is free, so that a temporary name never exists.
     if (unnamed_ && place_.parent.name(file(), target)) return;
-    if (unnamed_ && errno != EEXIST) copy_into_workshop();
+    if (unnamed_ && errno != EEXIST) copy_into_staging();
     if (unnamed_ && !overwrite_) throw appeared();
     if (unnamed_) {
-      workshop_.emplace(place_.parent, kCreate, name());
-      if (!workshop_->directory().name(file(), kInWorkshop)) throw cannot_rename("cannot give the file its name");
+      staging_.emplace(place_.parent, kCreate, name());
+      if (!staging_->directory().name(file(), kInStaging)) throw cannot_rename("cannot give the file its name");
     }
-    const io::Directory& from = workshop_->directory();
+    const io::Directory& from = staging_->directory();
     require_replaced();
-    // A link into a store may be relative, and leads elsewhere from inside the workshop.
+    // A link into a store may be relative, and leads elsewhere from inside the staging directory.
     const bool can_exchange = replaces_ != nullptr && place_.store != io::Store::link;
-    if (can_exchange && from.exchange(kInWorkshop, place_.parent, target)) {
-      // Now the old file is in the workshop, unless another one got the name in the last moment. That one goes back.
-      if (is_replaced(from, kInWorkshop)) return;
-      if (!from.exchange(kInWorkshop, place_.parent, target)) throw cannot_rename("cannot put back another file");
+    if (can_exchange && from.exchange(kInStaging, place_.parent, target)) {
+      // Now the old file is in the staging directory, unless another one got the name in the last moment. That one goes back.
+      if (is_replaced(from, kInStaging)) return;
+      if (!from.exchange(kInStaging, place_.parent, target)) throw cannot_rename("cannot put back another file");
       throw changed();
     }
-    if (overwrite_ ? from.rename(kInWorkshop, place_.parent, target)
-                   : from.rename_new(kInWorkshop, place_.parent, target))
+    if (overwrite_ ? from.rename(kInStaging, place_.parent, target)
+                   : from.rename_new(kInStaging, place_.parent, target))
       return;
     if (!overwrite_ && errno == EEXIST) throw appeared();
     throw cannot_rename("cannot rename into place");
@@ -247,7 +247,7 @@ class AtomicFileSink final : public FileSink {
   bool overwrite_, unnamed_ = false;
   const Source* replaces_;                // the file that must still have the name; null: any
   std::optional<io::FileRights> rights_;  // nothing: those from creation
-  std::optional<io::Workshop> workshop_;
+  std::optional<io::StagingDirectory> staging_;
 };
 
 class PrivateFileSink final : public FileSink {

@@ -1,4 +1,4 @@
-// Files in a directory that no other user can reach (workshop.hpp). They are written under their own names, because
+// Files in a directory that no other user can reach (staging_directory.hpp). They are written under their own names, because
 // they become visible only with the directory.
 #pragma once
 

@@ -39,20 +39,20 @@ bool installed = false;
 const auto page_size = static_cast<std::uintptr_t>(::sysconf(_SC_PAGESIZE));
 
 // Holds `replacing`. Signals are blocked, because a handler could touch a guarded page and wait for this thread.
-class Alone {
+class ExclusiveWithoutSignals {
  public:
-  Alone() {
+  ExclusiveWithoutSignals() {
     sigset_t every;
     ::sigfillset(&every);
     ::pthread_sigmask(SIG_SETMASK, &every, &before_);
     while (replacing.test_and_set(std::memory_order_acquire)) ::sched_yield();
   }
-  ~Alone() {
+  ~ExclusiveWithoutSignals() {
     replacing.clear(std::memory_order_release);
     ::pthread_sigmask(SIG_SETMASK, &before_, nullptr);
   }
-  Alone(const Alone&) = delete;
-  Alone& operator=(const Alone&) = delete;
+  ExclusiveWithoutSignals(const ExclusiveWithoutSignals&) = delete;
+  ExclusiveWithoutSignals& operator=(const ExclusiveWithoutSignals&) = delete;
 
  private:
   sigset_t before_{};
@@ -61,7 +61,7 @@ class Alone {
 // Maps zeros from the faulting page up to the zeros that were mapped before. Returns false if the access cannot
 // continue.
 bool replace_from(Range& range, std::uintptr_t address, int code) {
-  const Alone alone;
+  const ExclusiveWithoutSignals exclusive;
   const std::uintptr_t end = range.end.load(std::memory_order_acquire);
   if (end == 0 || address < range.begin.load(std::memory_order_relaxed) || address >= end) return false;
   const std::uintptr_t page = address & ~(page_size - 1);
@@ -159,7 +159,7 @@ MappingGuard::MappingGuard(const std::byte* begin, std::size_t length, bool writ
   const auto first = reinterpret_cast<std::uintptr_t>(begin);
   const std::uintptr_t end = end_of(first, length);
   {
-    const Alone alone;
+    const ExclusiveWithoutSignals exclusive;
     Range& range = ranges[free];
     range.damaged.store(false, std::memory_order_relaxed);
     range.protection = writable ? kWritable : PROT_READ;
@@ -182,7 +182,7 @@ bool MappingGuard::let_write(std::span<const std::byte> mapping) noexcept {
     Range& range = ranges[i];
     if (range.begin.load(std::memory_order_relaxed) != first || range.end.load(std::memory_order_relaxed) != end)
       continue;
-    const Alone alone;
+    const ExclusiveWithoutSignals exclusive;
     if (::mprotect(reinterpret_cast<void*>(first), end - first, kWritable) != 0) return false;
     range.protection = kWritable;
     return true;
@@ -194,7 +194,7 @@ MappingGuard::~MappingGuard() {
   if (!works()) return;
   const std::scoped_lock lock(table_mutex);
   {
-    const Alone alone;
+    const ExclusiveWithoutSignals exclusive;
     ranges[slot_].end.store(0, std::memory_order_release);
   }
   if (--guarded == 0) remove_handler();

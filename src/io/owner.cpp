@@ -31,7 +31,7 @@ uid_t overflow_owner() {
 }
 
 // Outside all user namespaces every number maps to itself: "0 0 4294967295".
-bool everybody_has_a_number() {
+bool is_outside_user_namespaces() {
   std::array<char, 256> buffer{};
   std::string_view text = text_of("/proc/self/uid_map", buffer);
   constexpr std::string_view kAll[] = {"0", "0", "4294967295"};
@@ -49,7 +49,7 @@ const BeforeFork kOwnerBeforeFork([] { static_cast<void>(is_known(0)); });
 
 bool is_known(uid_t owner) {
   static const uid_t overflow = overflow_owner();
-  return owner != overflow || everybody_has_a_number();
+  return owner != overflow || is_outside_user_namespaces();
 }
 
 bool is_trusted(uid_t owner) { return (owner == ::geteuid() || owner == 0) && is_known(owner); }

@@ -50,11 +50,11 @@ std::vector<std::string> find_leftovers(const std::string& path) {
   const Directory directory = Directory::open(path.c_str());
   if (!directory) return leftovers;
   try {
-    for (const std::string& name : abandoned_workshops(directory)) {
-      const Directory workshop = directory.enter(name.c_str());
-      if (!workshop || workshop.has(kGone)) continue;
+    for (const std::string& name : abandoned_staging_directories(directory)) {
+      const Directory staging = directory.enter(name.c_str());
+      if (!staging || staging.has(kGone)) continue;
       for (const char* const part : {kOld, kNew}) {  // if `old` exists, `new` is no longer complete
-        if (!workshop.enter(part)) continue;
+        if (!staging.enter(part)) continue;
         leftovers.push_back(fmt::format("{}/{}", name, part));
         break;
       }
@@ -76,13 +76,13 @@ bool is_being_replaced(const std::string& path) {
 TreeSink::TreeSink(const std::string& path, TreeSinkOptions options)
     : path_(path), shown_(without_slashes(path)), options_(std::move(options)) {
   find_target();
-  // A workshop next to the target can be renamed as a whole. An empty target is filled from inside if we cannot write
+  // A staging directory next to the target can be renamed as a whole. An empty target is filled from inside if we cannot write
   // to its parent, or if it has more properties than its name and mode.
   if (target_) whole_ = target_.is_empty() && can_be_replaced();
   if (!whole_) look_at_old_files();
-  if (place_.name != ".") sweep_workshops(place_.parent, false);
-  workshop_.emplace(whole_ ? place_.parent : target_, kCreate, path_);
-  if (workshop_->directory().make(kPart, 0777)) part_ = workshop_->directory().enter(kPart);
+  if (place_.name != ".") sweep_staging_directories(place_.parent, false);
+  staging_.emplace(whole_ ? place_.parent : target_, kCreate, path_);
+  if (staging_->directory().make(kPart, 0777)) part_ = staging_->directory().enter(kPart);
   if (!part_) throw system_error(kCreate, kCannotCreate, path_, errno);
 }
 
@@ -105,7 +105,7 @@ void TreeSink::find_target() {
   } else {
     return;
   }
-  sweep_workshops(target_, false);
+  sweep_staging_directories(target_, false);
   try {
     if (!target_.names().empty() && !options_.overwrite) throw exists("exists already and is not empty");
   } catch (const std::system_error& error) {
@@ -198,8 +198,8 @@ bool TreeSink::move_whole() {
   {
     const Changing changing;
     // rename replaces an empty directory, but nothing else.
-    if (workshop_->directory().rename(kPart, place_.parent, place_.name.c_str())) {
-      workshop_.reset();
+    if (staging_->directory().rename(kPart, place_.parent, place_.name.c_str())) {
+      staging_.reset();
       if (options_.durable && !place_.parent.sync())
         throw system_error("io.sink.sync", "cannot flush the directory to disk", path_, errno);
       return true;
@@ -220,7 +220,7 @@ void TreeSink::move_inside() {
   if (!there) throw system_error("io.tree.rename", "cannot rename into place", path_, errno);
   target_ = std::move(there);
   inner_.emplace(target_, "io.tree.rename", path_);
-  if (!workshop_->directory().rename(kPart, inner_->directory(), kPart))
+  if (!staging_->directory().rename(kPart, inner_->directory(), kPart))
     throw system_error("io.tree.rename", "cannot rename into place", path_, errno);
 }
 
@@ -237,15 +237,15 @@ void TreeSink::move_files() {
   lock_target();
   if (place_.name != "." && !place_.parent.is_still(place_.name.c_str(), target_.descriptor()))
     throw system_error("io.tree.rename", "was moved away while it was being written", path_, ENOENT);
-  Workshop& workshop = inner_ ? *inner_ : *workshop_;
+  StagingDirectory& staging = inner_ ? *inner_ : *staging_;
   if (!options_.overwrite)
     for (const std::string& name : target_.names())
-      if (name != workshop.name()) throw exists("was filled while it was being written");
+      if (name != staging.name()) throw exists("was filled while it was being written");
   const OldFiles old_files = options_.old_files == nullptr ? OldFiles() : options_.old_files(target_);
-  TreeSwap(target_, workshop, shown_, options_.durable).run(old_files, names_);
+  TreeSwap(target_, staging, shown_, options_.durable).run(old_files, names_);
   inner_.reset();
-  workshop_.reset();
-  sweep_workshops(target_, true);
+  staging_.reset();
+  sweep_staging_directories(target_, true);
 }
 
 // Each file has flushed its own folder; this flushes the folders above.

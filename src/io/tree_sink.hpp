@@ -1,10 +1,10 @@
-// A directory written as a whole: its files are written in a workshop (workshop.hpp) next to it, or inside it if it is
+// A directory written as a whole: its files are written in a staging directory (staging_directory.hpp) next to it, or inside it if it is
 // not empty, and get their names only when all are complete.
 //
 // A target that does not exist, or is empty, appears in one step: one rename. A target with files is changed file by
 // file, in an order that the caller chooses (tree_swap.hpp), while it is locked: two processes that replace the same
 // directory do so one after the other. Files that are neither replaced nor in `old_files` stay. Any error leaves
-// everything unchanged. A kill leaves the workshop, and possibly a target with only some of its files: so the caller
+// everything unchanged. A kill leaves the staging directory, and possibly a target with only some of its files: so the caller
 // writes last the file without which the others are not a model.
 #pragma once
 
@@ -18,8 +18,8 @@
 #include "io/file_rights.hpp"
 #include "io/own_process.hpp"
 #include "io/place.hpp"
+#include "io/staging_directory.hpp"
 #include "io/tree_swap.hpp"
-#include "io/workshop.hpp"
 #include "tare/sink.hpp"
 
 namespace tare::io {
@@ -68,16 +68,16 @@ class TreeSink {
   Directory target_;                 // closed: it does not exist yet
   bool whole_ = true;                // one rename is enough
   std::optional<mode_t> old_modes_;  // what all old files allow
-  std::optional<Workshop> workshop_;
-  std::optional<Workshop> inner_;  // inside the target, if it could not be renamed as a whole
+  std::optional<StagingDirectory> staging_;
+  std::optional<StagingDirectory> inner_;  // inside the target, if it could not be renamed as a whole
   Directory part_;
   std::vector<std::string> names_;
 };
 
-// What a kill left in a directory that was being overwritten: the complete parts of workshops, relative to it
-// (".tare-XXXXXXXXXXXX/new", ".tare-XXXXXXXXXXXX/old"), sorted. Ignores workshops of running processes.
+// What a kill left in a directory that was being overwritten: the complete parts of staging directories, relative to it
+// (".tare-XXXXXXXXXXXX/new", ".tare-XXXXXXXXXXXX/old"), sorted. Ignores staging directories of running processes.
 std::vector<std::string> find_leftovers(const std::string& directory);
-// Whether the directory holds neither the old content nor the new (workshop.hpp).
+// Whether the directory holds neither the old content nor the new (staging_directory.hpp).
 bool is_being_replaced(const std::string& directory);
 
 }  // namespace tare::io

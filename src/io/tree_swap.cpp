@@ -24,8 +24,8 @@ std::vector<std::string> all_folders_of(std::string_view name) {
 
 }  // namespace
 
-TreeSwap::TreeSwap(const Directory& target, const Workshop& workshop, std::string shown, bool durable)
-    : target_(target), workshop_(workshop), shown_(std::move(shown)), durable_(durable) {}
+TreeSwap::TreeSwap(const Directory& target, const StagingDirectory& staging, std::string shown, bool durable)
+    : target_(target), staging_(staging), shown_(std::move(shown)), durable_(durable) {}
 
 void TreeSwap::run(const OldFiles& old_files, const std::vector<std::string>& new_files) {
   if (!old_files.in_the_way.empty()) throw blocked(old_files.in_the_way.front(), kDirectory);
@@ -37,7 +37,7 @@ void TreeSwap::run(const OldFiles& old_files, const std::vector<std::string>& ne
   } catch (const Error& error) {
     if (undo()) throw;
     throw error.reworded(
-        fmt::format("{}; files of the directory are in {}/{}", error.sentence(), shown_, workshop_.name()));
+        fmt::format("{}; files of the directory are in {}/{}", error.sentence(), shown_, staging_.name()));
   } catch (...) {
     undo();
     throw;
@@ -63,7 +63,7 @@ Error TreeSwap::blocked(std::string_view name, const char* sentence) const {
       .blame(Subject::output);
 }
 
-void TreeSwap::check_the_way(const std::vector<std::string>& new_files) const {
+void TreeSwap::check_targets(const std::vector<std::string>& new_files) const {
   for (const std::string& name : new_files) {
     bool free = false;  // everything below something that leaves or does not exist
     for (const std::string& folder : all_folders_of(name)) {
@@ -84,7 +84,7 @@ void TreeSwap::plan(const OldFiles& old_files, const std::vector<std::string>& n
   takes_ = leaving_;
   vital_ = old_files.vital.size();
   std::sort(leaving_.begin(), leaving_.end());
-  check_the_way(new_files);
+  check_targets(new_files);
   puts_ = new_files;
   std::size_t folders = 0;
   for (const std::string& name : new_files) {
@@ -97,19 +97,19 @@ void TreeSwap::plan(const OldFiles& old_files, const std::vector<std::string>& n
 }
 
 void TreeSwap::forward() {
-  const Directory& workshop = workshop_.directory();
+  const Directory& staging = staging_.directory();
   shift(kPart, kNew);
   stage_ = Stage::named_new;
-  if (!workshop.make(kTaken, 0777)) failed({}, "cannot be created");
+  if (!staging.make(kTaken, 0777)) failed({}, "cannot be created");
   stage_ = Stage::taking;
-  flush(workshop);
+  flush(staging);
   for (; taken_ < takes_.size(); ++taken_) {
     if (taken_ == vital_) flush(target_);
     take(takes_[taken_]);
   }
   shift(kTaken, kOld);
   stage_ = Stage::putting;
-  flush(workshop);
+  flush(staging);
   flush(target_);
   for (; put_ < puts_.size(); ++put_) {
     if (put_ + 1 == puts_.size()) flush_folders();
@@ -119,20 +119,20 @@ void TreeSwap::forward() {
 }
 
 void TreeSwap::shift(const char* from, const char* to) {
-  if (!workshop_.directory().rename_new(from, workshop_.directory(), to)) failed({}, "cannot be renamed");
+  if (!staging_.directory().rename_new(from, staging_.directory(), to)) failed({}, "cannot be renamed");
 }
 
 void TreeSwap::take(const std::string& name) {
   const Directory from = target_.walk(folders_of(name));
   if (!from) failed(name, "cannot be moved away");
-  const Directory taken = workshop_.directory().enter(kTaken);
+  const Directory taken = staging_.directory().enter(kTaken);
   const Directory to = taken ? taken.walk(folders_of(name), true) : Directory();
   if (!to || !from.rename_new(base_of(name), to, base_of(name))) failed(name, "cannot be moved away");
 }
 
 void TreeSwap::put(const std::string& name) {
   make_folders_for(name);
-  const Directory fresh = workshop_.directory().enter(kNew);
+  const Directory fresh = staging_.directory().enter(kNew);
   const Directory from = fresh ? fresh.walk(folders_of(name)) : Directory();
   const Directory to = from ? target_.walk(folders_of(name)) : Directory();
   if (!to || !from.rename_new(base_of(name), to, base_of(name))) failed(name, "cannot be put into place");
@@ -154,8 +154,8 @@ void TreeSwap::make_folders_for(const std::string& name) {
 // Continues after a rename that cannot be undone, to restore as many files as possible.
 bool TreeSwap::undo() noexcept {
   bool whole = true;
-  const Directory& workshop = workshop_.directory();
-  const Directory fresh = workshop.enter(kNew);
+  const Directory& staging = staging_.directory();
+  const Directory fresh = staging.enter(kNew);
   while (put_ > 0) {
     const std::string& name = puts_[--put_];
     const Directory from = target_.walk(folders_of(name)), to = fresh.walk(folders_of(name));
@@ -167,16 +167,16 @@ bool TreeSwap::undo() noexcept {
     made_.back().substr(made_.back().rfind('/') + 1).copy(plain, NAME_MAX);
     if (above) above.remove_folder(plain);
   }
-  if (stage_ == Stage::putting) whole = workshop.rename_new(kOld, workshop, kTaken) && whole;
+  if (stage_ == Stage::putting) whole = staging.rename_new(kOld, staging, kTaken) && whole;
   if (stage_ == Stage::putting || stage_ == Stage::taking) {
-    const Directory taken = workshop.enter(kTaken);
+    const Directory taken = staging.enter(kTaken);
     while (taken_ > 0) {
       const std::string& name = takes_[--taken_];
       const Directory from = taken.walk(folders_of(name)), to = target_.walk(folders_of(name), true);
       whole = from && to && from.rename_new(base_of(name), to, base_of(name)) && whole;
     }
     if (taken) taken.remove_empty_folders();
-    whole = workshop.remove_folder(kTaken) && whole;
+    whole = staging.remove_folder(kTaken) && whole;
   }
   if (durable_) (void)target_.sync();
   return whole;
@@ -184,9 +184,9 @@ bool TreeSwap::undo() noexcept {
 
 // Everything is in place; this only cleans up.
 void TreeSwap::finish() noexcept {
-  const Directory& workshop = workshop_.directory();
-  if (!workshop.rename_new(kOld, workshop, kGone)) {
-    if (const Directory old = workshop.enter(kOld); old && old.remove_inside()) workshop.remove_folder(kOld);
+  const Directory& staging = staging_.directory();
+  if (!staging.rename_new(kOld, staging, kGone)) {
+    if (const Directory old = staging.enter(kOld); old && old.remove_inside()) staging.remove_folder(kOld);
   }
   for (const std::string& name : leaving_)
     for (std::string_view folder = folders_of(name); !folder.empty(); folder = folders_of(folder)) {

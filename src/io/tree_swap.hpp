@@ -1,6 +1,6 @@
 // Exchanges the files of a directory for others, reversibly.
 //
-// The directory contains a workshop (workshop.hpp). After a kill, its parts show which of the two contents is complete:
+// The directory contains a staging directory (staging_directory.hpp). After a kill, its parts show which of the two contents is complete:
 //
 //  part    the new files while they are being written
 //  new     the new files, complete; valid until `old` exists
@@ -17,7 +17,7 @@
 #include <vector>
 
 #include "io/directory.hpp"
-#include "io/workshop.hpp"
+#include "io/staging_directory.hpp"
 #include "tare/error.hpp"
 
 namespace tare::io {
@@ -31,14 +31,14 @@ struct OldFiles {
 
 class TreeSwap {
  public:
-  // `workshop` is inside `target` and holds the new files in `part`; both must outlive this. `shown` is the target's
+  // `staging` is inside `target` and holds the new files in `part`; both must outlive this. `shown` is the target's
   // name for errors.
-  TreeSwap(const Directory& target, const Workshop& workshop, std::string shown, bool durable);
+  TreeSwap(const Directory& target, const StagingDirectory& staging, std::string shown, bool durable);
 
   // Moves the old files out and the new ones in, in this order; the last new file is the vital one. A file that a new
   // one replaces is moved out like an old one. Throws `io.tree.blocked` if something other than a file is in the way,
   // before anything has moved, and `io.tree.rename`. After any exception everything is as before; if that could not be
-  // restored, the error states that the workshop holds files of the directory.
+  // restored, the error states that the staging directory holds files of the directory.
   void run(const OldFiles& old_files, const std::vector<std::string>& new_files);
 
  private:
@@ -48,7 +48,7 @@ class TreeSwap {
   bool leaves(const std::string& name) const;
 
   Error blocked(std::string_view name, const char* sentence) const;
-  void check_the_way(const std::vector<std::string>& new_files) const;
+  void check_targets(const std::vector<std::string>& new_files) const;
   void plan(const OldFiles& old_files, const std::vector<std::string>& new_files);
 
   void forward();
@@ -63,7 +63,7 @@ class TreeSwap {
   [[noreturn]] void failed(const std::string& name, std::string_view doing) const;
 
   const Directory& target_;
-  const Workshop& workshop_;
+  const StagingDirectory& staging_;
   std::string shown_;
   bool durable_;
 

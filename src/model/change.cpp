@@ -38,7 +38,7 @@ std::string with(std::string_view before, std::string_view text, std::string_vie
 }
 
 // What was done to tensors, without their number and names.
-std::string deed(const Change& c, std::string_view advice) {
+std::string action_text(const Change& c, std::string_view advice) {
   switch (c.kind) {
     case ChangeKind::cast: return fmt::format("cast from {} to {}{}", c.before, c.after, c.lossy ? " (lossy)" : "");
     case ChangeKind::widened: return fmt::format("widened from {} to {}", c.before, c.after);
@@ -61,7 +61,8 @@ std::string deed(const Change& c, std::string_view advice) {
 }
 
 std::string tensors_text(const Change& change, std::string_view advice) {
-  return fmt::format("{} tensor{} {}", change.items.size(), change.items.size() == 1 ? "" : "s", deed(change, advice));
+  return fmt::format("{} tensor{} {}", change.items.size(), change.items.size() == 1 ? "" : "s",
+                     action_text(change, advice));
 }
 
 std::string tensor_names(const Change& change) {

@@ -106,8 +106,8 @@ class Collector {
   void add(const Run& run) {
     if (run.count == 1) return add_piece(run);
     // With wide gaps or long runs, read each run separately; otherwise as many at a time as a span holds.
-    const bool apart = run.length >= kSpan || run.step() - run.length > gap_;
-    const std::uint64_t most = apart ? 1 : (kSpan - run.length) / run.step() + 1;
+    const bool separate = run.length >= kSpan || run.step() - run.length > gap_;
+    const std::uint64_t most = separate ? 1 : (kSpan - run.length) / run.step() + 1;
     for (std::uint64_t done = 0; done < run.count; done += std::min(most, run.count - done)) {
       const std::uint64_t n = std::min(most, run.count - done);
       add_piece(run.part(run.stride < 0 ? run.count - done - n : done, n));

@@ -10,7 +10,7 @@
 #include "base/glob.hpp"
 #include "base/name_map.hpp"
 #include "base/printable.hpp"
-#include "resources/files_beside.hpp"
+#include "resources/companion_files.hpp"
 #include "resources/json_file.hpp"
 #include "tare/error.hpp"
 

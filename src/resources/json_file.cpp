@@ -52,9 +52,9 @@ Value parse_any(std::string_view text) {
   const Spending spending;
   if (spending.is_outermost()) current_budget()->grant(text.size());  // parsed on its own, not as a part of a file
   try {
-    Budget::Passing passing(current_budget());  // temporary: the caller takes a few fields and drops the tree
+    Budget::TemporaryCharge temporary(current_budget());  // temporary: the caller takes a few fields and drops the tree
     Value value = wire::read_json(text, bounds, {.python_words = true, .last_key_counts = true});
-    passing.charge();
+    temporary.charge();
     return value;
   } catch (const Error& error) {
     const std::uint64_t at = error.offset().value_or(0);

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "resources/files_beside.hpp"
+#include "resources/companion_files.hpp"
 #include "resources/json_file.hpp"
 #include "tare/error.hpp"
 

@@ -416,8 +416,8 @@ TokenizerRules parse_tokenizer_rules(std::string_view tokenizer_json) {
   return rules;
 }
 
-std::vector<UnsaidRule> unsaid_tokenizer_rules(const Model& model) {
-  std::vector<UnsaidRule> unsaid;
+std::vector<UnsupportedRule> unsupported_tokenizer_rules(const Model& model) {
+  std::vector<UnsupportedRule> unsupported;
   const auto read = [&](std::string_view name, const auto& use) {
     const Attachment* const file = model.attachment(name);
     if (file == nullptr || file->blob.size() > kMaxFileBytes) return false;
@@ -431,9 +431,9 @@ std::vector<UnsaidRule> unsaid_tokenizer_rules(const Model& model) {
   };
   const bool json = read("tokenizer.json", [&](std::string_view text) {
     TokenizerRules rules = parse_tokenizer_rules(text);
-    for (std::string& sentence : rules.others) unsaid.push_back({"tokenizer.json", std::move(sentence)});
+    for (std::string& sentence : rules.others) unsupported.push_back({"tokenizer.json", std::move(sentence)});
     for (std::string& sentence : rules.decoding)
-      unsaid.push_back({"tokenizer.json", std::move(sentence), UnsaidRule::Matters::decoding});
+      unsupported.push_back({"tokenizer.json", std::move(sentence), UnsupportedRule::Matters::decoding});
   });
   // tokenizer.json takes precedence over the files that it was made from.
   for (const char* const name : {"tokenizer.model", "spiece.model"})
@@ -441,13 +441,13 @@ std::vector<UnsaidRule> unsaid_tokenizer_rules(const Model& model) {
       read(name, [&](std::string_view text) {
         const PieceRules rules = parse_piece_rules(text);
         if (rules.blank_behind)
-          unsaid.push_back({name, "its pieces end with the blank between words (treat_whitespace_as_suffix)"});
-        if (!rules.spells_blanks) unsaid.push_back({name, "it keeps blanks as they are (escape_whitespaces)"});
+          unsupported.push_back({name, "its pieces end with the blank between words (treat_whitespace_as_suffix)"});
+        if (!rules.spells_blanks) unsupported.push_back({name, "it keeps blanks as they are (escape_whitespaces)"});
         if (rules.model_type != 1 && rules.model_type != 2)
-          unsaid.push_back(
+          unsupported.push_back(
               {name, fmt::format("it is neither a unigram nor a BPE model (model_type {})", rules.model_type)});
       });
-  return unsaid;
+  return unsupported;
 }
 
 // ModelProto: 2 trainer_spec, 3 normalizer_spec; see sentencepiece_model.cpp.

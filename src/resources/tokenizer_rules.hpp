@@ -58,11 +58,11 @@ struct PieceRules {
 PieceRules parse_piece_rules(std::string_view tokenizer_model);
 
 // Lists the rules of the tokenizer's files that no key of a container can hold. A file that cannot be read has none.
-struct UnsaidRule {
+struct UnsupportedRule {
   enum class Matters : std::uint8_t { encoding, decoding };  // for the tokens of a text, for the text of tokens
   std::string file, sentence;
   Matters matters = Matters::encoding;
 };
-std::vector<UnsaidRule> unsaid_tokenizer_rules(const Model& model);
+std::vector<UnsupportedRule> unsupported_tokenizer_rules(const Model& model);
 
 }  // namespace tare::resources

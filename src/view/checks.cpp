@@ -10,14 +10,14 @@ namespace {
 
 constexpr std::size_t kMostFindings = 500;
 
-std::string job_of(const Query& query) { return "check " + std::string(query.text("of", "a")); }
+std::string check_name(const Query& query) { return "check " + std::string(query.text("of", "a")); }
 
 std::string base_name(const std::string& path) {
   const std::size_t slash = path.find_last_of('/');
   return one_line(slash == std::string::npos ? path : path.substr(slash + 1));
 }
 
-std::string findings_json(const Exhibit& model, const Verification& result) {
+std::string findings_json(const OpenModel& model, const Verification& result) {
   std::string text;
   JsonWriter json(text);
   json.open('{').key("done").boolean(true).key("ok").boolean(result.ok(false)).key("strict").boolean(result.ok(true));
@@ -43,12 +43,12 @@ std::string findings_json(const Exhibit& model, const Verification& result) {
 
 }  // namespace
 
-void check(const Context& context, const Query& query, JsonWriter& json) {
-  write_job(json, context.jobs->find(job_of(query)));
-}
+JobPtr check_job(const Context& context, const Query& query) { return context.jobs->find(check_name(query)); }
+
+void check(const Context& context, const Query& query, JsonWriter& json) { write_job(json, check_job(context, query)); }
 
 void start_check(const Context& context, const Query& query, JsonWriter& json) {
-  write_job(json, context.jobs->start(job_of(query), [held = context.shared(query)](Job& job) {
+  write_job(json, context.jobs->start(check_name(query), [held = context.shared(query)](Job& job) {
     VerifyOptions options;
     options.read = held->options();
     options.read.keep_broken = false;

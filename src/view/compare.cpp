@@ -23,7 +23,7 @@ using State = Result::State;
 
 // The tensor as its file stores it. The compared tensor may have another type, because Format::release restores the
 // form of the original model.
-const Tensor& stored_tensor(const Exhibit& model, std::int64_t place, const Tensor& compared) {
+const Tensor& stored_tensor(const OpenModel& model, std::int64_t place, const Tensor& compared) {
   return place >= 0 ? model.model().tensors[static_cast<std::size_t>(place)] : compared;
 }
 
@@ -272,14 +272,14 @@ void start(const Context& context, std::string_view name, void (Comparison::*wor
   if (is_finished(context.jobs->find(name))) return;
   static_cast<void>(context.jobs->start(std::string(name), [models = context.models, comparison, work](Job& job) {
     ((*comparison).*work)(job.progress);
-    for (const ExhibitPtr& model : models) model->check();
+    for (const OpenModelPtr& model : models) model->check();
     return std::string();
   }));
 }
 
 // If a user stopped the job, that is not an error: it is treated as never started.
 bool is_stopped(const JobPtr& job) {
-  if (job == nullptr || job->gave_way) return false;
+  if (job == nullptr || job->preempted) return false;
   const std::scoped_lock lock(job->mutex);
   return job->done && job->error != nullptr && job->stop.asked();
 }
@@ -306,6 +306,13 @@ void compare(const Context& context, const Query& query, JsonWriter& json) {
   json.close(']');
   if (query.flag("plot")) write_plot(json, context, results);
   json.close('}');
+}
+
+JobPtr compare_job(const Context& context, const Query& /*query*/) {
+  const JobPtr sample = context.jobs->find(kSampleJob), exact = context.jobs->find(kExactJob);
+  for (const JobPtr& job : {sample, exact})
+    if (job != nullptr && !job->is_done()) return job;
+  return sample != nullptr ? sample : is_stopped(exact) ? nullptr : exact;
 }
 
 void start_compare(const Context& context, const Query& query, JsonWriter& json) {

@@ -21,18 +21,18 @@ constexpr std::size_t kMostProblems = 1000;                     // messages that
 constexpr double kInfinite = std::numeric_limits<double>::infinity();
 
 // The differences of 64-bit integers that doubles would consider equal.
-class Apart {
+class IntegerDistances {
  public:
   // The differences of the elements that both read last; empty if doubles can represent them all.
   std::span<const double> between(const Reading& a, const Reading& b, std::size_t count) {
     if (!a.is_wide_integer() || !b.is_wide_integer()) return {};
-    apart_.resize(count);
-    for (std::size_t i = 0; i < count; ++i) apart_[i] = b.wide_integer(i).minus(a.wide_integer(i));
-    return apart_;
+    distances_.resize(count);
+    for (std::size_t i = 0; i < count; ++i) distances_[i] = b.wide_integer(i).minus(a.wide_integer(i));
+    return distances_;
   }
 
  private:
-  std::vector<double> apart_;
+  std::vector<double> distances_;
 };
 
 // Compares `pieces` evenly spaced pieces.
@@ -43,7 +43,7 @@ Figures sample_of(const Pair& pair, std::uint64_t pieces) {
   // Small, because there may be very many small tensors.
   const auto longest = static_cast<std::size_t>(std::min(kPiece, all));
   std::vector<double> x(longest), y(longest);
-  Apart apart;
+  IntegerDistances distances;
   const bool part = all > kPiece * pieces;
   if (!part) pieces = ceil_div(all, kPiece);
   for (std::uint64_t piece = 0; piece < pieces; ++piece) {
@@ -51,7 +51,7 @@ Figures sample_of(const Pair& pair, std::uint64_t pieces) {
     const auto count = static_cast<std::size_t>(std::min(kPiece, all - first));
     const auto left = std::span(x).first(count), right = std::span(y).first(count);
     if (!a.read(first, left) || !b.read(first, right)) break;
-    figures.take(left, right, apart.between(a, b, count));
+    figures.take(left, right, distances.between(a, b, count));
   }
   return figures;
 }
@@ -62,14 +62,14 @@ Figures all_of(const Pair& pair, Progress& progress) {
   Figures figures;
   const auto longest = static_cast<std::size_t>(std::min(kLongPiece, a.elements()));
   std::vector<double> x(longest), y(longest);
-  Apart apart;
+  IntegerDistances distances;
   for (std::uint64_t first = 0; first < a.elements(); first += kLongPiece) {
     check_stop();
     const auto count = static_cast<std::size_t>(std::min(kLongPiece, a.elements() - first));
     const auto left = std::span(x).first(count), right = std::span(y).first(count);
     static_cast<void>(a.read(first, left));
     static_cast<void>(b.read(first, right));
-    figures.take(left, right, apart.between(a, b, count));
+    figures.take(left, right, distances.between(a, b, count));
     progress.advance(count);
   }
   return figures;

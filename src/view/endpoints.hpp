@@ -27,6 +27,8 @@ void values(const Context& context, const Query& query, JsonWriter& json);
 // numbers.cpp
 void numbers(const Context& context, const Query& query, JsonWriter& json);
 void all_numbers(const Context& context, const Query& query, JsonWriter& json);
+void report_all_numbers(const Context& context, const Query& query, JsonWriter& json);
+JobPtr all_numbers_job(const Context& context, const Query& query);
 // Whether a request for numbers is answered by a job that was started already, so that no data is read for it.
 bool is_answered_by_job(const Context& context, const Query& query);
 // heat.cpp
@@ -36,22 +38,25 @@ void compare(const Context& context, const Query& query, JsonWriter& json);
 void start_compare(const Context& context, const Query& query, JsonWriter& json);
 void compare_all(const Context& context, const Query& query, JsonWriter& json);
 void stop_compare(const Context& context, const Query& query, JsonWriter& json);
-// words.cpp
+// The sample or the comparison of every value: one that is not done, if there is one.
+JobPtr compare_job(const Context& context, const Query& query);
+// vocabulary.cpp
 void tokens(const Context& context, const Query& query, JsonWriter& json);
 void chat_template(const Context& context, const Query& query, JsonWriter& json);
-// facts.cpp
+// metadata.cpp
 void metadata(const Context& context, const Query& query, JsonWriter& json);
 void attachments(const Context& context, const Query& query, JsonWriter& json);
 void attachment(const Context& context, const Query& query, JsonWriter& json);
 // checks.cpp
 void check(const Context& context, const Query& query, JsonWriter& json);
 void start_check(const Context& context, const Query& query, JsonWriter& json);
+JobPtr check_job(const Context& context, const Query& query);
 
 // The tensor that the parameter "tensor" names: its number in the file if it is all digits, otherwise its name. Throws
 // not_found `view.tensor`.
-std::size_t tensor_of(const Exhibit& model, const Query& query);
+std::size_t tensor_of(const OpenModel& model, const Query& query);
 // The same for a given text. `advice`: the remedy in the error if no tensor has this name.
-std::size_t tensor_called(const Exhibit& model, std::string_view text, std::string_view advice);
+std::size_t tensor_called(const OpenModel& model, std::string_view text, std::string_view advice);
 // The tensor to decode. By default it is the model's own; of=left and of=right select the first model's tensor and its
 // counterpart as they are compared, and of=error the difference, second minus first.
 Tensor subject_of(const Context& context, const Query& query);
@@ -59,7 +64,7 @@ Tensor subject_of(const Context& context, const Query& query);
 Tensor side_of(const Pair& pair, std::string_view of);
 
 // One row of the list: number, name, shape, ...
-void write_item(JsonWriter& json, const Exhibit& model, std::size_t tensor);
+void write_item(JsonWriter& json, const OpenModel& model, std::size_t tensor);
 // A computed number, or null if it is not finite. It is written with all digits: only the page rounds, so nothing is
 // rounded twice.
 void write_number(JsonWriter& json, double value);
@@ -69,8 +74,8 @@ void write_drawn(JsonWriter& json, double value);
 void write_element(JsonWriter& json, double value, bool is_single);
 // An integer with all of its digits.
 void write_whole(JsonWriter& json, const WideInteger& value);
-// {"done":false,"read":..,"of":..} for a running job, the result of a finished one, or {"started":false}. Throws the
-// job's error.
+// {"done":false,"progress":..,"expected":..} for a running job, the result of a finished one, or {"started":false}.
+// Throws the job's error.
 void write_job(JsonWriter& json, const JobPtr& job);
 
 }  // namespace tare::view

@@ -15,7 +15,7 @@ namespace {
 
 constexpr std::uint64_t kMostShownBytes = 4096;
 
-std::uint64_t alignment_of(const Exhibit& model, std::uint32_t file) {
+std::uint64_t alignment_of(const OpenModel& model, std::uint32_t file) {
   std::uint64_t bits = 0;
   for (const Segment& segment : model.segments())
     if (segment.file == file && segment.tensor >= 0 && segment.bytes > 0) bits |= segment.offset;
@@ -24,7 +24,7 @@ std::uint64_t alignment_of(const Exhibit& model, std::uint32_t file) {
 
 }  // namespace
 
-std::vector<Span> spans_of(const Exhibit& model, std::uint32_t file, std::uint64_t from, std::uint64_t to,
+std::vector<Span> spans_of(const OpenModel& model, std::uint32_t file, std::uint64_t from, std::uint64_t to,
                            std::size_t most) {
   std::vector<Span> spans;
   const std::uint64_t fine = std::max<std::uint64_t>(1, (to - from) / std::max<std::size_t>(1, most / 2));
@@ -63,7 +63,7 @@ std::vector<Span> spans_of(const Exhibit& model, std::uint32_t file, std::uint64
 }
 
 void file_map(const Context& context, const Query& query, JsonWriter& json) {
-  const Exhibit& model = context.model(query);
+  const OpenModel& model = context.model(query);
   if (model.files().empty())
     throw Error(ErrorKind::unsupported, "view.no_files", "the model's tensors have no bytes in a file");
   const auto file = static_cast<std::uint32_t>(query.number("file", 0, 0, model.files().size() - 1));
@@ -109,7 +109,7 @@ void file_map(const Context& context, const Query& query, JsonWriter& json) {
 }
 
 void file_bytes(const Context& context, const Query& query, JsonWriter& json) {
-  const Exhibit& model = context.model(query);
+  const OpenModel& model = context.model(query);
   if (model.model().sources.empty() || model.files().empty())
     throw Error(ErrorKind::unsupported, "view.no_files", "the model's tensors have no bytes in a file");
   const auto file = query.number("file", 0, 0, model.model().sources.size() - 1);

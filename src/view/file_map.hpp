@@ -5,7 +5,7 @@
 #include <string_view>
 #include <vector>
 
-#include "view/exhibit.hpp"
+#include "view/open_model.hpp"
 
 namespace tare::view {
 
@@ -18,7 +18,7 @@ struct Span {
 };
 
 // The spans of the bytes [from, to) of a file: about `most`, and never more than twice as many.
-std::vector<Span> spans_of(const Exhibit& model, std::uint32_t file, std::uint64_t from, std::uint64_t to,
+std::vector<Span> spans_of(const OpenModel& model, std::uint32_t file, std::uint64_t from, std::uint64_t to,
                            std::size_t most);
 
 }  // namespace tare::view

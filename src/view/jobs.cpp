@@ -13,11 +13,6 @@
 namespace tare::view {
 namespace {
 
-bool is_done(const JobPtr& job) {
-  const std::scoped_lock lock(job->mutex);
-  return job->done;
-}
-
 void finish(Job& job, std::string&& result, std::shared_ptr<const Error>&& error) noexcept {
   const std::scoped_lock lock(job.mutex);
   job.result = std::move(result);
@@ -25,7 +20,7 @@ void finish(Job& job, std::string&& result, std::shared_ptr<const Error>&& error
   job.done = true;
 }
 
-void carry_out(Job& job, const Jobs::Work& work) noexcept {
+void do_job(Job& job, const Jobs::Work& work) noexcept {
   // Allocated in advance, for use when memory has run out.
   std::shared_ptr<const Error> problem = job.no_memory;
   std::string result;
@@ -41,7 +36,7 @@ void carry_out(Job& job, const Jobs::Work& work) noexcept {
       problem = nullptr;
     } catch (const Error& error) {
       problem = std::make_shared<const Error>(
-          job.gave_way
+          job.preempted
               ? Error(ErrorKind::limit, "view.busy",
                       "it was stopped for other work, since nobody had asked about it for minutes; start it again")
               : error);
@@ -56,15 +51,15 @@ void carry_out(Job& job, const Jobs::Work& work) noexcept {
 
 }  // namespace
 
-void stay_behind_others(int how_far) noexcept {
+void lower_thread_priority(int nice_value) noexcept {
   // Linux keeps the priority per thread, and new threads inherit it. 0 is the calling thread. (glibc has gettid since 2.30;
   // the released files run with 2.28.)
-  static_cast<void>(::setpriority(PRIO_PROCESS, 0, how_far));
+  static_cast<void>(::setpriority(PRIO_PROCESS, 0, nice_value));
 }
 
 Jobs::~Jobs() { clear(); }
 
-JobPtr Jobs::find(std::string_view name) const {
+JobPtr Jobs::find(std::string_view name) {
   const std::scoped_lock lock(mutex_);
   const auto found = jobs_.find(name);
   if (found == jobs_.end()) return nullptr;
@@ -73,30 +68,30 @@ JobPtr Jobs::find(std::string_view name) const {
 }
 
 // Drops the oldest finished job. Needs the mutex.
-void Jobs::forget_oldest() {
+void Jobs::drop_oldest_finished() {
   auto oldest = jobs_.end();
   for (auto entry = jobs_.begin(); entry != jobs_.end(); ++entry)
-    if (is_done(entry->second.job) && (oldest == jobs_.end() || entry->second.number < oldest->second.number))
+    if (entry->second.job->is_done() && (oldest == jobs_.end() || entry->second.number < oldest->second.number))
       oldest = entry;
   if (oldest != jobs_.end()) jobs_.erase(oldest);
 }
 
 // Stops jobs that no request has asked about for `patience`. Needs the mutex.
-void Jobs::make_room() {
+void Jobs::stop_abandoned() {
   const Clock::time_point now = Clock::now();
   for (const auto& [name, entry] : jobs_)
-    if (!is_done(entry.job) && now - entry.asked >= limits_.patience) {
-      entry.job->gave_way = true;
+    if (!entry.job->is_done() && now - entry.asked >= limits_.patience) {
+      entry.job->preempted = true;
       entry.job->stop.ask();
     }
-  end_stopped();
+  finish_stopped();
 }
 
 // Ends stopped jobs that still wait, without a thread. Needs the mutex.
-void Jobs::end_stopped() {
+void Jobs::finish_stopped() {
   std::erase_if(waiting_, [](const Waiting& waiting) {
     if (!waiting.job->stop.asked()) return false;
-    carry_out(*waiting.job, {});
+    do_job(*waiting.job, {});
     return true;
   });
 }
@@ -116,12 +111,12 @@ void Jobs::start_thread() {
 JobPtr Jobs::start(const std::string& name, Work work) {
   std::unique_lock lock(mutex_);
   const auto found = jobs_.find(name);
-  if (found != jobs_.end() && !is_done(found->second.job)) {
+  if (found != jobs_.end() && !found->second.job->is_done()) {
     found->second.asked = Clock::now();
     return found->second.job;
   }
   if (closed_) throw Error(ErrorKind::limit, "view.busy", "the model is being opened again; ask once more");
-  if (running_.size() + waiting_.size() >= limits_.running) make_room();
+  if (running_.size() + waiting_.size() >= limits_.running) stop_abandoned();
   if (running_.size() + waiting_.size() >= limits_.running + limits_.waiting)
     throw Error(ErrorKind::limit, "view.busy",
                 fmt::format("{} long tasks are running and {} are waiting; ask again when one is done", running_.size(),
@@ -130,7 +125,7 @@ JobPtr Jobs::start(const std::string& name, Work work) {
   if (found != jobs_.end()) jobs_.erase(found);
   while (jobs_.size() >= limits_.kept) {
     const std::size_t before = jobs_.size();
-    forget_oldest();
+    drop_oldest_finished();
     if (jobs_.size() == before) break;
   }
   start_thread();
@@ -148,7 +143,7 @@ JobPtr Jobs::start(const std::string& name, Work work) {
   }
   // No thread could be started: the request's own thread does the work, including what other requests queued.
   lock.unlock();
-  while (carry_out_next()) {
+  while (do_next_job()) {
   }
   return made;
 }
@@ -158,10 +153,10 @@ void Jobs::stop(std::string_view name) {
   const auto found = jobs_.find(name);
   if (found == jobs_.end()) return;
   found->second.job->stop.ask();
-  end_stopped();
+  finish_stopped();
 }
 
-bool Jobs::carry_out_next() {
+bool Jobs::do_next_job() {
   Waiting next;
   {
     const std::scoped_lock lock(mutex_);
@@ -170,7 +165,7 @@ bool Jobs::carry_out_next() {
     next = std::move(waiting_.front());
     waiting_.pop_front();
   }
-  carry_out(*next.job, next.work);
+  do_job(*next.job, next.work);
   next.work = nullptr;  // releases what the work holds before the job is reported as done
   const std::scoped_lock lock(mutex_);
   std::erase(running_, next.job);
@@ -178,19 +173,19 @@ bool Jobs::carry_out_next() {
 }
 
 void Jobs::run() {
-  bool behind = false;
+  bool lowered = false;
   for (;;) {
     {
       std::unique_lock lock(mutex_);
       wake_.wait(lock, [&] { return closed_ || !waiting_.empty(); });
       if (waiting_.empty()) return;
     }
-    if (!behind && behind_.load(std::memory_order_relaxed)) {
-      constexpr int kFarBehind = 10;
-      stay_behind_others(kFarBehind);
-      behind = true;
+    if (!lowered && low_priority_.load(std::memory_order_relaxed)) {
+      constexpr int kLowPriority = 10;
+      lower_thread_priority(kLowPriority);
+      lowered = true;
     }
-    carry_out_next();
+    do_next_job();
   }
 }
 

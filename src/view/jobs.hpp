@@ -27,13 +27,18 @@ namespace tare::view {
 struct Job {
   Progress progress;
   Stop stop;
-  std::atomic<bool> gave_way{false};  // it was stopped in favour of other work
-  std::mutex mutex;                   // guards the members below
+  std::atomic<bool> preempted{false};  // it was stopped in favour of other work
+  mutable std::mutex mutex;            // guards the members below
   bool begun = false, done = false;
   std::string result;  // JSON, once done
   std::shared_ptr<const Error> error;
   const std::shared_ptr<const Error> no_memory =
       std::make_shared<const Error>(Error(ErrorKind::io, "view.memory", "out of memory"));
+
+  bool is_done() const {
+    const std::scoped_lock lock(mutex);
+    return done;
+  }
 };
 using JobPtr = std::shared_ptr<Job>;
 
@@ -54,7 +59,7 @@ class Jobs {
   Jobs& operator=(const Jobs&) = delete;
 
   // The job of that name; null if there is none. Counts as a request about the job.
-  JobPtr find(std::string_view name) const;
+  JobPtr find(std::string_view name);
   // Begins or queues `work`, which returns JSON, unless the job is already under way. A finished job is started again.
   // Beyond `kept` jobs, the oldest finished one is dropped. If no thread can be started, the caller does the work
   // before this returns. Throws `view.busy` if the queue is full.
@@ -64,14 +69,14 @@ class Jobs {
   // Stops all jobs, waits for them, and accepts no more.
   void clear();
   // From now on, work runs at a lower priority, so that requests get the processors first.
-  void stay_behind() { behind_.store(true, std::memory_order_relaxed); }
+  void lower_priority() { low_priority_.store(true, std::memory_order_relaxed); }
 
  private:
   using Clock = std::chrono::steady_clock;
   struct Entry {
     JobPtr job;
     std::uint64_t number = 0;
-    mutable Clock::time_point asked = Clock::now();
+    Clock::time_point asked = Clock::now();
   };
   struct Waiting {
     JobPtr job;
@@ -80,13 +85,13 @@ class Jobs {
   void start_thread();
   void run();
   // Does the work that has waited longest. Returns false if none is waiting.
-  bool carry_out_next();
-  void forget_oldest();
-  void make_room();
-  void end_stopped();
+  bool do_next_job();
+  void drop_oldest_finished();
+  void stop_abandoned();
+  void finish_stopped();
 
   const JobLimits limits_;
-  std::atomic<bool> behind_{false};
+  std::atomic<bool> low_priority_{false};
   mutable std::mutex mutex_;  // guards the members below
   std::condition_variable wake_;
   std::map<std::string, Entry, std::less<>> jobs_;
@@ -98,6 +103,6 @@ class Jobs {
 };
 
 // Lowers the priority of the calling thread. Does nothing if the system does not allow it.
-void stay_behind_others(int how_far) noexcept;
+void lower_thread_priority(int nice_value) noexcept;
 
 }  // namespace tare::view

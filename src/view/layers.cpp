@@ -57,7 +57,7 @@ int order_of(std::string_view role) {
   return 2 * static_cast<int>(found - std::begin(kOrder)) + (bias ? 1 : 0);
 }
 
-void write_cell(JsonWriter& json, const Exhibit& model, const Cell& cell, bool odd) {
+void write_cell(JsonWriter& json, const OpenModel& model, const Cell& cell, bool odd) {
   json.open('{').key("tensor").number(std::uint64_t{cell.first}).key("type");
   json.text(cell.mixed ? std::string_view("mixed") : std::string_view(model.types()[cell.type]));
   json.key("shape").text(cell.tensors == 1 ? short_name(model.model().tensors[cell.first].shape.text(), 60) : "");
@@ -70,7 +70,7 @@ void write_cell(JsonWriter& json, const Exhibit& model, const Cell& cell, bool o
 }  // namespace
 
 void layers(const Context& context, const Query& query, JsonWriter& json) {
-  const Exhibit& model = context.model(query);
+  const OpenModel& model = context.model(query);
   std::map<std::pair<std::int32_t, std::uint32_t>, Cell> cells;  // by layer and role
   std::vector<bool> in_layers(model.roles().size());
   std::int32_t last = -1;

@@ -7,7 +7,7 @@ namespace {
 
 bool is_digit(char c) { return c >= '0' && c <= '9'; }
 
-std::string_view name_at(const Exhibit& model, std::size_t place) {
+std::string_view name_at(const OpenModel& model, std::size_t place) {
   return model.model().tensors[model.by_name()[place]].name;
 }
 
@@ -42,7 +42,7 @@ bool naturally_less(std::string_view a, std::string_view b) {
   return a < b;
 }
 
-std::pair<std::size_t, std::size_t> run_of(const Exhibit& model, std::string_view prefix) {
+std::pair<std::size_t, std::size_t> run_of(const OpenModel& model, std::string_view prefix) {
   const auto& order = model.by_name();
   const auto& all = model.model().tensors;
   const auto low = std::lower_bound(
@@ -53,7 +53,7 @@ std::pair<std::size_t, std::size_t> run_of(const Exhibit& model, std::string_vie
   return {static_cast<std::size_t>(low - order.begin()), static_cast<std::size_t>(high - order.begin())};
 }
 
-std::vector<Branch> branches(const Exhibit& model, std::string_view prefix, std::size_t begin, std::size_t end) {
+std::vector<Branch> branches(const OpenModel& model, std::string_view prefix, std::size_t begin, std::size_t end) {
   std::vector<Branch> found;
   for (std::size_t i = begin; i < end; ++i) {
     const std::string_view name = name_at(model, i), part = part_after(name, prefix.size());

@@ -1,4 +1,4 @@
-// Tensor names as a tree. Parts are separated by dots; a node is a prefix and a range of Exhibit::by_name.
+// Tensor names as a tree. Parts are separated by dots; a node is a prefix and a range of OpenModel::by_name.
 #pragma once
 
 #include <cstdint>
@@ -6,7 +6,7 @@
 #include <string_view>
 #include <vector>
 
-#include "view/exhibit.hpp"
+#include "view/open_model.hpp"
 
 namespace tare::view {
 
@@ -24,9 +24,9 @@ struct Branch {
 
 // The branches below `prefix` (empty, or ending with a dot), in natural order: 9 before 10. A branch with a single
 // branch below it is merged with it. [begin, end): the range of by_name to search, which is a node's own or everything.
-std::vector<Branch> branches(const Exhibit& model, std::string_view prefix, std::size_t begin, std::size_t end);
+std::vector<Branch> branches(const OpenModel& model, std::string_view prefix, std::size_t begin, std::size_t end);
 // The range of by_name with this prefix.
-std::pair<std::size_t, std::size_t> run_of(const Exhibit& model, std::string_view prefix);
+std::pair<std::size_t, std::size_t> run_of(const OpenModel& model, std::string_view prefix);
 
 // Compares runs of digits as numbers: "a9" before "a10".
 bool naturally_less(std::string_view a, std::string_view b);

@@ -312,26 +312,33 @@ std::string numbers_json(const Tensor& tensor, std::uint64_t sample, std::uint64
   return text;
 }
 
-std::string job_name(const Exhibit& model, const Query& query) {
+std::string job_name(const OpenModel& model, const Query& query) {
   return fmt::format("numbers {} {}", query.text("of", "a"), tensor_of(model, query));
 }
 
 }  // namespace
 
+JobPtr all_numbers_job(const Context& context, const Query& query) {
+  return context.jobs->find(job_name(context.model(query), query));
+}
+
 bool is_answered_by_job(const Context& context, const Query& query) {
-  return query.endpoint() == "numbers" && query.flag("all") &&
-         context.jobs->find(job_name(context.model(query), query)) != nullptr;
+  return query.endpoint() == "numbers" && query.flag("all") && all_numbers_job(context, query) != nullptr;
 }
 
 void numbers(const Context& context, const Query& query, JsonWriter& json) {
   // The result for all elements is preferred over a sample.
-  const JobPtr job = context.jobs->find(job_name(context.model(query), query));
+  const JobPtr job = all_numbers_job(context, query);
   if (job != nullptr && query.flag("all")) return write_job(json, job);
   json.raw(numbers_json(subject_of(context, query), kSample, kReadBudget, nullptr));
 }
 
+void report_all_numbers(const Context& context, const Query& query, JsonWriter& json) {
+  write_job(json, all_numbers_job(context, query));
+}
+
 void all_numbers(const Context& context, const Query& query, JsonWriter& json) {
-  const ExhibitPtr held = context.shared(query);
+  const OpenModelPtr held = context.shared(query);
   const Tensor subject = subject_of(context, query);
   write_job(json, context.jobs->start(job_name(*held, query), [held, subject](Job& job) {
     constexpr std::uint64_t kNoBound = std::numeric_limits<std::uint64_t>::max() / 2;

@@ -42,7 +42,7 @@ Map short_config(const Model& model) {
   return config;
 }
 
-void write_model(JsonWriter& json, const Exhibit& shown, bool names) {
+void write_model(JsonWriter& json, const OpenModel& shown, bool names) {
   const Model& model = shown.model();
   std::vector<Sum> sums(shown.types().size());
   Sum all;
@@ -112,7 +112,7 @@ void write_model(JsonWriter& json, const Exhibit& shown, bool names) {
 
 void overview(const Context& context, const Query& query, JsonWriter& json) {
   json.open('{').key("tare").text(version()).key("models").open('[');
-  for (const ExhibitPtr& model : context.models) write_model(json, *model, query.flag("names"));
+  for (const OpenModelPtr& model : context.models) write_model(json, *model, query.flag("names"));
   json.close(']').close('}');
 }
 

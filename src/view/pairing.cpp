@@ -19,7 +19,7 @@ struct Released {
   std::vector<std::int64_t> origin;
 };
 
-Released as_it_is(const std::shared_ptr<const Exhibit>& shown) {
+Released as_it_is(const std::shared_ptr<const OpenModel>& shown) {
   Released released;
   released.own = shown;
   released.tensors = &shown->model().tensors;
@@ -28,7 +28,7 @@ Released as_it_is(const std::shared_ptr<const Exhibit>& shown) {
   return released;
 }
 
-Released released_from(const std::shared_ptr<const Exhibit>& exhibit) {
+Released released_from(const std::shared_ptr<const OpenModel>& exhibit) {
   const Model& shown = exhibit->model();
   const Format* const format = find_format(shown.format);
   if (format == nullptr || format->release == nullptr) return as_it_is(exhibit);
@@ -98,7 +98,7 @@ const Tensor& Pair::nothing() {
   return *none;
 }
 
-Pairing pair_up(const std::shared_ptr<const Exhibit>& a, const std::shared_ptr<const Exhibit>& b) {
+Pairing pair_up(const std::shared_ptr<const OpenModel>& a, const std::shared_ptr<const OpenModel>& b) {
   const std::size_t count_a = a->items().size(), count_b = b->items().size();
   const Released plain_a = as_it_is(a), plain_b = as_it_is(b);
   const std::size_t plain = matched(plain_a, plain_b);

@@ -6,7 +6,7 @@
 #include <memory>
 #include <vector>
 
-#include "view/exhibit.hpp"
+#include "view/open_model.hpp"
 
 namespace tare::view {
 
@@ -31,6 +31,6 @@ struct Pairing {
   std::vector<std::shared_ptr<const void>> owners;  // keep the tensors alive
 };
 
-Pairing pair_up(const std::shared_ptr<const Exhibit>& a, const std::shared_ptr<const Exhibit>& b);
+Pairing pair_up(const std::shared_ptr<const OpenModel>& a, const std::shared_ptr<const OpenModel>& b);
 
 }  // namespace tare::view

@@ -25,7 +25,7 @@ constexpr std::size_t kWholeTensor = 96 << 10;  // up to this many bytes, values
 // Answers, by the request that they answer.
 class Answers {
  public:
-  explicit Answers(const Service& service) : service_(service) {}
+  explicit Answers(Service& service) : service_(service) {}
 
   // Returns false if there is no space. A request that fails is omitted; the page reports that.
   bool add(const std::string& target) {
@@ -67,13 +67,13 @@ class Answers {
   }
 
   static constexpr std::size_t kPage = 512 << 10;  // size of the page itself, at most
-  const Service& service_;
+  Service& service_;
   std::string text_;
   std::size_t size_ = 0, free_ = 0;
 };
 
 // Adds the entries, then the contents of nested and long ones, as far as there is space.
-void add_metadata(Answers& answers, const Service& service, std::string_view what, const std::string& end,
+void add_metadata(Answers& answers, Service& service, std::string_view what, const std::string& end,
                   const std::string& at, int depth, std::size_t& room) {
   constexpr int kDeepest = 6;
   std::string query(what);
@@ -108,7 +108,7 @@ void add_metadata(Answers& answers, const Service& service, std::string_view wha
   }
 }
 
-void add_model(Answers& answers, const Service& service, const Exhibit& model, std::string_view of) {
+void add_model(Answers& answers, Service& service, const OpenModel& model, std::string_view of) {
   const std::string end = of == "a" ? "" : "&of=b";
   const std::string only = of == "a" ? "" : "?of=b";
   answers.add("layers" + only);
@@ -168,7 +168,7 @@ struct Look {
   bool differs = false;
 };
 
-std::vector<Look> looks_of(const std::vector<ExhibitPtr>& models, const ShownTensor& shown) {
+std::vector<Look> looks_of(const std::vector<OpenModelPtr>& models, const ShownTensor& shown) {
   std::vector<Look> looks;
   const std::string request = fmt::format("tensor={}", shown.tensor);
   if (shown.pair == nullptr) {
@@ -240,7 +240,7 @@ bool add_tensor(Answers& answers, const std::vector<Look>& looks, ShownTensor& s
 }
 
 // Largest first, a tensor together with its counterpart.
-std::vector<ShownTensor> tensors_to_show(const std::vector<ExhibitPtr>& models, const Pairing* pairing) {
+std::vector<ShownTensor> tensors_to_show(const std::vector<OpenModelPtr>& models, const Pairing* pairing) {
   std::vector<ShownTensor> order;
   for (std::size_t m = 0; m < models.size(); ++m)
     for (std::size_t i = 0; i < std::min(models[m]->items().size(), kMostListed); ++i) {
@@ -258,7 +258,7 @@ std::vector<ShownTensor> tensors_to_show(const std::vector<ExhibitPtr>& models, 
 
 // First adds each tensor's facts and a small picture, as far as there is space. Then uses the reserved space for more:
 // all values of small tensors, smallest first, and finer pictures, largest tensors first.
-void add_tensors(Answers& answers, const std::vector<ExhibitPtr>& models, const Pairing* pairing) {
+void add_tensors(Answers& answers, const std::vector<OpenModelPtr>& models, const Pairing* pairing) {
   std::vector<ShownTensor> order = tensors_to_show(models, pairing);
   answers.keep_free(kFiner);
   std::size_t shown = 0;
@@ -289,7 +289,7 @@ void add_tensors(Answers& answers, const std::vector<ExhibitPtr>& models, const 
 
 }  // namespace
 
-std::string report(const Service& service) {
+std::string report(Service& service) {
   const auto models = service.models();
   service.check();
   Answers answers(service);

@@ -2,7 +2,7 @@
 //
 // One thread transfers the bytes of all clients and never waits for one; a few others compute answers, whose size is
 // bounded. A slow client therefore costs only a descriptor, and is disconnected if it takes too long. Requests that
-// read the model's data have their own threads and queue (Service::is_dear), so that requests answered from memory
+// read the model's data have their own threads and queue (Service::reads_data), so that requests answered from memory
 // never wait for a disk or a decoder. If a client disconnects while data is read for it, the reading stops. The library
 // is loaded only when a server starts, because it pulls in TLS, which no other verb should have to load or depend on.
 #pragma once
@@ -31,8 +31,8 @@ struct ServerOptions {
 // Requests without an answer yet.
 struct Load {
   std::size_t waiting = 0, running = 0;            // requests answered from memory
-  std::size_t dear_waiting = 0, dear_running = 0;  // requests that read data
-  std::size_t stopping = 0;                        // those of dear_running whose clients have disconnected
+  std::size_t data_waiting = 0, data_running = 0;  // requests that read data
+  std::size_t stopping = 0;                        // those of data_running whose clients have disconnected
   std::size_t requests = 0;                        // requests of any kind that occupy memory
 };
 
@@ -40,7 +40,7 @@ class Server {
  public:
   // Starts listening. `service` and `page` must outlive the server. Throws io `view.listen` if the address or the port
   // is not available, usage `view.host` for invalid host names, unsupported `view.library` without libmicrohttpd.
-  Server(const Service& service, const Page& page, const ServerOptions& options);
+  Server(Service& service, const Page& page, const ServerOptions& options);
   ~Server();
   Server(const Server&) = delete;
   Server& operator=(const Server&) = delete;

@@ -16,13 +16,22 @@
 namespace tare::view {
 namespace {
 
+// Work that takes too long for one request.
+struct Work {
+  Endpoint start, report;                                     // starts it; writes its progress or its result
+  JobPtr (*job)(const Context& context, const Query& query);  // null if it was not started
+};
+constexpr Work kCheck{start_check, check, check_job}, kCompare{start_compare, compare, compare_job},
+    kNumbers{all_numbers, report_all_numbers, all_numbers_job};
+
 struct Row {
   std::string_view name;
   Endpoint endpoint;
   std::string_view parameters;  // names of the parameters it accepts
   bool change = false;          // starts work, so it needs POST
   bool fresh = true;            // first checks that the files are still those that were opened
-  bool dear = false;            // reads the model's data
+  bool reads_data = false;      // reads the model's data
+  const Work* work = nullptr;   // what a request is about if its answer may come later
 };
 constexpr bool kLooks = false, kStarts = true, kFresh = true, kReads = true;
 
@@ -41,18 +50,18 @@ constexpr Row kRows[] = {
     {"values", values, "of tensor slice", kLooks, kFresh, kReads},
     {"numbers", numbers, "of tensor all", kLooks, kFresh, kReads},
     {"heat", heat, "of tensor by top bottom left right height width digits", kLooks, kFresh, kReads},
-    {"compare", compare, kCompareParameters},
+    {"compare", compare, kCompareParameters, kLooks, kFresh, !kReads, &kCompare},
     {"tokens", tokens, "of search type what from count"},
     {"template", chat_template, "of", kLooks, kFresh, kReads},
     {"metadata", metadata, "of what at from count"},
     {"attachments", attachments, "of from count"},
     {"attachment", attachment, "of attachment", kLooks, kFresh, kReads},
-    {"check", check, "of", kLooks, !kFresh},
-    {"numbers/all", all_numbers, "of tensor all", kStarts},
-    {"compare/start", start_compare, kCompareParameters, kStarts},
-    {"compare/all", compare_all, kCompareParameters, kStarts},
-    {"compare/stop", stop_compare, kCompareParameters, kStarts},
-    {"check/start", start_check, "of", kStarts},
+    {"check", check, "of", kLooks, !kFresh, !kReads, &kCheck},
+    {"numbers/all", all_numbers, "of tensor all", kStarts, kFresh, !kReads, &kNumbers},
+    {"compare/start", start_compare, kCompareParameters, kStarts, kFresh, !kReads, &kCompare},
+    {"compare/all", compare_all, kCompareParameters, kStarts, kFresh, !kReads, &kCompare},
+    {"compare/stop", stop_compare, kCompareParameters, kStarts, kFresh, !kReads, &kCompare},
+    {"check/start", start_check, "of", kStarts, kFresh, !kReads, &kCheck},
 };
 constexpr std::string_view kReopen = "reopen";
 
@@ -89,9 +98,23 @@ const Row& row_of(const Query& query) {
   return *row;
 }
 
+// The answer of an endpoint. If `checked`, throws if a file of the models changes before or while it is read.
+std::string answer_of(Endpoint endpoint, const Context& context, const Query& query, bool checked) {
+  const auto check_files = [&] {
+    if (!checked) return;
+    for (const OpenModelPtr& model : context.models) model->check();
+  };
+  std::string text;
+  JsonWriter json(text);
+  check_files();
+  endpoint(context, query, json);
+  check_files();
+  return text;
+}
+
 }  // namespace
 
-Context::Context(std::vector<ExhibitPtr> shown) : models(std::move(shown)), jobs(std::make_shared<Jobs>()) {
+Context::Context(std::vector<OpenModelPtr> shown) : models(std::move(shown)), jobs(std::make_shared<Jobs>()) {
   if (models.size() == 2)
     comparison_ = std::make_shared<Comparison>(std::make_shared<const Pairing>(pair_up(models.front(), models.back())));
 }
@@ -101,9 +124,9 @@ const std::shared_ptr<Comparison>& Context::comparison() const {
   return comparison_;
 }
 
-const Exhibit& Context::model(const Query& query) const { return *shared(query); }
+const OpenModel& Context::model(const Query& query) const { return *shared(query); }
 
-ExhibitPtr Context::shared(const Query& query) const {
+OpenModelPtr Context::shared(const Query& query) const {
   static constexpr std::string_view kSides[] = {"a", "b", "left", "right", "error"};
   const bool second = query.choice("of", kSides) == "b";
   if (second && models.size() < 2) throw Error(ErrorKind::usage, "view.request", "of: there is no second model");
@@ -115,24 +138,24 @@ Service::Service(const std::vector<std::string>& paths, const ReadOptions& optio
   reopen();
 }
 
-Service::Service(std::vector<ExhibitPtr> models) { show(std::move(models)); }
+Service::Service(std::vector<OpenModelPtr> models) { show(std::move(models)); }
 
-void Service::reopen() const {
+void Service::reopen() {
   if (paths_.empty()) throw Error(ErrorKind::usage, "view.request", "the model is not one of a file");
   const std::scoped_lock lock(opening_);
-  std::vector<ExhibitPtr> opened;
+  std::vector<OpenModelPtr> opened;
   // A file that is compared with itself is opened once.
   for (auto path = paths_.begin(); path != paths_.end(); ++path) {
     const auto same = std::find(paths_.begin(), path, *path);
     opened.push_back(same != path ? opened[static_cast<std::size_t>(same - paths_.begin())]
-                                  : std::make_shared<const Exhibit>(*path, options_));
+                                  : std::make_shared<const OpenModel>(*path, options_));
   }
   show(std::move(opened));
 }
 
-void Service::show(std::vector<ExhibitPtr> models) const {
+void Service::show(std::vector<OpenModelPtr> models) {
   Context next(std::move(models));
-  if (requests_expected_.load(std::memory_order_relaxed)) next.jobs->stay_behind();
+  if (requests_expected_.load(std::memory_order_relaxed)) next.jobs->lower_priority();
   {
     const std::scoped_lock lock(mutex_);
     std::swap(shown_, next);
@@ -146,40 +169,37 @@ Context Service::shown() const {
   return shown_;
 }
 
-std::vector<ExhibitPtr> Service::models() const { return shown().models; }
+std::vector<OpenModelPtr> Service::models() const { return shown().models; }
 
 std::shared_ptr<const Pairing> Service::pairing() const {
   const Context context = shown();
   return context.has_two() ? std::shared_ptr<const Pairing>(context.comparison(), &context.pairing()) : nullptr;
 }
 
-bool Service::is_dear(std::string_view target) const noexcept {
+bool Service::reads_data(std::string_view target) const noexcept {
   try {
     const Query query = Query::parse(target);
     if (query.endpoint() == kReopen) return true;
     const Row* const row = find_row(query.endpoint());
-    return row != nullptr && row->dear && !is_answered_by_job(shown(), query);
+    return row != nullptr && row->reads_data && !is_answered_by_job(shown(), query);
   } catch (...) {
     return false;  // an invalid request is refused without reading anything
   }
 }
 
-void Service::expect_requests() const {
+void Service::expect_requests() {
   requests_expected_.store(true, std::memory_order_relaxed);
-  shown().jobs->stay_behind();
+  shown().jobs->lower_priority();
 }
 
 void Service::check() const {
-  for (const ExhibitPtr& model : shown().models) model->check();
+  for (const OpenModelPtr& model : shown().models) model->check();
 }
 
-std::string Service::call(std::string_view target, bool change) const {
-  return respond(target, change, Files::checked);
-}
+std::string Service::call(std::string_view target, bool change) { return respond(target, change, Files::checked); }
 
-std::string Service::respond(std::string_view target, bool change, Files files) const {
+std::string Service::respond(std::string_view target, bool change, Files files) {
   const Query query = Query::parse(target);
-  std::string text;
   if (!change && wants_post(query.endpoint()))
     throw Error(ErrorKind::usage, "view.method", fmt::format("{} starts work and wants a POST", query.endpoint()));
   if (query.endpoint() == kReopen) {
@@ -187,40 +207,23 @@ std::string Service::respond(std::string_view target, bool change, Files files) 
     return "{\"done\":true}";
   }
   const Row& row = row_of(query);
+  return answer_of(row.endpoint, shown(), query, row.fresh && files == Files::checked);
+}
+
+std::string Service::call_and_wait(std::string_view target) {
+  const std::string text = call(target);
+  const Query query = Query::parse(target);
+  const Row* const row = find_row(query.endpoint());
+  if (row == nullptr || row->work == nullptr) return text;
   const Context context = shown();
-  const bool checked = row.fresh && files == Files::checked;
-  if (checked)
-    for (const ExhibitPtr& model : context.models) model->check();
-  JsonWriter json(text);
-  row.endpoint(context, query, json);
-  // A file may have changed while it was read.
-  if (checked)
-    for (const ExhibitPtr& model : context.models) model->check();
-  return text;
-}
-
-std::string Service::call_and_wait(const std::string& asked) const {
-  std::string target = asked, text = call(target);
-  constexpr std::string_view kNotStarted = "{\"started\":false";
-  // Here a request for the progress of work also starts it, because no other client will. A request to stop does not.
-  if (text.starts_with(kNotStarted) && find_row(target.substr(0, target.find('?')) + "/start") != nullptr) {
-    target.insert(std::min(target.find('?'), target.size()), "/start");
-    text = call(target);
-  }
-  // "check/start?of=b" becomes "check?of=b", which reports the progress.
-  const std::size_t slash = target.find('/'), mark = std::min(target.find('?'), target.size());
-  if (slash >= mark || slash == std::string::npos) return text;
-  const bool numbers = target.starts_with("numbers/");
-  const std::string state =
-      target.substr(0, slash) + target.substr(mark) + (numbers ? (mark == target.size() ? "?all=1" : "&all=1") : "");
-  while (text.find("\"done\":false") != std::string::npos && !text.starts_with(kNotStarted)) {
+  JobPtr job = row->work->job(context, query);
+  if (job == nullptr && !row->change) static_cast<void>(answer_of(row->work->start, context, query, true));
+  while ((job = row->work->job(context, query)) != nullptr && !job->is_done())
     std::this_thread::sleep_for(std::chrono::milliseconds(20));
-    text = call(state);
-  }
-  return text;
+  return answer_of(row->work->report, context, query, false);  // the job has checked the files
 }
 
-Answer Service::answer(std::string_view target, bool change, Files files) const noexcept {
+Answer Service::answer(std::string_view target, bool change, Files files) noexcept {
   try {
     try {
       return {200, respond(target, change, files)};
@@ -271,7 +274,15 @@ std::string error_json(const Error& error) {
   return text;
 }
 
-std::size_t tensor_of(const Exhibit& model, const Query& query) {
+Answer error_answer(int status, ErrorKind kind, std::string_view rule, std::string_view sentence) noexcept {
+  try {
+    return {status, error_json(Error(kind, rule, sentence))};
+  } catch (...) {
+    return {status, {}};
+  }
+}
+
+std::size_t tensor_of(const OpenModel& model, const Query& query) {
   const std::string_view text = query.text("tensor");
   if (!query.find("tensor"))
     throw Error(
@@ -280,7 +291,7 @@ std::size_t tensor_of(const Exhibit& model, const Query& query) {
   return tensor_called(model, text, "tensors?search=... finds names by a part of them");
 }
 
-std::size_t tensor_called(const Exhibit& model, std::string_view text, std::string_view advice) {
+std::size_t tensor_called(const OpenModel& model, std::string_view text, std::string_view advice) {
   const auto& all = model.model().tensors;
   const bool number = !text.empty() && text.size() <= 9 &&
                       std::all_of(text.begin(), text.end(), [](char c) { return c >= '0' && c <= '9'; });
@@ -297,7 +308,7 @@ std::size_t tensor_called(const Exhibit& model, std::string_view text, std::stri
   throw Error(ErrorKind::not_found, "view.tensor", fmt::format("no tensor is called '{}'; {}", text, advice));
 }
 
-void write_item(JsonWriter& json, const Exhibit& model, std::size_t place) {
+void write_item(JsonWriter& json, const OpenModel& model, std::size_t place) {
   const Item& item = model.items()[place];
   const Tensor& tensor = model.model().tensors[place];
   json.open('{').key("tensor").number(std::uint64_t{place}).key("name").text(model.shown_name(place));

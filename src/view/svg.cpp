@@ -70,7 +70,7 @@ std::string fitted(std::string_view text, double width, double size = 11) {
   return std::string(text.substr(0, room - 1)) + "…";
 }
 
-std::string legend(Drawing& drawing, const Exhibit& model, double y) {
+std::string legend(Drawing& drawing, const OpenModel& model, double y) {
   double x = 8;
   for (const std::string& type : model.types()) {
     if (x > kWidth - 120) break;
@@ -81,7 +81,7 @@ std::string legend(Drawing& drawing, const Exhibit& model, double y) {
   return {};
 }
 
-std::string draw_treemap(const Exhibit& model) {
+std::string draw_treemap(const OpenModel& model) {
   constexpr double kHeight = 480;
   Drawing drawing(kHeight + 28, "Tensors by bytes, coloured by type");
   for (const Tile& tile : lay_out(model, "", kWidth, kHeight)) {
@@ -128,7 +128,7 @@ const List& list_in(const Value& value) {
   return list == nullptr ? kNone : *list;
 }
 
-std::string draw_layers(const Service& service, const Exhibit& model) {
+std::string draw_layers(Service& service, const OpenModel& model) {
   const Value answer = parsed(service.call("layers"));
   const List& roles = list_in(at(answer, "roles"));
   const List& rows = list_in(at(answer, "layers"));
@@ -156,7 +156,7 @@ std::string draw_layers(const Service& service, const Exhibit& model) {
   return drawing.finish();
 }
 
-std::string draw_map(const Exhibit& model) {
+std::string draw_map(const OpenModel& model) {
   const std::size_t files = std::min<std::size_t>(model.files().size(), 24);
   Drawing drawing(40.0 * static_cast<double>(files) + 32, "What is where in the file");
   for (std::size_t file = 0; file < files; ++file) {
@@ -178,7 +178,7 @@ std::string draw_map(const Exhibit& model) {
   return drawing.finish();
 }
 
-std::string draw_histogram(const Service& service, const Exhibit& model, std::size_t place) {
+std::string draw_histogram(Service& service, const OpenModel& model, std::size_t place) {
   const std::string tensor = model.shown_name(place);
   const Value answer = parsed(service.call(fmt::format("numbers?tensor={}", place)));
   const List& bins = list_in(at(answer, "histogram"));
@@ -197,7 +197,7 @@ std::string draw_histogram(const Service& service, const Exhibit& model, std::si
   return drawing.finish();
 }
 
-std::string draw_heat(const Exhibit& model, std::size_t place) {
+std::string draw_heat(const OpenModel& model, std::size_t place) {
   const HeatMap map = heat_map(model.model().tensors[place], {}, 64, 96, Reduce::largest);
   double most = 0;
   for (const double cell : map.cells)
@@ -222,7 +222,7 @@ double error_in(const Value& row) {
   return error.text() != nullptr ? std::numeric_limits<double>::infinity() : number_in(error);
 }
 
-std::string draw_errors(const Service& service) {
+std::string draw_errors(Service& service) {
   static_cast<void>(service.call_and_wait("compare/start"));
   const Value answer = parsed(service.call_and_wait("compare/all?count=0&plot=1"));
   constexpr double kHeight = 420, kLeft = 64;
@@ -264,9 +264,9 @@ std::vector<std::string> picture_names() {
   return {"treemap", "layers", "map", "errors", "histogram:TENSOR", "heat:TENSOR"};
 }
 
-std::string picture(const Service& service, std::string_view name) {
+std::string picture(Service& service, std::string_view name) {
   const auto models = service.models();
-  const Exhibit& model = *models.front();
+  const OpenModel& model = *models.front();
   const std::size_t colon = std::min(name.find(':'), name.size());
   const std::string_view kind = name.substr(0, colon), tensor = name.substr(std::min(colon + 1, name.size()));
   if (name == "treemap") return draw_treemap(model);

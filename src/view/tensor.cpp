@@ -151,7 +151,7 @@ void write_fields(JsonWriter& json, const Tensor& tensor, const std::optional<co
 }  // namespace
 
 Tensor subject_of(const Context& context, const Query& query) {
-  const Exhibit& model = context.model(query);
+  const OpenModel& model = context.model(query);
   const std::size_t place = tensor_of(model, query);
   const Tensor& own = model.model().tensors[place];
   const std::string_view of = query.text("of", "a");
@@ -172,7 +172,7 @@ Tensor side_of(const Pair& pair, std::string_view of) {
 }
 
 void tensor(const Context& context, const Query& query, JsonWriter& json) {
-  const Exhibit& model = context.model(query);
+  const OpenModel& model = context.model(query);
   const std::size_t place = tensor_of(model, query);
   const Tensor& shown = model.model().tensors[place];
   const Codec* const codec = find_codec(shown.layout);
@@ -207,7 +207,7 @@ void tensor(const Context& context, const Query& query, JsonWriter& json) {
 }
 
 void block(const Context& context, const Query& query, JsonWriter& json) {
-  const Exhibit& model = context.model(query);
+  const OpenModel& model = context.model(query);
   const Tensor& shown = model.model().tensors[tensor_of(model, query)];
   const auto explained = codec::first_block(shown);
   json.open('{').key("layout").text(short_name(shown.layout, 60));

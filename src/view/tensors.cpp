@@ -19,7 +19,7 @@ void sort_by(std::vector<std::uint32_t>& order, bool down, const Key& key) {
                    [&](std::uint32_t a, std::uint32_t b) { return down ? key(b) < key(a) : key(a) < key(b); });
 }
 
-void sort_rows(std::vector<std::uint32_t>& order, const Exhibit& model, std::string_view by, bool down) {
+void sort_rows(std::vector<std::uint32_t>& order, const OpenModel& model, std::string_view by, bool down) {
   const auto& items = model.items();
   const auto& all = model.model().tensors;
   if (by == "name") {
@@ -46,7 +46,7 @@ void sort_rows(std::vector<std::uint32_t>& order, const Exhibit& model, std::str
 void tensors(const Context& context, const Query& query, JsonWriter& json) {
   static constexpr std::string_view kSorts[] = {"file", "name", "bytes", "elements", "bits", "type", "layer"};
   static constexpr std::string_view kWays[] = {"up", "down"};
-  const Exhibit& model = context.model(query);
+  const OpenModel& model = context.model(query);
   const std::string_view wanted = query.short_text("search", kMostSearched), type = query.text("type"),
                          role = query.text("role");
   const std::string_view by = query.choice("sort", kSorts);
@@ -79,7 +79,7 @@ void tensors(const Context& context, const Query& query, JsonWriter& json) {
 }
 
 void tree(const Context& context, const Query& query, JsonWriter& json) {
-  const Exhibit& model = context.model(query);
+  const OpenModel& model = context.model(query);
   const std::string_view prefix = query.text("under");
   const auto [begin, end] = run_of(model, prefix);
   const std::vector<Branch> all = branches(model, prefix, begin, end);

@@ -63,7 +63,7 @@ std::vector<Area> squarify(const std::vector<Weighed>& weights, Area area) {
 
 class Layout {
  public:
-  explicit Layout(const Exhibit& model) : model_(model) {}
+  explicit Layout(const OpenModel& model) : model_(model) {}
 
   void fill(std::string_view prefix, std::size_t begin, std::size_t end, Area area, unsigned depth) {
     std::vector<Branch> all = branches(model_, prefix, begin, end);
@@ -116,13 +116,13 @@ class Layout {
   std::vector<Tile> take() { return std::move(tiles_); }
 
  private:
-  const Exhibit& model_;
+  const OpenModel& model_;
   std::vector<Tile> tiles_;
 };
 
 }  // namespace
 
-std::vector<Tile> lay_out(const Exhibit& model, std::string_view prefix, double width, double height) {
+std::vector<Tile> lay_out(const OpenModel& model, std::string_view prefix, double width, double height) {
   Layout layout(model);
   const auto [begin, end] = run_of(model, prefix);
   layout.fill(prefix, begin, end, {0, 0, width, height}, 0);
@@ -130,7 +130,7 @@ std::vector<Tile> lay_out(const Exhibit& model, std::string_view prefix, double 
 }
 
 void treemap(const Context& context, const Query& query, JsonWriter& json) {
-  const Exhibit& model = context.model(query);
+  const OpenModel& model = context.model(query);
   const auto width = static_cast<double>(query.number("width", 960, 64, 4096));
   const auto height = static_cast<double>(query.number("height", 480, 64, 4096));
   json.open('{').key("width").real(width).key("height").real(height).key("tiles").open('[');

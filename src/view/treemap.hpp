@@ -6,7 +6,7 @@
 #include <string_view>
 #include <vector>
 
-#include "view/exhibit.hpp"
+#include "view/open_model.hpp"
 
 namespace tare::view {
 
@@ -23,6 +23,6 @@ struct Tile {
 inline constexpr std::size_t kMostTiles = 1500;
 
 // The tiles of everything below `prefix`, in an area of width x height. A group precedes its contents.
-std::vector<Tile> lay_out(const Exhibit& model, std::string_view prefix, double width, double height);
+std::vector<Tile> lay_out(const OpenModel& model, std::string_view prefix, double width, double height);
 
 }  // namespace tare::view

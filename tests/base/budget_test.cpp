@@ -47,15 +47,15 @@ TEST(Budget, GrantsEnd) {
 TEST(Budget, ValuesThatAreLetGoComeBackAsSteps) {
   const Spending spending({.values = 4, .steps = 10});
   for (int i = 0; i < 3; ++i) {
-    Budget::Passing passing(current_budget());
+    Budget::TemporaryCharge temporary(current_budget());
     wire::TreeBounds bounds;
     EXPECT_EQ(wire::read_json("[1,2]", bounds).get<List>()->size(), 2u);
-    passing.charge();
+    temporary.charge();
   }
   EXPECT_EQ(testing::rule_of([] {
-              Budget::Passing passing(current_budget());
+              Budget::TemporaryCharge temporary(current_budget());
               charge_values(2);
-              passing.charge();
+              temporary.charge();
             }),
             "open.steps");
   charge_values(4);

@@ -58,7 +58,7 @@ TEST(Stopping, OnlyWhoListensStopsAndOnlyMeanwhile) {
 }
 
 TEST(Stopping, TheLastQuestionComesOnceAndCanStop) {
-  class Last final : public Stop {
+  class StopsAtLastLook final : public Stop {
    public:
     mutable int looks = 0;
 
@@ -77,7 +77,7 @@ TEST(Stopping, TheLastQuestionComesOnceAndCanStop) {
 }
 
 TEST(Stopping, AWishCanBeLookedFor) {
-  class Third final : public Stop {
+  class StopsAtThirdLook final : public Stop {
     bool look() const noexcept override { return ++looks_ >= 3; }
     mutable std::atomic<int> looks_{0};
   } stop;

@@ -77,9 +77,9 @@ TEST_P(Changing, WhileItIsOpened) {
       const auto open_it = [&](std::uint64_t when, unsigned kind) {
         const auto source =
             std::make_shared<ChangingSource>(sample.bytes, rewritten(sample.bytes, kind, ++seed), when, views);
-        Deaf deaf;
+        IgnoreFindings ignore_findings;
         error_of([&] { GetParam()->read({"it", source}, {}); });
-        error_of([&] { GetParam()->read({"it", source}, {.diagnostics = &deaf}); });
+        error_of([&] { GetParam()->read({"it", source}, {.diagnostics = &ignore_findings}); });
         return source->accesses();
       };
       const std::uint64_t accesses = open_it(ChangingSource::kNever, 0);

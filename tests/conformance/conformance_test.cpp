@@ -427,9 +427,9 @@ TEST_P(WritableConformance, AFlippedBitUnderADigestIsFound) {
 }
 
 // Calls a function at a certain read.
-class Interrupting final : public BlobProducer {
+class CallingProducer final : public BlobProducer {
  public:
-  Interrupting(std::uint64_t at, std::function<void()> call) : at_(at), call_(std::move(call)) {}
+  CallingProducer(std::uint64_t at, std::function<void()> call) : at_(at), call_(std::move(call)) {}
   void verify() const override {}
   std::unique_ptr<BlobReader> open(std::uint64_t offset) const override {
     return std::make_unique<Reader>(*this, offset);
@@ -437,13 +437,13 @@ class Interrupting final : public BlobProducer {
 
  private:
   struct Reader final : BlobReader {
-    Reader(const Interrupting& producer, std::uint64_t position) : producer_(producer), position_(position) {}
+    Reader(const CallingProducer& producer, std::uint64_t position) : producer_(producer), position_(position) {}
     void read(std::span<std::byte> out) override {
       std::ranges::fill(out, std::byte{7});
       const std::uint64_t before = std::exchange(position_, position_ + out.size());
       if (before <= producer_.at_ && producer_.at_ < position_) producer_.call_();
     }
-    const Interrupting& producer_;
+    const CallingProducer& producer_;
     std::uint64_t position_;
   };
 
@@ -464,7 +464,7 @@ TEST_P(AppendableConformance, AFileThatIsTruncatedMeanwhileIsAnError) {
     Model extra;
     const auto truncate = [&] { std::filesystem::resize_file(path, old.size() / 2); };
     extra.tensors = {
-        dense("new", {kBytes}, DType::u8, Blob::produced(kBytes, std::make_shared<Interrupting>(at, truncate)))};
+        dense("new", {kBytes}, DType::u8, Blob::produced(kBytes, std::make_shared<CallingProducer>(at, truncate)))};
     EXPECT_EQ(rule_of([&] { append(path, extra); }), "io.source.shrank") << at;
     EXPECT_EQ(std::filesystem::file_size(path), old.size() / 2) << "not filled up with zeros";
   }

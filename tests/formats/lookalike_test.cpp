@@ -1,8 +1,7 @@
 // Errors for files and directories of other kinds name what they are.
-#include "base/lookalike.hpp"
-
 #include "conformance/hf_cases.hpp"
 #include "conformance/models.hpp"
+#include "formats/foreign_weights.hpp"
 #include "zip_maker.hpp"
 
 namespace tare {

@@ -268,10 +268,10 @@ TEST(IoBlob, PackedBytesThatDoNotMatchTheirDigestAreNotDecoded) {
 }
 
 // An input that fails in the middle ends in its error, on any number of threads, and does not hang.
-class Breaking final : public BlobProducer {
+class FailingProducer final : public BlobProducer {
  public:
   void verify() const override {}  // has no source
-  explicit Breaking(std::uint64_t step) : step_(step) {}
+  explicit FailingProducer(std::uint64_t step) : step_(step) {}
   std::unique_ptr<BlobReader> open(std::uint64_t offset) const override {
     struct Reader final : BlobReader {
       explicit Reader(std::uint64_t a) : at(a) {}
@@ -318,16 +318,16 @@ TEST(IoTransfer, LateShrinkingFramesKeepTheEarlierOnes) {
 }
 
 // Records the progress each time more bytes are requested.
-class Noting final : public BlobProducer {
+class ProgressRecorder final : public BlobProducer {
  public:
   void verify() const override {}  // has no source
-  explicit Noting(const Progress& progress) : progress_(progress) {}
+  explicit ProgressRecorder(const Progress& progress) : progress_(progress) {}
   std::unique_ptr<BlobReader> open(std::uint64_t) const override {
     struct Reader final : BlobReader {
-      explicit Reader(const Noting& n) : noting(n) {}
-      const Noting& noting;
+      explicit Reader(const ProgressRecorder& n) : recorder(n) {}
+      const ProgressRecorder& recorder;
       void read(std::span<std::byte> out) override {
-        noting.seen.push_back(noting.progress_.done());
+        recorder.seen.push_back(recorder.progress_.done());
         std::fill(out.begin(), out.end(), std::byte{1});
       }
     };
@@ -343,7 +343,7 @@ class Noting final : public BlobProducer {
 TEST(IoTransfer, CompressedBytesCountFrameByFrame) {
   for (const bool pipe : {false, true}) {
     Progress progress;
-    const auto noting = std::make_shared<Noting>(progress);
+    const auto recorder = std::make_shared<ProgressRecorder>(progress);
     const Scratch scratch;
     FILE* const plain = pipe ? std::fopen((scratch / "pipe").c_str(), "wb") : nullptr;
     std::unique_ptr<Sink> sink;
@@ -352,13 +352,13 @@ TEST(IoTransfer, CompressedBytesCountFrameByFrame) {
     else
       sink = std::make_unique<MemorySink>();
     Transfer transfer(*sink, {.zstd_level = 1, .threads = 1, .progress = &progress});
-    transfer.add(Blob::produced(4 * io::kZstdFrame, noting));
+    transfer.add(Blob::produced(4 * io::kZstdFrame, recorder));
     transfer.finish();
     if (plain != nullptr) std::fclose(plain);
     // A pipe needs two passes, each counting half.
     const std::uint64_t step = pipe ? io::kZstdFrame / 2 : io::kZstdFrame;
-    ASSERT_EQ(noting->seen.size(), pipe ? 8U : 4U);
-    for (std::size_t i = 0; i < noting->seen.size(); ++i) EXPECT_EQ(noting->seen[i], i * step);
+    ASSERT_EQ(recorder->seen.size(), pipe ? 8U : 4U);
+    for (std::size_t i = 0; i < recorder->seen.size(); ++i) EXPECT_EQ(recorder->seen[i], i * step);
     EXPECT_EQ(progress.done(), 4 * io::kZstdFrame);
   }
 }
@@ -373,7 +373,7 @@ TEST(IoTransfer, ABrokenInputEndsInItsError) {
         Transfer transfer(sink, options);
         EXPECT_EQ(rule_of([&] {
                     for (int i = 0; i < 3; ++i)
-                      transfer.add(Blob::produced(std::uint64_t{40} << 20, std::make_shared<Breaking>(step)));
+                      transfer.add(Blob::produced(std::uint64_t{40} << 20, std::make_shared<FailingProducer>(step)));
                     transfer.finish();
                   }),
                   "test.broken");

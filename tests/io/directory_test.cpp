@@ -13,8 +13,8 @@
 #include "conformance/scratch.hpp"
 #include "io/file_sink.hpp"
 #include "io/place.hpp"
+#include "io/staging_directory.hpp"
 #include "io/unfinished.hpp"
-#include "io/workshop.hpp"
 #include "tare/sink.hpp"
 #include "tare/unfinished.hpp"
 
@@ -67,9 +67,9 @@ TEST_F(DirectoryTest, WorkshopsGoWithoutADescriptorToBeHad) {
   };
   // Created with enough descriptors, removed with none.
   {
-    const io::Workshop workshop(work_, "a.rule", "shown");
+    const io::StagingDirectory staging(work_, "a.rule", "shown");
     for (const char* const name : {"a", "b", "c"})
-      ASSERT_TRUE(workshop.directory().walk("new/folder", true).create(name, 0600));
+      ASSERT_TRUE(staging.directory().walk("new/folder", true).create(name, 0600));
     limit_to(0);
   }
   ASSERT_EQ(::setrlimit(RLIMIT_NOFILE, &before), 0);
@@ -78,7 +78,7 @@ TEST_F(DirectoryTest, WorkshopsGoWithoutADescriptorToBeHad) {
   bool refused = false, made = false;
   for (int more = 0; more < 8; ++more) {
     limit_to(more);
-    const std::string rule = rule_of([&] { const io::Workshop workshop(work_, "a.rule", "shown"); });
+    const std::string rule = rule_of([&] { const io::StagingDirectory staging(work_, "a.rule", "shown"); });
     ASSERT_EQ(::setrlimit(RLIMIT_NOFILE, &before), 0);
     (rule.empty() ? made : refused) = true;
     EXPECT_EQ(names(), at_first) << more;
@@ -306,7 +306,7 @@ class WorkshopTest : public DirectoryTest {
   std::string leave_behind(const std::string& part = "part") {
     std::string name;
     const int status = run_child([&] {
-      const auto* const left = new io::Workshop(work_, "rule", "shown");
+      const auto* const left = new io::StagingDirectory(work_, "rule", "shown");
       left->directory().walk(part, true);
       ::unlink((scratch_ / "name").c_str());
       put_file(scratch_ / "name", to_bytes(left->name()));
@@ -321,20 +321,20 @@ TEST_F(WorkshopTest, IsPrivateMarkedAndGoes) {
   const auto before = work_.names();
   ASSERT_EQ(::chmod((scratch_ / "work").c_str(), 02777), 0);
   {
-    const io::Workshop workshop(work_, "rule", "shown");
+    const io::StagingDirectory staging(work_, "rule", "shown");
     struct stat status {};
-    ASSERT_TRUE(workshop.directory().status(status));
+    ASSERT_TRUE(staging.directory().status(status));
     EXPECT_EQ(status.st_mode & 0777, 0700U);
     EXPECT_EQ(status.st_mode & S_ISGID, unsigned{S_ISGID}) << "what is made inside has the project's group";
-    EXPECT_EQ(workshop.directory().names(), std::vector<std::string>{".tare-marker"});
-    put_file(scratch_ / "work" + "/" + workshop.name() + "/x", {});
+    EXPECT_EQ(staging.directory().names(), std::vector<std::string>{".tare-marker"});
+    put_file(scratch_ / "work" + "/" + staging.name() + "/x", {});
   }
   EXPECT_EQ(work_.names(), before);
 }
 
 TEST_F(WorkshopTest, OnlyOursAreSwept) {
   const std::string left = leave_behind(), old = leave_behind("old"), taken = leave_behind("taken");
-  const io::Workshop running(work_, "rule", "shown");
+  const io::StagingDirectory running(work_, "rule", "shown");
   std::vector<std::string> foreign = {".tare-backup", ".tare-models", ".tare-0123456789ab", ".tare-abcdefabcdef.x"};
   // A kill before the marker was written.
   fs::create_directory(scratch_ / "work/.tare-emptyempty00");
@@ -350,14 +350,14 @@ TEST_F(WorkshopTest, OnlyOursAreSwept) {
   foreign.push_back(kept);
   foreign.push_back(running.name());
 
-  EXPECT_EQ(io::abandoned_workshops(work_).size(), 3U);
-  io::sweep_workshops(work_, false);
+  EXPECT_EQ(io::abandoned_staging_directories(work_).size(), 3U);
+  io::sweep_staging_directories(work_, false);
   EXPECT_FALSE(work_.has(left.c_str()));
   EXPECT_FALSE(work_.has(".tare-emptyempty00"));
   EXPECT_FALSE(work_.has(".tare-emptyempty01"));
   EXPECT_TRUE(work_.has(old.c_str())) << "the only place of the old model";
   EXPECT_TRUE(work_.has(taken.c_str()));
-  io::sweep_workshops(work_, true);
+  io::sweep_staging_directories(work_, true);
   EXPECT_FALSE(work_.has(old.c_str()));
   EXPECT_FALSE(work_.has(taken.c_str()));
   for (const std::string& name : foreign) EXPECT_TRUE(work_.has(name.c_str())) << name;
@@ -368,16 +368,16 @@ TEST_F(WorkshopTest, ThoseOfOtherUsersStay) {
   if (::geteuid() != 0) GTEST_SKIP() << "only root can give files away";
   const std::string left = leave_behind();
   ASSERT_EQ(::chown((scratch_ / "work/" + left).c_str(), 65534, 65534), 0);
-  io::sweep_workshops(work_, true);
+  io::sweep_staging_directories(work_, true);
   EXPECT_TRUE(work_.has(left.c_str()));
 }
 
 TEST_F(WorkshopTest, WithFilesOfTheUserItIsNotRemoved) {
   std::string name;
   {
-    const io::Workshop workshop(work_, "rule", "shown");
-    name = workshop.name();
-    ASSERT_TRUE(workshop.directory().make(io::kOld, 0700));
+    const io::StagingDirectory staging(work_, "rule", "shown");
+    name = staging.name();
+    ASSERT_TRUE(staging.directory().make(io::kOld, 0700));
     put_file(scratch_ / "work/" + name + "/old/weights", to_bytes("mine"));
   }
   EXPECT_EQ(to_text(get_file(scratch_ / "work/" + name + "/old/weights")), "mine");
@@ -388,17 +388,17 @@ TEST_F(WorkshopTest, ATakenNameIsNotTheEnd) {
   int asked = 0;
   io::set_step_hook(
       [&](const char* call, const char*) { return call == std::string("mkdir") && ++asked < 5 ? EEXIST : 0; });
-  const io::Workshop workshop(work_, "rule", "shown");
+  const io::StagingDirectory staging(work_, "rule", "shown");
   io::set_step_hook(nullptr);
   EXPECT_EQ(asked, 5);
-  EXPECT_TRUE(workshop.directory());
+  EXPECT_TRUE(staging.directory());
 }
 
 TEST_F(WorkshopTest, AnErrorAtAnyStepLeavesNothing) {
   const auto before = work_.names();
   for (const char* const failing : {"mkdir", "create"}) {
     io::set_step_hook([&](const char* call, const char*) { return call == std::string(failing) ? EIO : 0; });
-    const auto error = error_of([&] { const io::Workshop workshop(work_, "the.rule", "shown"); });
+    const auto error = error_of([&] { const io::StagingDirectory staging(work_, "the.rule", "shown"); });
     io::set_step_hook(nullptr);
     ASSERT_TRUE(error.has_value()) << failing;
     EXPECT_EQ(error->rule(), "the.rule");
@@ -412,9 +412,9 @@ TEST_F(WorkshopTest, DiscardedWhileAnotherThreadIsAtWork) {
   const int status = run_child([&] {
     std::thread worker([&] {
       for (;;) {
-        const io::Workshop workshop(work_, "rule", "shown");
-        workshop.directory().walk("a/b/c", true);
-        workshop.directory().create("f", 0600);
+        const io::StagingDirectory staging(work_, "rule", "shown");
+        staging.directory().walk("a/b/c", true);
+        staging.directory().create("f", 0600);
       }
     });
     worker.detach();

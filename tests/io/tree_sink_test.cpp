@@ -80,7 +80,7 @@ class TreeSinkTest : public ::testing::Test {
       });
     });
   }
-  // The directory of the new files while they are written: a workshop inside the target or next to it.
+  // The directory of the new files while they are written: a staging directory inside the target or next to it.
   std::string staging() const {
     for (const std::string& place : {out_, scratch_.path()}) {
       if (!fs::is_directory(place)) continue;
@@ -153,8 +153,8 @@ TEST_F(TreeSinkTest, AnErrorAtAnyStepLeavesOldOrNew) {
         EXPECT_EQ(rule_of([&] { write(replacing({"weights"}, {"sub/a"}), {"config", "more/b", "weights"}); }), "");
       }
       fs::create_directories(out_);
-      io::sweep_workshops(io::Directory::open(out_.c_str()), true);
-      io::sweep_workshops(io::Directory::open(scratch_.path().c_str()), true);
+      io::sweep_staging_directories(io::Directory::open(out_.c_str()), true);
+      io::sweep_staging_directories(io::Directory::open(scratch_.path().c_str()), true);
       EXPECT_TRUE(hidden().empty()) << hidden().front();
     }
 }
@@ -236,7 +236,8 @@ TEST_F(TreeSinkTest, AFolderThatBecomesALinkIsNotEntered) {
   for (const char* const moment : {"weights", "x"}) {
     SCOPED_TRACE(moment);
     fs::create_directory(out_ + "/x");
-    const bool made = moment == std::string("x");  // made by us; the first of this name belongs to the workshop
+    const bool made =
+        moment == std::string("x");  // made by us; the first of this name belongs to the staging directory
     if (made) fs::remove_all(out_ + "/x");
     const auto plant = [&] {
       fs::remove_all(out_ + "/x");
@@ -452,7 +453,7 @@ TEST_F(TreeSinkTest, WhatAKillLeftIsFoundAndRemoved) {
     std::string name;
     run_child([&] {  // ends without cleaning up
       const io::Directory out = io::Directory::open(out_.c_str());
-      const auto* const left = new io::Workshop(out, "rule", "");
+      const auto* const left = new io::StagingDirectory(out, "rule", "");
       for (const char* const part : parts) left->directory().make(part, 0700);
       put_file(scratch_ / "name", to_bytes(left->name()));
       return 0;
@@ -468,7 +469,7 @@ TEST_F(TreeSinkTest, WhatAKillLeftIsFoundAndRemoved) {
   EXPECT_EQ(io::find_leftovers(out_), expected);
   EXPECT_TRUE(io::is_being_replaced(out_));
   {
-    // A workshop in use is kept.
+    // A staging directory in use is kept.
     const io::TreeSink running(out_, {.overwrite = true});
     const std::string in_use = staging();
     EXPECT_EQ(rule_of_writing({.overwrite = true}, {"weights"}), "");

@@ -83,15 +83,15 @@ std::vector<std::int64_t> walk(const SliceItem& item, std::int64_t n) {
   return picked;
 }
 
-struct Brute {
+struct SelectedElements {
   std::vector<std::uint64_t> shape;
   std::vector<std::uint64_t> elements;  // indices of the selected elements, in order
 };
 
-Brute brute_force(const Shape& shape, const SliceSpec& spec) {
+SelectedElements brute_force(const Shape& shape, const SliceSpec& spec) {
   std::size_t used = 0;
   for (const SliceItem& item : spec) used += item.kind == Kind::index || item.kind == Kind::range;
-  Brute result;
+  SelectedElements result;
   std::vector<std::uint64_t> picked = {0};
   std::size_t axis = 0;
   const auto extend = [&](const std::vector<std::int64_t>& indices) {
@@ -237,7 +237,7 @@ TEST(SliceProperty, EqualsBruteForceOverEveryKindOfBlob) {
     const SliceSpec spec = random_spec(shape);
     const ElementType type = *rc::gen::elementOf(kTypes);
     const Bytes all = pattern(shape.elements().value(), type.width);
-    const Brute expected = brute_force(shape, spec);
+    const SelectedElements expected = brute_force(shape, spec);
     const Bytes bytes = picked_bytes(all, expected.elements, type.width);
     const Blob blobs[] = {Blob::memory(all), Blob::range(std::make_shared<RecordingSource>(all), 0, all.size()),
                           test::produced_blob(all, 0), test::produced_blob(all, 1), test::produced_blob(all, 8192)};

@@ -23,7 +23,7 @@ TEST(ViewCompare, NumbersNearTheEndsOfADouble) {
   add("small", {1e-300, -2e-300}, {1.1e-300, -2e-300});
   add("opposite", {1.7e308, 1}, {-1.7e308, 1});
   add("hair", {1, 1e-200}, {1, 2e-200});
-  const Service service({shown(std::move(a)), shown(std::move(b))});
+  Service service({shown(std::move(a)), shown(std::move(b))});
   wire::TreeBounds bounds;
   const Value answer = wire::read_json(service.call_and_wait("compare/all"), bounds);
   const List& rows = list(in(answer, "tensors"));
@@ -43,7 +43,7 @@ TEST(ViewService, ComparesTwoModels) {
   Model other = small_model();
   other.tensors[0] = numbers_of(other.tensors[0].name, {8, 16}, 1.01);
   other.tensors[1].name = "new";
-  const Service service({shown(small_model()), shown(std::move(other))});
+  Service service({shown(small_model()), shown(std::move(other))});
   const std::string text = finished(service, "compare/start", "compare");
   wire::TreeBounds bounds;
   const Value answer = wire::read_json(text, bounds);
@@ -64,7 +64,7 @@ TEST(ViewService, ComparesTwoModels) {
   EXPECT_EQ(service.answer("heat?tensor=1&of=error").status, 404);
 }
 
-Value compared(const Service& service, const std::string& target) {
+Value compared(Service& service, const std::string& target) {
   wire::TreeBounds bounds;
   return wire::read_json(service.call_and_wait(target), bounds);
 }
@@ -79,7 +79,7 @@ TEST(ViewCompare, EveryValueIsExact) {
   b.tensors.push_back(dense("w", {kMany / 100, 100}, right));
   a.tensors.push_back(dense("odd", {4}, std::vector<float>{NAN, 1, INFINITY, NAN}));
   b.tensors.push_back(dense("odd", {4}, std::vector<float>{NAN, 1, INFINITY, 5}));
-  const Service service({shown(std::move(a)), shown(std::move(b))});
+  Service service({shown(std::move(a)), shown(std::move(b))});
   const Value sample = compared(service, "compare/start");
   EXPECT_EQ(in(list(in(sample, "tensors"))[0], "exact"), Value(false));
   EXPECT_EQ(number(in(list(in(sample, "tensors"))[0], "compared")), 65536);
@@ -113,7 +113,7 @@ TEST(ViewCompare, VeryManyTensors) {
   b.tensors.push_back(dense("alone", {1}, std::vector<float>{1}));
   b.tensors.push_back(dense("layers.0.shape", {1}, std::vector<float>{1}));
   a.tensors.push_back(dense("layers.0.shape", {2}, std::vector<float>{1, 1}));
-  const Service service({shown(std::move(a)), shown(std::move(b))});
+  Service service({shown(std::move(a)), shown(std::move(b))});
   static_cast<void>(service.call_and_wait("compare/start"));
   const Answer whole = service.answer("compare?plot=1");
   EXPECT_LE(whole.body.size(), kMostAnswer);
@@ -150,7 +150,7 @@ TEST(ViewCompare, WhatIsNoNumberAnyMoreIsWorst) {
   add("half", {1, 2, 3, 4}, {1, NAN, 3, NAN});
   add("infinite", {1, 2}, {INFINITY, INFINITY});
   add("opposite", {1, INFINITY}, {1, -INFINITY});
-  const Service service({shown(std::move(a)), shown(std::move(b))});
+  Service service({shown(std::move(a)), shown(std::move(b))});
   const Value all = compared(service, "compare/all?sort=relative_rms&way=down&plot=1");
   const List& rows = list(in(all, "tensors"));
   ASSERT_EQ(rows.size(), 7U);
@@ -185,7 +185,7 @@ TEST(ViewCompare, WhatIsNoNumberAnyMoreIsWorst) {
     many_a.tensors.push_back(dense(fmt::format("w{}", i), {1}, std::vector<float>{1}));
     many_b.tensors.push_back(dense(fmt::format("w{}", i), {1}, std::vector<float>{NAN}));
   }
-  const Service many({shown(std::move(many_a)), shown(std::move(many_b))});
+  Service many({shown(std::move(many_a)), shown(std::move(many_b))});
   const Value points = compared(many, "compare/all?count=0&plot=1");
   ASSERT_EQ(list(in(points, "plot")).size(), 1U);
   EXPECT_EQ(number(in(list(in(points, "plot"))[0], "tensors")), 3500);
@@ -205,7 +205,7 @@ TEST(ViewCompare, IntegersAreExact) {
   b.tensors.push_back(dense("signs", {2}, std::vector<std::uint64_t>{std::uint64_t{kEdge + 1}, 1}));
   a.tensors.push_back(dense("same", {2}, std::vector<std::uint64_t>{UINT64_MAX, 1}));
   b.tensors.push_back(dense("same", {2}, std::vector<std::uint64_t>{UINT64_MAX, 1}));
-  const Service service({shown(std::move(a)), shown(std::move(b))});
+  Service service({shown(std::move(a)), shown(std::move(b))});
   for (const std::string target : {"compare/start", "compare/all"}) {
     const Value answer = compared(service, target);
     const List& rows = list(in(answer, "tensors"));
@@ -225,7 +225,7 @@ TEST(ViewCompare, IntegersAreExact) {
 }
 
 TEST(ViewCompare, OfEqualModelsNoneIsWorst) {
-  const Service service({shown(small_model()), shown(small_model())});
+  Service service({shown(small_model()), shown(small_model())});
   const Value all = compared(service, "compare/all?count=0");
   EXPECT_EQ(number(in(in(all, "summary"), "equal")), 26);
   EXPECT_TRUE(in(in(all, "summary"), "worst").is_null());
@@ -262,7 +262,7 @@ TEST(ViewCompare, TypesAreThoseOfTheFiles) {
   const auto norm = std::ranges::find(stored.tensors, "output_norm.weight", &Tensor::name);
   ASSERT_NE(norm, stored.tensors.end());
   ASSERT_EQ(norm->components[0].dtype, DType::f32) << "the file has it wider than the model";
-  const Service service({shown(a), shown(stored)});
+  Service service({shown(a), shown(stored)});
   const auto check = [&](const Value& row) {
     const bool is_norm = row.get<Map>()->find("name")->text()->find("norm") != std::string::npos;
     EXPECT_EQ(*in(row, "type_a").text(), "bf16");
@@ -276,7 +276,7 @@ TEST(ViewCompare, TypesAreThoseOfTheFiles) {
   for (const Value& row : rows) check(row);
   EXPECT_EQ(number(in(rows[0], "bits_b")), 32) << "and the order goes by them";
   // The same with the models exchanged.
-  const Service back({shown(stored), shown(a)});
+  Service back({shown(stored), shown(a)});
   const Value other = compared(back, "compare/all?sort=bytes");
   for (const Value& row : list(in(other, "tensors"))) {
     const bool is_norm = row.get<Map>()->find("name")->text()->find("norm") != std::string::npos;
@@ -289,7 +289,7 @@ TEST(ViewCompare, TypesAreThoseOfTheFiles) {
 TEST(ViewCompare, SidesAreThoseThatAreCompared) {
   Model other = small_model();
   other.tensors[0] = numbers_of(other.tensors[0].name, {8, 16}, 1.5);
-  const Service service({shown(small_model()), shown(std::move(other))});
+  Service service({shown(small_model()), shown(std::move(other))});
   const auto cells = [&](std::string_view of) {
     return list(in(asked(service, fmt::format("heat?tensor=0&of={}&top=2&bottom=4&left=3&right=7", of)), "cells"));
   };
@@ -301,14 +301,14 @@ TEST(ViewCompare, SidesAreThoseThatAreCompared) {
   }
   EXPECT_EQ(number(in(asked(service, "values?tensor=0&of=right&slice=0,1"), "elements")), 1);
   EXPECT_EQ(service.answer("heat?tensor=0&of=middle").status, 400);
-  const Service alone(std::vector<ExhibitPtr>{shown(small_model())});
+  Service alone(std::vector<OpenModelPtr>{shown(small_model())});
   for (const std::string_view of : {"left", "right", "error", "b"})
     EXPECT_EQ(alone.answer(fmt::format("heat?tensor=0&of={}", of)).status, 400) << of;
 }
 
 // With one model, every request about two is refused, and the service continues.
 TEST(ViewCompare, WantsTwoModels) {
-  const Service alone(std::vector<ExhibitPtr>{shown(small_model())});
+  Service alone(std::vector<OpenModelPtr>{shown(small_model())});
   for (const std::string_view name : {"compare", "compare/start", "compare/all", "compare/stop"}) {
     const Answer answer = alone.answer(name, true);
     EXPECT_EQ(answer.status, 400) << name;
@@ -324,13 +324,13 @@ TEST(ViewCompare, WantsTwoModels) {
 // If nothing was started there is nothing to stop; work that is stopped before it has results counts as not started.
 TEST(ViewCompare, StopsWhatWasNotBegun) {
   constexpr std::string_view kNotBegun = R"({"started":false,"done":false})";
-  const Service fresh({shown(small_model()), shown(small_model())});
+  Service fresh({shown(small_model()), shown(small_model())});
   EXPECT_EQ(fresh.call_and_wait("compare/stop"), kNotBegun);
   EXPECT_EQ(fresh.call("compare"), kNotBegun);
   Model large;
   large.tensors.push_back(dense("w", {1 << 22}, std::vector<float>(1 << 22, 1.0F)));
-  const ExhibitPtr model = shown(std::move(large));
-  const Service service({model, model});
+  const OpenModelPtr model = shown(std::move(large));
+  Service service({model, model});
   static_cast<void>(service.call("compare/all?count=0"));
   const std::string stopped = service.call_and_wait("compare/stop?count=0");
   if (stopped.find("\"summary\"") == std::string::npos) {  // it was not done by then
@@ -338,6 +338,16 @@ TEST(ViewCompare, StopsWhatWasNotBegun) {
     EXPECT_EQ(service.call("compare?count=0"), kNotBegun);
   }
   EXPECT_EQ(number(in(in(compared(service, "compare?count=0"), "summary"), "equal")), 1) << "begins again";
+}
+
+// A request for progress waits for work that another request started.
+TEST(ViewCompare, WaitsForWorkThatWasStartedBefore) {
+  Model large;
+  large.tensors.push_back(dense("w", {1 << 22}, std::vector<float>(1 << 22, 1.0F)));
+  const OpenModelPtr model = shown(std::move(large));
+  Service service({model, model});
+  static_cast<void>(service.call("compare/all?count=0"));
+  EXPECT_EQ(number(in(in(compared(service, "compare?count=0"), "summary"), "exact")), 1);
 }
 
 // Stopped work reports that, and can be restarted; reopening the models stops it.
@@ -348,7 +358,7 @@ TEST(ViewCompare, StopsAndBeginsAgain) {
       made.tensors.push_back(dense(fmt::format("w{}", i), {1 << 18}, std::vector<float>(1 << 18, value)));
     return shown(std::move(made));
   };
-  const Service service({model(1), model(2)});
+  Service service({model(1), model(2)});
   static_cast<void>(service.call_and_wait("compare/start?count=0"));
   static_cast<void>(service.call("compare/all?count=0"));
   static_cast<void>(service.call("compare/stop?count=0"));

@@ -15,6 +15,8 @@
 namespace tare::view {
 namespace {
 
+std::string report_of(Service service) { return report(service); }
+
 // A report may be sent to others, so it must not reveal directories.
 TEST(ViewReport, HasNoPaths) {
   const auto directory = std::filesystem::temp_directory_path() / fmt::format("tare-secret-{}", ::getpid());
@@ -26,7 +28,7 @@ TEST(ViewReport, HasNoPaths) {
     find_format("zt")->write(model, *sink, {});
     sink->commit();
   }
-  const std::string page = report(Service(std::vector<std::string>{path, path}, {}));
+  const std::string page = report_of(Service(std::vector<std::string>{path, path}, {}));
   EXPECT_NE(page.find("model.zt"), std::string::npos);
   EXPECT_EQ(page.find("tare-secret"), std::string::npos) << page.substr(page.find("tare-secret") - 100, 200);
   EXPECT_NE(page.find("whole?tensor=0&of=left"), std::string::npos) << "both sides of a small tensor";
@@ -49,7 +51,7 @@ TEST(ViewReport, HoldsValuesAndPictures) {
   model.tensors.push_back(numbers_of("large", {1024, 512}, 0.25));
   model.tensors.push_back(dense("long", {1000}, std::vector<double>(1000, 1e300)));
   model.tensors.push_back(dense("whole", {2}, std::vector<std::int64_t>{(std::int64_t{1} << 53) + 1, -1}));
-  const Value answers = answers_in(report(Service(std::vector<ExhibitPtr>{shown(std::move(model))})));
+  const Value answers = answers_in(report_of(Service(std::vector<OpenModelPtr>{shown(std::move(model))})));
   // 0, 1, 2 as f32.
   EXPECT_TRUE(in(in(answers, "whole?tensor=0"), "values").text()->starts_with("AAAAAAAAgD8AAABA"));
   EXPECT_EQ(*in(in(answers, "whole?tensor=2"), "type").text(), "f64");
@@ -95,20 +97,20 @@ TEST(ViewReport, IsBounded) {
   for (int i = 0; i < (testing::kCountsMemory ? 100'000 : 10'000); ++i)
     many.tensors.push_back(
         dense(fmt::format("blocks.{}.experts.{}.w", i / 100, i % 100), {2, 2}, std::vector<float>(4)));
-  EXPECT_LE(report(Service(std::vector<ExhibitPtr>{shown(std::move(many))})).size(), kMostReport);
+  EXPECT_LE(report_of(Service(std::vector<OpenModelPtr>{shown(std::move(many))})).size(), kMostReport);
   Model large, other;
   for (int i = 0; i < (testing::kCountsMemory ? 60 : 12); ++i) {
     large.tensors.push_back(numbers_of(fmt::format("layers.{}.w", i), {256, 300}));
     other.tensors.push_back(numbers_of(fmt::format("layers.{}.w", i), {256, 300}, 1.5));
   }
-  const std::string two = report(Service({shown(std::move(large)), shown(std::move(other))}));
+  const std::string two = report_of(Service({shown(std::move(large)), shown(std::move(other))}));
   EXPECT_LE(two.size(), kMostReport);
   EXPECT_NE(two.find("fine=1"), std::string::npos) << "room is kept for finer pictures";
   // A character that the page escapes with six letters counts as six.
   Model markup;
   for (int i = 0; i < 4000; ++i)
     markup.tensors.push_back(dense(std::string(280, '<') + std::to_string(i), {1}, std::vector<float>{1}));
-  EXPECT_LE(report(Service(std::vector<ExhibitPtr>{shown(std::move(markup))})).size(), kMostReport);
+  EXPECT_LE(report_of(Service(std::vector<OpenModelPtr>{shown(std::move(markup))})).size(), kMostReport);
 }
 
 TEST(ViewPage, LoadsNothingFromElsewhere) {

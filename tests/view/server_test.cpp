@@ -25,9 +25,9 @@ namespace tare::view {
 namespace {
 
 // Bytes that can be read only when the gate is open.
-class Gate final : public Source {
+class GatedSource final : public Source {
  public:
-  explicit Gate(std::uint64_t size) : Source("gated", size) {}
+  explicit GatedSource(std::uint64_t size) : Source("gated", size) {}
 
   void open() {
     const std::scoped_lock lock(mutex_);
@@ -61,21 +61,21 @@ class Gate final : public Source {
 };
 
 struct Setting {
-  std::shared_ptr<Gate> gate = std::make_shared<Gate>(1024 * 64 * 4);
-  ExhibitPtr model() const {
+  std::shared_ptr<GatedSource> gate = std::make_shared<GatedSource>(1024 * 64 * 4);
+  OpenModelPtr model() const {
     Model made;
     made.tensors.push_back(dense("free.w", {4, 4}, std::vector<float>(16, 2)));
     Tensor gated = dense("gated.w", {1024, 64}, std::vector<float>(1024 * 64));
     gated.components[0].blob = Blob::range(gate, 0, gate->size());
     made.tensors.push_back(std::move(gated));
-    return std::make_shared<const Exhibit>("a model", std::move(made));
+    return std::make_shared<const OpenModel>("a model", std::move(made));
   }
 };
 
 // Always opens the gate, because readers would otherwise wait forever.
-struct Opened {
-  Gate& gate;
-  ~Opened() { gate.open(); }
+struct OpensGate {
+  GatedSource& gate;
+  ~OpensGate() { gate.open(); }
 };
 
 // One connection.
@@ -101,21 +101,21 @@ class Caller {
   void leave() {
     if (descriptor_ >= 0) ::close(std::exchange(descriptor_, -1));
   }
-  void ask(std::string_view target, std::string_view method = "GET", std::string_view host = {}) const {
+  void request(std::string_view target, std::string_view method = "GET", std::string_view host = {}) const {
     const std::string text =
         fmt::format("{} {}api/{} HTTP/1.1\r\nHost: {}\r\n\r\n", method, path_, target, host.empty() ? host_ : host);
     EXPECT_EQ(::send(descriptor_, text.data(), text.size(), MSG_NOSIGNAL), static_cast<ssize_t>(text.size()));
   }
   // Sends a part of a request.
-  void say(std::string_view text) const {
+  void send(std::string_view text) const {
     EXPECT_EQ(::send(descriptor_, text.data(), text.size(), MSG_NOSIGNAL), static_cast<ssize_t>(text.size()));
   }
   // The same, to a server that may close the connection early.
-  void try_to_say(std::string_view text) const {
+  void try_to_send(std::string_view text) const {
     static_cast<void>(::send(descriptor_, text.data(), text.size(), MSG_NOSIGNAL));
   }
   // Waits for an answer. Returns its status, and sets `body`.
-  int hear() {
+  int receive() {
     std::string text;
     std::size_t head = 0, length = 0;
     for (;;) {
@@ -138,8 +138,8 @@ class Caller {
     return status;
   }
   int call(std::string_view target, std::string_view method = "GET", std::string_view host = {}) {
-    ask(target, method, host);
-    return hear();
+    request(target, method, host);
+    return receive();
   }
   std::string body;
 
@@ -149,7 +149,7 @@ class Caller {
 };
 
 // Null if libmicrohttpd is not installed.
-std::unique_ptr<Server> served(const Service& service, const Page& page, const ServerOptions& options = {}) {
+std::unique_ptr<Server> served(Service& service, const Page& page, const ServerOptions& options = {}) {
   try {
     return std::make_unique<Server>(service, page, options);
   } catch (const Error& error) {
@@ -163,49 +163,49 @@ void until(const Server& server, const Holds& holds) {
   while (!holds(server.load())) std::this_thread::sleep_for(std::chrono::milliseconds(1));
 }
 
-constexpr std::string_view kDear = "heat?tensor=gated.w";
+constexpr std::string_view kReadsData = "heat?tensor=gated.w";
 constexpr std::string_view kCheap[] = {
     "overview", "tree",     "tensors?search=w", "tensor?tensor=gated.w", "treemap", "layers",
     "map",      "metadata", "attachments"};
 
 TEST(ViewServer, WhatIsInMemoryDoesNotWaitForData) {
   const Setting setting;
-  const Service service(std::vector<ExhibitPtr>{setting.model()});
+  Service service(std::vector<OpenModelPtr>{setting.model()});
   const Page page = live_page("x");
   const auto server = served(service, page);
   if (server == nullptr) GTEST_SKIP() << "libmicrohttpd is not installed";
-  const Opened opened{*setting.gate};
+  const OpensGate opened{*setting.gate};
   // Many clients request data: it is read for two, the others wait.
   std::list<Caller> waiting;
-  for (int i = 0; i < 20; ++i) waiting.emplace_back(server->urls()[0]).ask(kDear);
-  until(*server, [](const Load& load) { return load.dear_running == 2 && load.dear_waiting == 18; });
+  for (int i = 0; i < 20; ++i) waiting.emplace_back(server->urls()[0]).request(kReadsData);
+  until(*server, [](const Load& load) { return load.data_running == 2 && load.data_waiting == 18; });
   setting.gate->wait_for_readers(2);
   // Requests from the same client, from another one, and from several at once.
   Caller own(server->urls()[0]);
   for (const std::string_view target : kCheap) EXPECT_EQ(own.call(target), 200) << target << own.body;
   std::list<Caller> others;
-  for (int i = 0; i < 10; ++i) others.emplace_back(server->urls()[0]).ask("tree");
-  for (Caller& other : others) EXPECT_EQ(other.hear(), 200);
-  EXPECT_EQ(server->load().dear_running, 2U) << "they are still at it";
+  for (int i = 0; i < 10; ++i) others.emplace_back(server->urls()[0]).request("tree");
+  for (Caller& other : others) EXPECT_EQ(other.receive(), 200);
+  EXPECT_EQ(server->load().data_running, 2U) << "they are still at it";
   setting.gate->open();
-  for (Caller& caller : waiting) EXPECT_EQ(caller.hear(), 200) << caller.body;
-  EXPECT_EQ(server->load().dear_running + server->load().dear_waiting, 0U);
+  for (Caller& caller : waiting) EXPECT_EQ(caller.receive(), 200) << caller.body;
+  EXPECT_EQ(server->load().data_running + server->load().data_waiting, 0U);
 }
 
 // A client with the token is answered however many others hold connections: one without the token is disconnected at
 // once, not at its time limit, which is unlimited here.
 TEST(ViewServer, StrangersDoNotKeepTheOwnerOut) {
   const Setting setting;
-  const Service service(std::vector<ExhibitPtr>{setting.model()});
+  Service service(std::vector<OpenModelPtr>{setting.model()});
   const Page page = live_page("x");
   const auto server = served(service, page, {.short_patience = std::chrono::hours(10)});
   if (server == nullptr) GTEST_SKIP() << "libmicrohttpd is not installed";
-  const Opened opened{*setting.gate};
+  const OpensGate opened{*setting.gate};
   Caller known(server->urls()[0]);
   EXPECT_EQ(known.call("overview"), 200);
   std::list<Caller> strangers;
-  for (int i = 0; i < 700; ++i) strangers.emplace_back(server->urls()[0]).say("GET /");
-  EXPECT_EQ(strangers.front().hear(), 0) << "the first was sent away";
+  for (int i = 0; i < 700; ++i) strangers.emplace_back(server->urls()[0]).send("GET /");
+  EXPECT_EQ(strangers.front().receive(), 0) << "the first was sent away";
   Caller owner(server->urls()[0]);
   EXPECT_EQ(owner.call("overview"), 200);
   EXPECT_EQ(known.call("overview"), 200) << "whoever has shown the secret keeps the connection";
@@ -214,11 +214,11 @@ TEST(ViewServer, StrangersDoNotKeepTheOwnerOut) {
 // The same for clients with the token: the one that has been idle longest is disconnected.
 TEST(ViewServer, IdleOwnersDoNotKeepTheNextOneOut) {
   const Setting setting;
-  const Service service(std::vector<ExhibitPtr>{setting.model()});
+  Service service(std::vector<OpenModelPtr>{setting.model()});
   const Page page = live_page("x");
   const auto server = served(service, page, {.short_patience = std::chrono::hours(10)});
   if (server == nullptr) GTEST_SKIP() << "libmicrohttpd is not installed";
-  const Opened opened{*setting.gate};
+  const OpensGate opened{*setting.gate};
   std::list<Caller> owners;
   for (int i = 0; i < 300; ++i) {
     Caller& owner = owners.emplace_back(server->urls()[0]);
@@ -227,17 +227,17 @@ TEST(ViewServer, IdleOwnersDoNotKeepTheNextOneOut) {
     while ((status = owner.call("overview")) == 429) std::this_thread::sleep_for(std::chrono::milliseconds(20));
     ASSERT_EQ(status, 200) << i;
   }
-  EXPECT_EQ(owners.front().hear(), 0) << "the first was sent away";
+  EXPECT_EQ(owners.front().receive(), 0) << "the first was sent away";
 }
 
 // Nothing of a refused request is kept after its connection ends, however the library ends the request.
 TEST(ViewServer, NothingIsKeptOfRequestsThatAreRefused) {
   const Setting setting;
-  const Service service(std::vector<ExhibitPtr>{setting.model()});
+  Service service(std::vector<OpenModelPtr>{setting.model()});
   const Page page = live_page("x");
   const auto server = served(service, page);
   if (server == nullptr) GTEST_SKIP() << "libmicrohttpd is not installed";
-  const Opened opened{*setting.gate};
+  const OpensGate opened{*setting.gate};
   const std::string path = "/" + std::string(15'000, 'b');
   std::string parameters, few;
   for (int i = 0; i < 3000; ++i) parameters += fmt::format("a={}&", i);
@@ -254,7 +254,7 @@ TEST(ViewServer, NothingIsKeptOfRequestsThatAreRefused) {
   for (int round = 0; round < 20; ++round)
     for (const std::string& request : requests) {
       Caller stranger(server->urls()[0]);
-      stranger.try_to_say(request);
+      stranger.try_to_send(request);
     }
   Caller owner(server->urls()[0]);
   EXPECT_EQ(owner.call("overview"), 200);
@@ -267,11 +267,11 @@ TEST(ViewServer, NothingIsKeptOfRequestsThatAreRefused) {
 
 TEST(ViewServer, LongWorkHoldsUpNeither) {
   const Setting a, b;
-  const Service service({a.model(), b.model()});
+  Service service({a.model(), b.model()});
   const Page page = live_page("x");
   const auto server = served(service, page);
   if (server == nullptr) GTEST_SKIP() << "libmicrohttpd is not installed";
-  const Opened opened_a{*a.gate}, opened_b{*b.gate};
+  const OpensGate opened_a{*a.gate}, opened_b{*b.gate};
   Caller caller(server->urls()[0]);
   EXPECT_EQ(caller.call("numbers/all?tensor=gated.w", "POST"), 200);
   EXPECT_EQ(caller.call("compare/all", "POST"), 200);
@@ -289,65 +289,65 @@ TEST(ViewServer, LongWorkHoldsUpNeither) {
 
 TEST(ViewServer, AsManyWaitForDataAsMay) {
   const Setting setting;
-  const Service service(std::vector<ExhibitPtr>{setting.model()});
+  Service service(std::vector<OpenModelPtr>{setting.model()});
   const Page page = live_page("x");
   const auto server = served(service, page);
   if (server == nullptr) GTEST_SKIP() << "libmicrohttpd is not installed";
-  const Opened opened{*setting.gate};
+  const OpensGate opened{*setting.gate};
   std::list<Caller> waiting;
   std::size_t asked = 0;
-  for (Load load; load.dear_waiting < 96; load = server->load()) {
-    waiting.emplace_back(server->urls()[0]).ask(kDear);
+  for (Load load; load.data_waiting < 96; load = server->load()) {
+    waiting.emplace_back(server->urls()[0]).request(kReadsData);
     ++asked;
-    until(*server, [&](const Load& now) { return now.dear_waiting + now.dear_running == asked; });
+    until(*server, [&](const Load& now) { return now.data_waiting + now.data_running == asked; });
   }
   Caller late(server->urls()[0]);
-  EXPECT_EQ(late.call(kDear), 503);
+  EXPECT_EQ(late.call(kReadsData), 503);
   EXPECT_NE(late.body.find("view.busy"), std::string::npos);
   EXPECT_EQ(late.call("tree"), 200) << "on the same connection";
 }
 
 TEST(ViewServer, NothingIsReadForThoseWhoHaveGone) {
   const Setting setting;
-  const Service service(std::vector<ExhibitPtr>{setting.model()});
+  Service service(std::vector<OpenModelPtr>{setting.model()});
   const Page page = live_page("x");
   const auto server = served(service, page);
   if (server == nullptr) GTEST_SKIP() << "libmicrohttpd is not installed";
-  const Opened opened{*setting.gate};
+  const OpensGate opened{*setting.gate};
   std::list<Caller> waiting;
-  for (int i = 0; i < 12; ++i) waiting.emplace_back(server->urls()[0]).ask(kDear);
-  until(*server, [](const Load& load) { return load.dear_running == 2 && load.dear_waiting == 10; });
+  for (int i = 0; i < 12; ++i) waiting.emplace_back(server->urls()[0]).request(kReadsData);
+  until(*server, [](const Load& load) { return load.data_running == 2 && load.data_waiting == 10; });
   setting.gate->wait_for_readers(2);
   for (Caller& caller : waiting) caller.leave();
-  until(*server, [](const Load& load) { return load.stopping == 2 && load.dear_waiting == 0; });
+  until(*server, [](const Load& load) { return load.stopping == 2 && load.data_waiting == 0; });
   Caller there(server->urls()[0]);
-  there.ask(kDear);
-  until(*server, [](const Load& load) { return load.dear_waiting == 1; });
+  there.request(kReadsData);
+  until(*server, [](const Load& load) { return load.data_waiting == 1; });
   const std::size_t before = setting.gate->reads();
   EXPECT_EQ(before, 2U);
   setting.gate->open();
-  EXPECT_EQ(there.hear(), 200);
+  EXPECT_EQ(there.receive(), 200);
   // The stopped ones took one read each and no more: the picture took as many as the next one takes.
   const std::size_t of_picture = setting.gate->reads() - before;
   EXPECT_GT(of_picture, 0U);
-  EXPECT_EQ(there.call(kDear), 200);
+  EXPECT_EQ(there.call(kReadsData), 200);
   EXPECT_EQ(setting.gate->reads(), before + 2 * of_picture);
 }
 
 TEST(ViewServer, EndsWhileDataIsRead) {
   const Setting setting;
-  const Service service(std::vector<ExhibitPtr>{setting.model()});
+  Service service(std::vector<OpenModelPtr>{setting.model()});
   const Page page = live_page("x");
   auto server = served(service, page);
   if (server == nullptr) GTEST_SKIP() << "libmicrohttpd is not installed";
   std::list<Caller> waiting;
-  for (int i = 0; i < 6; ++i) waiting.emplace_back(server->urls()[0]).ask(kDear);
+  for (int i = 0; i < 6; ++i) waiting.emplace_back(server->urls()[0]).request(kReadsData);
   setting.gate->wait_for_readers(2);
   std::jthread opener([&] { setting.gate->open(); });
   server.reset();
   EXPECT_LE(setting.gate->reads(), 6 * 1024U);
   // Some have their answer; no client gets an empty one.
-  for (Caller& caller : waiting) EXPECT_TRUE(caller.hear() != 200 || !caller.body.empty());
+  for (Caller& caller : waiting) EXPECT_TRUE(caller.receive() != 200 || !caller.body.empty());
 }
 
 // While it exists, there is no address space for another stack.
@@ -392,7 +392,7 @@ TEST(ViewJobs, WithoutThreadsTheCallerWorks) {
   EXPECT_EQ(third->result, "3");
 }
 
-class Held {
+class BlockedWork {
  public:
   std::string operator()() {
     std::unique_lock lock(mutex_);
@@ -428,7 +428,7 @@ void wait_until_done(const JobPtr& job) {
 }
 
 TEST(ViewJobs, WaitInTurnAndNotWithoutEnd) {
-  Held held;
+  BlockedWork held;
   Jobs jobs({.running = 2, .waiting = 3});
   std::vector<JobPtr> started;
   for (int i = 0; i < 5; ++i) started.push_back(jobs.start(fmt::format("job {}", i), [&](Job&) { return held(); }));
@@ -447,7 +447,7 @@ TEST(ViewJobs, WaitInTurnAndNotWithoutEnd) {
 }
 
 TEST(ViewJobs, WhatNobodyAsksAboutGivesWay) {
-  Held held;
+  BlockedWork held;
   // A job that is not asked about right now gives way.
   Jobs jobs({.running = 1, .waiting = 1, .patience = {}});
   std::atomic<bool> reached{false};
@@ -469,7 +469,7 @@ TEST(ViewJobs, WhatNobodyAsksAboutGivesWay) {
 }
 
 TEST(ViewJobs, WhatWaitsIsStoppedAtOnce) {
-  Held held;
+  BlockedWork held;
   Jobs jobs({.running = 1, .waiting = 4});
   const JobPtr first = jobs.start("first", [&](Job&) { return held(); });
   const JobPtr second = jobs.start("second", [&](Job&) { return held(); });

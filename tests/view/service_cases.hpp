@@ -47,10 +47,10 @@ inline Model small_model() {
   return model;
 }
 
-inline ExhibitPtr shown(Model model) { return std::make_shared<const Exhibit>("a model", std::move(model)); }
+inline OpenModelPtr shown(Model model) { return std::make_shared<const OpenModel>("a model", std::move(model)); }
 
 // The result of work that was started, once it is done.
-inline std::string finished(const Service& service, std::string_view start, std::string_view target) {
+inline std::string finished(Service& service, std::string_view start, std::string_view target) {
   std::string text = service.call(start);
   while (text.find("\"done\":true") == std::string::npos) {
     std::this_thread::sleep_for(std::chrono::milliseconds(5));
@@ -59,7 +59,7 @@ inline std::string finished(const Service& service, std::string_view start, std:
   return text;
 }
 
-inline Value asked(const Service& service, std::string_view target) {
+inline Value asked(Service& service, std::string_view target) {
   const Answer answer = service.answer(target);
   EXPECT_EQ(answer.status, 200) << target << ": " << answer.body;
   wire::TreeBounds bounds;

@@ -22,7 +22,7 @@ namespace tare::view {
 namespace {
 
 TEST(ViewService, EveryEndpointAnswersAndIsBounded) {
-  const Service service({shown(small_model()), shown(small_model())});
+  Service service({shown(small_model()), shown(small_model())});
   for (const std::string_view name : endpoint_names()) {
     const bool change = name.find('/') != std::string_view::npos || name == "reopen";
     for (const std::string& target :
@@ -40,7 +40,7 @@ TEST(ViewService, EveryEndpointAnswersAndIsBounded) {
 }
 
 TEST(ViewService, SaysWhatItCannotAnswer) {
-  const Service service(std::vector<ExhibitPtr>{shown(small_model())});
+  Service service(std::vector<OpenModelPtr>{shown(small_model())});
   EXPECT_EQ(service.answer("nothing").status, 404);
   EXPECT_EQ(service.answer("").status, 404);
   EXPECT_EQ(service.answer("tensor?tensor=9999").status, 404);
@@ -73,7 +73,7 @@ TEST(ViewService, SaysWhatItCannotAnswer) {
 
 // A picture is requested on the command line, where other advice helps.
 TEST(ViewService, PicturesOfTensorsThatAreNot) {
-  const Service service(std::vector<ExhibitPtr>{shown(small_model())});
+  Service service(std::vector<OpenModelPtr>{shown(small_model())});
   for (const std::string name : {"heat:q_proj", "histogram:q_proj"}) {
     try {
       static_cast<void>(picture(service, name));
@@ -88,7 +88,7 @@ TEST(ViewService, PicturesOfTensorsThatAreNot) {
 }
 
 TEST(ViewService, OverviewAndLayers) {
-  const Service service(std::vector<ExhibitPtr>{shown(small_model())});
+  Service service(std::vector<OpenModelPtr>{shown(small_model())});
   const Value model = list(in(asked(service, "overview"), "models")).front();
   EXPECT_EQ(number(in(model, "tensors")), 26);
   EXPECT_EQ(number(in(model, "layers")), 12);
@@ -105,7 +105,7 @@ TEST(ViewService, OverviewAndLayers) {
 }
 
 TEST(ViewService, ListSearchSortFilter) {
-  const Service service(std::vector<ExhibitPtr>{shown(small_model())});
+  Service service(std::vector<OpenModelPtr>{shown(small_model())});
   EXPECT_EQ(number(in(asked(service, "tensors?count=3"), "found")), 26);
   EXPECT_EQ(list(in(asked(service, "tensors?count=3"), "rows")).size(), 3U);
   const Value found = asked(service, "tensors?search=l.11+up");
@@ -120,7 +120,7 @@ TEST(ViewService, ListSearchSortFilter) {
 }
 
 TEST(ViewService, NamesAreDataAndNothingElse) {
-  const Service service(std::vector<ExhibitPtr>{shown(small_model())});
+  Service service(std::vector<OpenModelPtr>{shown(small_model())});
   EXPECT_EQ(*in(list(in(asked(service, "tensors?search=script"), "rows"))[0], "name").text(),
             "<script>alert(1)</script>");
   const std::string page = report(service);
@@ -139,7 +139,7 @@ TEST(ViewService, NumbersByHand) {
   std::vector<float> values(6 * 4, 0.0F);
   values[5] = -8, values[6] = 4, values[23] = NAN, values[22] = INFINITY;
   model.tensors.push_back(dense("w", {6, 4}, values));
-  const Service service(std::vector<ExhibitPtr>{shown(std::move(model))});
+  Service service(std::vector<OpenModelPtr>{shown(std::move(model))});
   const Value answer = asked(service, "numbers?tensor=w");
   EXPECT_EQ(in(answer, "exact"), Value(true));
   EXPECT_EQ(number(in(answer, "min")), -8);
@@ -168,7 +168,7 @@ TEST(ViewService, NumbersByHand) {
 TEST(ViewService, ASampleOfALargeTensorIsSpreadAndBounded) {
   Model model;
   model.tensors.push_back(numbers_of("large", {2048, 1024}, 1e-3));
-  const Service service(std::vector<ExhibitPtr>{shown(std::move(model))});
+  Service service(std::vector<OpenModelPtr>{shown(std::move(model))});
   const Value answer = asked(service, "numbers?tensor=0");
   EXPECT_EQ(in(answer, "exact"), Value(false));
   EXPECT_LE(number(in(answer, "read")), 2 * static_cast<double>(kReadBudget));
@@ -264,7 +264,7 @@ TEST(ViewService, ValuesAreExact) {
   model.tensors.push_back(dense("nan", {2}, std::vector<float>{NAN, NAN}));
   model.tensors.push_back(dense("wide", {2}, std::vector<double>{1e308, -1e308}));
   model.tensors.push_back(dense("scalar", {}, std::vector<float>{7}));
-  const Service service(std::vector<ExhibitPtr>{shown(std::move(model))});
+  Service service(std::vector<OpenModelPtr>{shown(std::move(model))});
   const auto has = [&](std::string_view target, std::string_view text) {
     const std::string body = service.answer(target).body;
     EXPECT_NE(body.find(text), std::string::npos) << target << ": " << body.substr(0, 600);
@@ -309,7 +309,7 @@ TEST(ViewService, NumbersNearTheEndsOfADouble) {
   add("both", {1e-300, 1e-300, 1e300, 1e300});
   add("offset", {1e15 + 1, 1e15 - 1, 1e15 + 1, 1e15 - 1});
   add("alike", {0.1, 0.1, 0.1, 0.1});
-  const Service service(std::vector<ExhibitPtr>{shown(std::move(model))});
+  Service service(std::vector<OpenModelPtr>{shown(std::move(model))});
   const auto expect = [&](std::string_view name, double mean, double deviation, double rms, std::vector<double> rows) {
     const Value answer = asked(service, fmt::format("numbers?tensor={}", name));
     const auto near = [&](std::string_view key, double wanted) {
@@ -348,7 +348,7 @@ TEST(ViewHeat, MeansOfNumbersWhoseSumIsNone) {
 }
 
 TEST(ViewService, SlicesAsInNumpy) {
-  const Service service(std::vector<ExhibitPtr>{shown(small_model())});
+  Service service(std::vector<OpenModelPtr>{shown(small_model())});
   const Value answer = asked(service, "values?tensor=model.embed_tokens.weight&slice=1:3,::4");
   ASSERT_EQ(list(in(answer, "values")).size(), 4U);
   EXPECT_EQ(number(list(in(answer, "values"))[0]), 8);
@@ -357,7 +357,7 @@ TEST(ViewService, SlicesAsInNumpy) {
 }
 
 TEST(ViewService, Words) {
-  const Service service(std::vector<ExhibitPtr>{shown(small_model())});
+  Service service(std::vector<OpenModelPtr>{shown(small_model())});
   const Value found = asked(service, "tokens?search=AB");
   ASSERT_EQ(list(in(found, "rows")).size(), 1U);
   EXPECT_EQ(number(in(list(in(found, "rows"))[0], "id")), 2);
@@ -380,7 +380,7 @@ TEST(ViewService, HostileModelsGetBoundedAnswers) {
   model.tensors.push_back(model.tensors.back());
   for (int i = 0; i < 600; ++i) model.metadata.set(letters.substr(0, 5000) + std::to_string(i), Value(letters));
   for (int i = 0; i < 600; ++i) model.vocabulary.tokens.push_back({letters, 0, TokenType::normal});
-  const Service service(std::vector<ExhibitPtr>{shown(std::move(model))});
+  Service service(std::vector<OpenModelPtr>{shown(std::move(model))});
   for (const std::string_view target :
        {"overview", "layers", "treemap", "treemap?width=4096&height=4096", "map", "tensors?count=500",
         "tensors?count=500&from=5900", "tensors?search=xxxx&count=500", "tree?count=500", "tree?under=1&count=500",
@@ -406,7 +406,7 @@ TEST(ViewService, LongWordsAreShortened) {
   for (int layer = 0; layer < 300; ++layer)
     for (int role = 0; role < 30; ++role)
       model.tensors.push_back(dense(fmt::format("layers.{}.r{}", layer, role), deep, std::vector<float>{1}));
-  const Service service(std::vector<ExhibitPtr>{shown(std::move(model))});
+  Service service(std::vector<OpenModelPtr>{shown(std::move(model))});
   for (const std::string_view target : {"overview", "layers", "tensors?count=500", "tokens", "metadata?what=config"}) {
     const Answer answer = service.answer(target);
     EXPECT_EQ(answer.status, 200) << target;
@@ -425,7 +425,7 @@ TEST(ViewService, LongTextIsCutBetweenCharacters) {
     model.metadata.set("long", Value(text));
     model.metadata.set("list", Value(List{Value(text)}));
     model.metadata.set("chat_template", Value(text));
-    const Service service(std::vector<ExhibitPtr>{shown(std::move(model))});
+    Service service(std::vector<OpenModelPtr>{shown(std::move(model))});
     for (const std::string_view target : {"metadata", "metadata?at=0", "metadata?at=1", "template"})
       EXPECT_TRUE(is_valid_utf8(service.answer(target).body)) << target << before;
     EXPECT_LE(report(service).size(), kMostReport);
@@ -447,7 +447,7 @@ TEST(ViewService, AModelThatVanishesIsAnErrorAndTheServiceLives) {
     sink->commit();
   };
   write();
-  const Service service(std::vector<std::string>{path}, {});
+  Service service(std::vector<std::string>{path}, {});
   EXPECT_EQ(service.answer("overview").status, 200);
   std::filesystem::remove(path);
   EXPECT_EQ(service.answer("overview").status, 409);

@@ -470,7 +470,7 @@ TEST(ZipWrite, AnyNameLength) {
 }
 
 // A reader that returns other bytes the second time.
-class Fickle final : public BlobProducer {
+class UnstableProducer final : public BlobProducer {
  public:
   void verify() const override {}  // has no source
   struct Reader final : BlobReader {
@@ -486,10 +486,11 @@ class Fickle final : public BlobProducer {
 
 TEST(ZipWrite, ChangedBetweenPassesIsNoticed) {
   ForwardSink pipe;
-  EXPECT_EQ(rule_of([&] {
-              wire::write_zip(pipe, {{"a", {}, Blob::produced(10, std::make_shared<const Fickle>())}}, 1, nullptr);
-            }),
-            "zip.write.changed");
+  EXPECT_EQ(
+      rule_of([&] {
+        wire::write_zip(pipe, {{"a", {}, Blob::produced(10, std::make_shared<const UnstableProducer>())}}, 1, nullptr);
+      }),
+      "zip.write.changed");
 }
 
 // ---- larger than 4 GiB, but the zeros are not stored

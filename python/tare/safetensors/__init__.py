@@ -12,18 +12,11 @@ import os
 import numpy as np
 
 from .. import _errors
+from .._dtypes import SAFETENSORS as DTYPES
 from .._model import open as _open
 from .._paths import is_content
 
 SafetensorError = _errors.Error
-
-# Tare's names of types in safetensors' spelling.
-DTYPES = {
-    "f64": "F64", "f32": "F32", "f16": "F16", "bf16": "BF16", "i64": "I64", "i32": "I32", "i16": "I16", "i8": "I8",
-    "u64": "U64", "u32": "U32", "u16": "U16", "u8": "U8", "bool": "BOOL", "f8_e4m3fn": "F8_E4M3", "f8_e5m2": "F8_E5M2",
-    "f8_e4m3fnuz": "F8_E4M3FNUZ", "f8_e5m2fnuz": "F8_E5M2FNUZ", "f8_e8m0": "F8_E8M0", "complex64": "C64",
-    "packed.f4_e2m1": "F4", "packed.f6_e2m3": "F6_E2M3", "packed.f6_e3m2": "F6_E3M2",
-}  # fmt: skip
 
 _BACKENDS = ("mmap", "pread")
 _TORCH = ("pt", "torch", "pytorch")
@@ -206,9 +199,9 @@ def _jax(array):
 
 def _made(tensor, framework, device):
     if framework in _TORCH:
-        from .. import torch
+        from .. import _torch_tensors
 
-        return torch._as_stored(tensor, device)
+        return _torch_tensors.as_stored(tensor, device)
     array = tensor.numpy()
     if framework in _JAX:
         return _jax(array)

@@ -131,7 +131,7 @@ int run(const Arguments& arguments, Session& session) {
   }
   std::vector<ReportLine> lines = scale_warnings(done.outcomes);
   for (ReportLine& line : weigh(done.changes)) lines.push_back(std::move(line));
-  tell_changes(headline_of(done, arguments), lines, wordy, session);
+  report_changes(headline_of(done, arguments), lines, wordy, session);
   return kDone;
 }
 

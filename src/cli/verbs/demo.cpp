@@ -19,7 +19,7 @@
 #include "cli/text.hpp"
 #include "cli/verbs.hpp"
 #include "io/place.hpp"
-#include "io/workshop.hpp"
+#include "io/staging_directory.hpp"
 
 namespace tare::cli::demo_verb {
 namespace {
@@ -31,14 +31,14 @@ class Scratch {
     const std::string place = std::filesystem::temp_directory_path().string();
     const io::Directory around = io::Directory::open(place.c_str());
     if (!around) throw io::system_error("cli.demo", "cannot open the directory for temporary files", place, errno);
-    io::sweep_workshops(around, false);
-    workshop_.emplace(around, "cli.demo", place);
-    path_ = fmt::format("{}/{}", place, workshop_->name());
+    io::sweep_staging_directories(around, false);
+    staging_.emplace(around, "cli.demo", place);
+    path_ = fmt::format("{}/{}", place, staging_->name());
   }
   const std::string& path() const { return path_; }
 
  private:
-  std::optional<io::Workshop> workshop_;
+  std::optional<io::StagingDirectory> staging_;
   std::string path_;
 };
 

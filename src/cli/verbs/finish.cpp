@@ -39,7 +39,7 @@ int run(const Arguments& arguments, Session& session) {
                               owners_of(arguments));
   }
   const std::vector<std::string> left = remove_parts(plan);
-  tell_changes(headline_of(done, conversion), weigh(done.changes), verbose(conversion), session);
+  report_changes(headline_of(done, conversion), weigh(done.changes), verbose(conversion), session);
   if (!left.empty())
     session.remark(
         fmt::format("parts that could not be removed: {}", printable(fmt::format("{}", fmt::join(left, ", ")))));

@@ -206,7 +206,7 @@ int run(const Arguments& arguments, Session& session) {
   for (ReportLine& line : requantized_warning(done.changes)) lines.push_back(std::move(line));
   for (ReportLine& line : weigh(done.changes, &kVerb))
     if (wordy || line.kind != ChangeKind::quantized) lines.push_back(std::move(line));
-  tell_changes(headline_of(done, arguments), lines, wordy, session);
+  report_changes(headline_of(done, arguments), lines, wordy, session);
   print_table(groups, session);
   return kDone;
 }

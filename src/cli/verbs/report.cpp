@@ -20,7 +20,7 @@ int run(const Arguments& arguments, Session& session) {
   for (const std::string& path : paths)
     if (std::filesystem::equivalent(path, arguments.get("output"), none))
       throw UsageError("the page would take the place of the model; name another file with -o");
-  const view::Service service(paths, read_options(arguments));
+  view::Service service(paths, read_options(arguments));
   const std::string text = arguments.has("svg") ? view::picture(service, arguments.get("svg")) : view::report(service);
   OutputTarget target(arguments, session, false);
   target.sink().write(std::as_bytes(std::span(text)));

@@ -8,7 +8,7 @@
 #include "cli/options.hpp"
 #include "cli/session.hpp"
 #include "cli/verbs.hpp"
-#include "view/door.hpp"
+#include "view/access_control.hpp"
 #include "view/page.hpp"
 #include "view/server.hpp"
 #include "view/service.hpp"
@@ -26,7 +26,7 @@ bool is_loopback(std::string_view address) {
 
 int run(const Arguments& arguments, Session& session) {
   const std::vector<std::string> paths(arguments.operands().begin(), arguments.operands().end());
-  const view::Service service(paths, read_options(arguments));
+  view::Service service(paths, read_options(arguments));
   if (arguments.has("json")) {
     session.line(service.call_and_wait(arguments.get("json")));
     return kDone;

@@ -153,13 +153,13 @@ void put_half(std::uint16_t bits, std::byte* to) { store_le<std::uint16_t>(to, b
 
 // The functions below build bytes in a local array: nothing else can point to it, so compilers vectorize the loops.
 
-// Puts two 4-bit codes into a byte: those of weights i and i + kApart.
-template <std::size_t kApart>
+// Puts two 4-bit codes into a byte: those of weights i and i + kDistance.
+template <std::size_t kDistance>
 void put_halves(const std::uint8_t* codes, std::byte* to) {
-  std::array<std::uint8_t, kApart> bytes;
-  for (std::size_t i = 0; i < kApart; ++i)
-    bytes[i] = static_cast<std::uint8_t>((codes[i] & 15) | codes[i + kApart] << 4);
-  std::memcpy(to, bytes.data(), kApart);
+  std::array<std::uint8_t, kDistance> bytes;
+  for (std::size_t i = 0; i < kDistance; ++i)
+    bytes[i] = static_cast<std::uint8_t>((codes[i] & 15) | codes[i + kDistance] << 4);
+  std::memcpy(to, bytes.data(), kDistance);
 }
 
 // Puts two bits of every code, from `shift` on, into 64 bytes.

@@ -29,7 +29,8 @@ class Verifier {
     check_parameters();
     check_padding();
     check_pieces();
-    for (const Tally* tally : {&scale_, &zero_, &sub_scale_, &padding_, &tail_, &code_}) tally->tell(payload_, report);
+    for (const Tally* tally : {&scale_, &zero_, &sub_scale_, &padding_, &tail_, &code_})
+      tally->report_to(payload_, report);
     if (infinite_ > 0) report(infinite_values(infinite_, geometry_.elements(), file_offset(payload_, 0)));
   }
 

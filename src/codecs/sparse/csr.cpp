@@ -81,7 +81,7 @@ struct Tally {
     first = sentence;
     entry = at;
   }
-  void tell(std::string_view rule, const Blob& indices, const Report& report) const {
+  void report_to(std::string_view rule, const Blob& indices, const Report& report) const {
     if (count > 0)
       report({std::string(rule), fmt::format("{} ({} such entries in all)", first, count),
               file_offset(indices, entry * 8)});
@@ -115,8 +115,8 @@ void verify_csr(const Tensor& tensor, const Report& report) {
     previous = column;
     first_in_row = false;
   }
-  outside.tell("csr.column", indices, report);
-  order.tell("csr.order", indices, report);
+  outside.report_to("csr.column", indices, report);
+  order.report_to("csr.order", indices, report);
 }
 
 class CsrCursor final : public Cursor {

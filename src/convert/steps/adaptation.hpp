@@ -9,8 +9,8 @@
 
 #include "convert/directory_form.hpp"
 #include "convert/recipe.hpp"
-#include "convert/steps/claims.hpp"
 #include "convert/steps/packed_guard.hpp"
+#include "convert/steps/statements.hpp"
 #include "convert/steps/tensor_changes.hpp"
 #include "resources/packed_config.hpp"
 
@@ -25,7 +25,7 @@ struct Adaptation {
   const Completeness completeness;
 
   // Facts about the input that cannot be determined once its tensors change.
-  const Claims claims;
+  const Statements statements;
   const std::optional<resources::StatedQuantization> stated;  // for a model with packed weights
   const bool had_token_table;
 
@@ -71,7 +71,7 @@ void decide_types(Adaptation& it);
 // After: the target can hold each tensor: its layout, type, rank, name and attributes.
 void fit_tensors(Adaptation& it);
 // After: the statements of metadata and files about the tensors are true for the tensors as they are now.
-void restate_claims(Adaptation& it);
+void update_statements(Adaptation& it);
 // After: a directory has every tensor that its config.json implies, as it is written.
 void check_configured(Adaptation& it);
 // After: every tensor is in the form that a container stores; packed weights are separate arrays again.

@@ -120,7 +120,7 @@ struct FilePlan {
     }
   }
 
-  void tell_kept(std::vector<Change>& lines) const {
+  void report_kept(std::vector<Change>& lines) const {
     std::vector<std::string> names = as_config;
     names.insert(names.end(), as_vocabulary.begin(), as_vocabulary.end());
     if (names.empty()) return;
@@ -132,7 +132,7 @@ struct FilePlan {
   }
 
   // The files with the vocabulary also define how a text becomes pieces.
-  void tell_lost_rules(std::vector<Change>& lines) const {
+  void report_lost_rules(std::vector<Change>& lines) const {
     std::vector<std::string> names;
     for (const std::string& name : as_vocabulary)
       if (resources::holds_vocabulary(name)) names.push_back(name);
@@ -189,8 +189,8 @@ void replace_by_fields(Model& model, const Format& target, const AdaptOptions& o
                        .part = "tokenizer.json",
                        .items = {"the special tokens that it puts around a text (post_processor)"}});
   }
-  plan.tell_lost_rules(lines);
-  plan.tell_kept(lines);
+  plan.report_lost_rules(lines);
+  plan.report_kept(lines);
   if (!plan.left_out.empty()) lines.push_back(no_place({}, std::move(plan.left_out), target.name));
   model.attachments.clear();
 }
@@ -209,7 +209,7 @@ void tie_without_head(Model& model, std::vector<Change>& lines) {
 }
 
 // Without the files of a tokenizer, how it splits text is unknown, and a tokenizer.json has to state something.
-void tell_guessed_splitting(const Model& model, std::vector<Change>& lines) {
+void report_guessed_splitting(const Model& model, std::vector<Change>& lines) {
   if (model.vocabulary.empty() || has_vocabulary_file(model) || !resources::is_byte_level(model.vocabulary)) return;
   lines.push_back({.kind = ChangeKind::remark,
                    .impact = Impact::results,
@@ -218,7 +218,7 @@ void tell_guessed_splitting(const Model& model, std::vector<Change>& lines) {
 }
 
 // Programs that load a directory begin with its config.json, or with adapter_config.json for an adapter.
-void tell_unloadable(const Model& model, std::vector<Change>& lines) {
+void report_unloadable(const Model& model, std::vector<Change>& lines) {
   if (model.tensors.size() < 2 || !model.config.empty() || model.attachment("config.json") != nullptr ||
       model.attachment("adapter_config.json") != nullptr)
     return;
@@ -257,8 +257,8 @@ void fit_files(Model& model, const Format& target, const AdaptOptions& options, 
   const bool makes_files = target.holds.wants_files || is_directory(target);
   if (makes_files) tie_without_head(model, lines);
   if (makes_files && !asked_to_drop(options, ModelPart::vocabulary) && !asked_to_drop(options, ModelPart::attachments))
-    tell_guessed_splitting(model, lines);
-  if (is_directory(target)) tell_unloadable(model, lines);
+    report_guessed_splitting(model, lines);
+  if (is_directory(target)) report_unloadable(model, lines);
   if (target.holds.wants_files && !asked_to_drop(options, ModelPart::attachments)) make_files(model, lines);
   if (model.attachments.empty()) return;
   if (asked_to_drop(options, ModelPart::attachments)) {

@@ -184,7 +184,7 @@ void fit_vocabulary(Model& model, const Format& target, const AdaptOptions& opti
   }
   if (!target.holds.vocabulary) return refused.add("the vocabulary", ModelPart::vocabulary);
   std::vector<std::string> lost;
-  const auto leave_out = [&](std::string_view part, bool present, std::string what, const auto& clear) {
+  const auto omit = [&](std::string_view part, bool present, std::string what, const auto& clear) {
     if (!present || lists(target.holds.vocabulary_parts, part)) return;
     lost.push_back(std::move(what));
     clear();
@@ -201,19 +201,17 @@ void fit_vocabulary(Model& model, const Format& target, const AdaptOptions& opti
                      .count = vocabulary.merges.size()});
     vocabulary.merges.clear();
   }
-  leave_out("merges", !vocabulary.merges.empty(), fmt::format("{} merges", count_text(vocabulary.merges.size())),
-            [&] { vocabulary.merges.clear(); });
-  leave_out("kind", !vocabulary.kind.empty(), fmt::format("its kind ({})", vocabulary.kind),
-            [&] { vocabulary.kind.clear(); });
-  leave_out("scores", std::any_of(tokens.begin(), tokens.end(), [](const Token& t) { return t.score != 0; }), "scores",
-            [&] {
-              for (Token& token : vocabulary.tokens) token.score = 0;
-            });
-  leave_out("types",
-            std::any_of(tokens.begin(), tokens.end(), [](const Token& t) { return t.type != TokenType::normal; }),
-            "token types", [&] {
-              for (Token& token : vocabulary.tokens) token.type = TokenType::normal;
-            });
+  omit("merges", !vocabulary.merges.empty(), fmt::format("{} merges", count_text(vocabulary.merges.size())),
+       [&] { vocabulary.merges.clear(); });
+  omit("kind", !vocabulary.kind.empty(), fmt::format("its kind ({})", vocabulary.kind),
+       [&] { vocabulary.kind.clear(); });
+  omit("scores", std::any_of(tokens.begin(), tokens.end(), [](const Token& t) { return t.score != 0; }), "scores", [&] {
+    for (Token& token : vocabulary.tokens) token.score = 0;
+  });
+  omit("types", std::any_of(tokens.begin(), tokens.end(), [](const Token& t) { return t.type != TokenType::normal; }),
+       "token types", [&] {
+         for (Token& token : vocabulary.tokens) token.type = TokenType::normal;
+       });
   if (!lost.empty()) lines.push_back(no_place("vocabulary", std::move(lost), target.name));
 }
 

@@ -64,14 +64,14 @@ std::vector<Renamed> rename(Adaptation& it) {
     const bool drop = asked_to_drop(it.options, ModelPart::vocabulary);
     if (drop) std::swap(unwanted, model.vocabulary);
     const SetKeys asked(it);
-    std::vector<resources::UnsaidRule> unsaid;
-    if (!model.vocabulary.tokens.empty()) unsaid = resources::unsaid_tokenizer_rules(model);
+    std::vector<resources::UnsupportedRule> unsupported;
+    if (!model.vocabulary.tokens.empty()) unsupported = resources::unsupported_tokenizer_rules(model);
     it.target.adopt(model, it.lines, renamed);
     asked.restore(it);
     if (drop) std::swap(unwanted, model.vocabulary);
     // A model that already had the target's conventions has its keys from elsewhere.
     if (!renamed.empty())
-      for (const resources::UnsaidRule& rule : unsaid)
+      for (const resources::UnsupportedRule& rule : unsupported)
         it.lines.push_back(
             {.impact = rule.matters == resources::UnsaidRule::Matters::encoding ? Impact::results : Impact::note,
              .part = rule.file,

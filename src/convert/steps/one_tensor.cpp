@@ -47,7 +47,7 @@ void cast_as_is(Tensor& tensor, DType to, Overflow overflow) {
 }
 
 // Performs a cast that was asked for. Reports how many numbers overflow, if that is accepted.
-void cast_as_told(Tensor& tensor, const AdaptOptions& options, TensorChanges& changes) {
+void cast_as_decided(Tensor& tensor, const AdaptOptions& options, TensorChanges& changes) {
   const Component& data = *tensor.component("data");
   const DType to = *options.dtype;
   const std::string from(data.type_name());
@@ -107,7 +107,7 @@ bool cast_as_asked(Tensor& tensor, const Component& data, const Format& target, 
   if (!options.dtype || std::find(types.begin(), types.end(), *options.dtype) == types.end()) return false;
   const LogicalType* const logical = find_logical_type(data.type);
   if (!data.type.empty() && (logical == nullptr || logical->per_element != 1)) return false;
-  cast_as_told(tensor, options, changes);
+  cast_as_decided(tensor, options, changes);
   return true;
 }
 
@@ -174,7 +174,7 @@ void cast_if_asked(Tensor& tensor, const AdaptOptions& options, TensorChanges& c
   const ElementType* logical = logical_type(data->type);
   const bool fp8 = logical != nullptr && logical->is_real();
   if (!(is_plain_float(tensor) || fp8) || (data->dtype == *options.dtype && !fp8)) return;
-  cast_as_told(tensor, options, changes);
+  cast_as_decided(tensor, options, changes);
 }
 
 void decode(Tensor& tensor, const Codec& codec, const AdaptOptions& options, TensorChanges& changes) {

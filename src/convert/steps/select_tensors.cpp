@@ -27,7 +27,7 @@ void require_matches(const Model& model, const std::vector<std::string>& globs, 
 
 // If the token table was not asked for, the tokens are of no use, and may take a thousand times the bytes of the
 // tensors that were asked for. A vocabulary in attached files is kept.
-void leave_out_vocabulary(Adaptation& it) {
+void omit_vocabulary(Adaptation& it) {
   Model& model = it.model;
   if (it.options.match.empty() || model.vocabulary.empty() || !it.had_token_table || has_token_table(model)) return;
   if (std::ranges::any_of(model.attachments,
@@ -46,16 +46,16 @@ void steps::select_tensors(Adaptation& it) {
   const AdaptOptions& options = it.options;
   require_matches(it.model, options.match, "no tensor");
   require_matches(it.model, options.skip, "no tensor to skip");
-  const auto leave_out = [&](const Tensor& tensor) {
+  const auto is_omitted = [&](const Tensor& tensor) {
     const bool keep =
         (options.match.empty() || matches_any(options.match, tensor.name)) && !matches_any(options.skip, tensor.name);
     if (!keep) it.changes.add({.kind = ChangeKind::skipped, .impact = Impact::changed}, tensor.name);
     return !keep;
   };
-  std::erase_if(it.model.tensors, leave_out);
-  std::erase_if(it.model.broken, [&](const BrokenTensor& broken) { return leave_out(broken.tensor); });
+  std::erase_if(it.model.tensors, is_omitted);
+  std::erase_if(it.model.broken, [&](const BrokenTensor& broken) { return is_omitted(broken.tensor); });
   it.model.refuse_broken();
-  leave_out_vocabulary(it);
+  omit_vocabulary(it);
 }
 
 }  // namespace tare

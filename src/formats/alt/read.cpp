@@ -174,11 +174,11 @@ class Reader {
     if (*positions != seq_len) model_.metadata.append(std::string(kSeqLenKey), std::to_string(seq_len));
   }
 
-  void warn_head_size(std::int32_t head_size, std::int64_t usual, bool order_is_told, std::uint64_t at) const {
+  void warn_head_size(std::int32_t head_size, std::int64_t usual, bool order_is_stated, std::uint64_t at) const {
     std::string sentence = fmt::format("head_size is {}", head_size);
     sentence += usual > 0 ? fmt::format(", hidden_size / num_attention_heads is {}", usual)
                           : " and does not follow from hidden_size and num_attention_heads";
-    if (!order_is_told)
+    if (!order_is_stated)
       sentence += fmt::format(": that the last four numbers are in the order of {} is a guess",
                               parameters_altc_ ? "alt.c" : "the document");
     cursor_.warn("parameters.head_size", sentence, at);

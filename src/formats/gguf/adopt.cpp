@@ -79,11 +79,11 @@ class TensorAdopter {
     parse_names();
     for (std::size_t i = 0; i < model_.tensors.size(); ++i) add(std::move(model_.tensors[i]), names_[i]);
     stack_experts();
-    leave_out_heads();
+    omit_heads();
     add_head();
     add_rope_factors();
     keep_root();
-    tell();
+    report();
     model_.tensors = std::move(out_);
   }
 
@@ -111,7 +111,7 @@ class TensorAdopter {
   }
 
   void add(Tensor tensor, const TensorName& name) {
-    if (name.role == Role::rope_inverse) return left_out_.push_back(tensor.name);
+    if (name.role == Role::rope_inverse) return omitted_.push_back(tensor.name);
     if (name.role == Role::output_head && family_.head == arch::Presence::never) {
       heads_.push_back(std::move(tensor));
       return;
@@ -246,7 +246,7 @@ class TensorAdopter {
 
   // Omits heads of families for which llama.cpp uses the token table as the head. A head that differs from the table is
   // an error, even if config.json ties the two: readers of the directory use the tensor.
-  void leave_out_heads() {
+  void omit_heads() {
     for (Tensor& head : heads_) {
       if (!embedding_ || !has_same_bytes(head, *embedding_))
         throw Error(ErrorKind::unsupported, "convert.head",
@@ -255,7 +255,7 @@ class TensorAdopter {
                                 quote(head.name), family_.name))
             .about("tensor " + quote(head.name))
             .remedy(Remedy::skip, quote(head.name));
-      left_out_.push_back(std::move(head.name));
+      omitted_.push_back(std::move(head.name));
     }
   }
 
@@ -304,7 +304,7 @@ class TensorAdopter {
       }
   }
 
-  void tell() {
+  void report() {
     std::string detail = fmt::format("{} tensors have llama.cpp's names", out_.size());
     if (reordered_ > 0) detail += fmt::format(", {} of them (q and k) its order of rows", reordered_);
     if (stacked_ > 0) detail += fmt::format(", {} are stacks of experts", stacked_);
@@ -316,8 +316,8 @@ class TensorAdopter {
                           .items = widened_,
                           .before = "16 bits",
                           .after = std::string(name_of(DType::f32))});
-    if (!left_out_.empty())
-      changes_.push_back({.kind = ChangeKind::skipped, .impact = Impact::detail, .items = left_out_});
+    if (!omitted_.empty())
+      changes_.push_back({.kind = ChangeKind::skipped, .impact = Impact::detail, .items = omitted_});
   }
 
   Model& model_;
@@ -332,7 +332,7 @@ class TensorAdopter {
   std::optional<Tensor> embedding_;
   std::vector<Tensor> heads_;  // heads that llama.cpp does not load
   std::map<std::pair<std::uint32_t, Role>, std::map<std::uint32_t, Tensor>> experts_;
-  std::vector<std::string> left_out_, widened_;
+  std::vector<std::string> omitted_, widened_;
   std::size_t reordered_ = 0, shifted_ = 0, stacked_ = 0;
 };
 

@@ -52,7 +52,7 @@ class KeyAdopter {
     if (const Value* const causal = file_.find("is_causal"); causal != nullptr && *causal == false)
       set("attention.causal", false);
     if (family_.name == "olmo") set("attention.layer_norm_epsilon", as_f32(config_.rms_norm_eps.value_or(1e-5)));
-    tell_unsaid(model_, family_, file_, changes_);
+    report_unsupported(model_, family_, file_, changes_);
     for (auto [key, value] : {std::pair("general.type", Value("model")), {"general.quantization_version", Value(2)}})
       if (model_.metadata.find(key) == nullptr) model_.metadata.append(key, std::move(value));
   }
@@ -114,8 +114,8 @@ class KeyAdopter {
       while (period <= std::min<std::size_t>(layers, kMostPeriod) && !fits(period)) ++period;
       if (period > std::min<std::size_t>(layers, kMostPeriod))
         return changes_.push_back(
-            unsaid("layer_types",
-                   fmt::format("llama.cpp lets the last of every {} layers see everything, and no other", usual)));
+            unsupported("layer_types",
+                        fmt::format("llama.cpp lets the last of every {} layers see everything, and no other", usual)));
     }
     if (period != usual) set("attention.sliding_window_pattern", static_cast<std::int64_t>(period));
   }

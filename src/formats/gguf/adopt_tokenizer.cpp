@@ -60,7 +60,7 @@ class TokenizerAdopter {
     pad();
     add_frame();
     add_template();
-    tell_normalizers();
+    report_normalizers();
   }
 
  private:
@@ -73,8 +73,8 @@ class TokenizerAdopter {
     if (vocabulary_.kind == "bpe" && is_byte_level()) return set_pre();
     const bool pieces = vocabulary_.kind == "spm" || vocabulary_.kind == "unigram" || vocabulary_.kind == "bpe";
     if (vocabulary_.kind == "wordlevel")
-      tell(fmt::format("llama.cpp has no tokenizer of the kind \"{}\", and does not load such a model",
-                       quote(vocabulary_.kind)));
+      report(fmt::format("llama.cpp has no tokenizer of the kind \"{}\", and does not load such a model",
+                         quote(vocabulary_.kind)));
     if (!pieces) return;
     set(kPreKey, "default");
     const bool likely = vocabulary_.kind == "unigram" || (vocabulary_.kind == "spm" && pieces_ && pieces_->unigram);
@@ -82,7 +82,7 @@ class TokenizerAdopter {
     if (likely && !bytes) return choose_unigram();
     // llama.cpp's T5 tokenizer would map each line break to the unknown token; splitting a few texts differently is the
     // lesser harm.
-    if (likely) tell("it chooses the likeliest pieces, and llama.cpp puts them together by their scores");
+    if (likely) report("it chooses the likeliest pieces, and llama.cpp puts them together by their scores");
     // llama.cpp joins the pieces by scores, not by merges.
     if (vocabulary_.kind == "bpe" && resources::rank_by_merges(vocabulary_)) vocabulary_.merges.clear();
     vocabulary_.kind = "spm";
@@ -108,7 +108,7 @@ class TokenizerAdopter {
     return said != nullptr ? *said : !pieces_ || pieces_->adds_blank;
   }
 
-  void tell(std::string detail) {
+  void report(std::string detail) {
     changes_.push_back({.kind = ChangeKind::remark,
                         .impact = Impact::results,
                         .part = rules_ ? "tokenizer.json" : "tokenizer.model",
@@ -116,27 +116,27 @@ class TokenizerAdopter {
   }
 
   // Reports how a text is normalized before it is tokenized: llama.cpp does not do this, except with T5's table.
-  void tell_normalizers() {
+  void report_normalizers() {
     const bool unigram = vocabulary_.kind == "unigram";
     if (rules_) {
       std::vector<std::string> steps = rules_->normalizers;
       if (unigram && pieces_) std::erase(steps, "Precompiled");
       if (!steps.empty() && vocabulary_.kind != "wordpiece")
-        tell(fmt::format("llama.cpp does not do to a text what its normalizers do: {}",
-                         quote(fmt::format("{}", fmt::join(steps, ", ")))));
-      if (rules_->adds_byte_blank) tell("it puts a blank before a text, and llama.cpp does not");
-      if (unigram || vocabulary_.kind == "spm") tell_pieces();
+        report(fmt::format("llama.cpp does not do to a text what its normalizers do: {}",
+                           quote(fmt::format("{}", fmt::join(steps, ", ")))));
+      if (rules_->adds_byte_blank) report("it puts a blank before a text, and llama.cpp does not");
+      if (unigram || vocabulary_.kind == "spm") report_pieces();
       if (vocabulary_.kind == "bpe" && (rules_->spells_blanks || rules_->adds_blank))
-        tell("it spells blanks as pieces do, and llama.cpp as bytes");
-      tell_decoders();
+        report("it spells blanks as pieces do, and llama.cpp as bytes");
+      report_decoders();
     } else if (pieces_ && !unigram && (!pieces_->characters.empty() || pieces_->joins_blanks)) {
-      tell(pieces_->characters.empty() ? "it makes one blank of several, and llama.cpp does not"
-                                       : "it rewrites characters (NFKC or the like), and llama.cpp does not");
+      report(pieces_->characters.empty() ? "it makes one blank of several, and llama.cpp does not"
+                                         : "it rewrites characters (NFKC or the like), and llama.cpp does not");
     }
   }
 
   // Reports what llama.cpp does not do when it makes text of tokens.
-  void tell_decoders() {
+  void report_decoders() {
     const auto note = [&](std::string_view detail) {
       changes_.push_back({.kind = ChangeKind::remark,
                           .impact = Impact::note,
@@ -158,14 +158,14 @@ class TokenizerAdopter {
   }
 
   // llama.cpp splits text for a piece tokenizer only at blanks, where all pieces begin. Reports any other split.
-  void tell_pieces() {
-    if (!rules_->spells_blanks) tell("it keeps blanks as they are, and llama.cpp spells them as pieces do");
+  void report_pieces() {
+    if (!rules_->spells_blanks) report("it keeps blanks as they are, and llama.cpp spells them as pieces do");
     std::vector<std::string> cuts = rules_->cuts;
     std::erase_if(cuts,
                   [](const std::string& cut) { return cut == "WhitespaceSplit" || cut == resources::kSplitByBlank; });
     if (!cuts.empty())
-      tell(fmt::format("llama.cpp does not split text into pieces as it does: {}",
-                       quote(fmt::format("{}", fmt::join(cuts, ", then ")))));
+      report(fmt::format("llama.cpp does not split text into pieces as it does: {}",
+                         quote(fmt::format("{}", fmt::join(cuts, ", then ")))));
   }
 
   void set_pre() {
@@ -183,8 +183,8 @@ class TokenizerAdopter {
     set(kPreKey, name);
     const PreFlags flags = *flags_of(name);
     if (flags.ignores_merges != traits.ignores_merges)
-      tell(traits.ignores_merges ? "it takes a word that is a token as it is, and llama.cpp merges its pieces"
-                                 : "it merges the pieces of a word that is a token, and llama.cpp takes it as it is");
+      report(traits.ignores_merges ? "it takes a word that is a token as it is, and llama.cpp merges its pieces"
+                                   : "it merges the pieces of a word that is a token, and llama.cpp takes it as it is");
     if (traits.keeps_blanks && flags.keeps_blanks != *traits.keeps_blanks)
       changes_.push_back({.kind = ChangeKind::remark,
                           .impact = Impact::note,
@@ -240,8 +240,8 @@ class TokenizerAdopter {
       if (vocabulary_.bos < 0 && rules_->before.size() == 1) vocabulary_.bos = id_of(rules_->before.front());
       if (!rules_->before.empty() || !bos) bos = frames(rules_->before, vocabulary_.bos);
       if (!rules_->behind.empty() || !eos) eos = frames(rules_->behind, vocabulary_.eos);
-      tell_frame(rules_->before, *bos, "before");
-      tell_frame(rules_->behind, *eos, "after");
+      report_frame(rules_->before, *bos, "before");
+      report_frame(rules_->behind, *eos, "after");
     }
     if (vocabulary_.kind == "unigram") {
       // llama.cpp's default for T5 is to append eos.
@@ -258,13 +258,13 @@ class TokenizerAdopter {
   }
 
   // llama.cpp adds at most one token at each end.
-  void tell_frame(const std::vector<std::string>& texts, bool puts, std::string_view where) {
+  void report_frame(const std::vector<std::string>& texts, bool puts, std::string_view where) {
     if (texts.size() == (puts ? 1 : 0)) return;
     if (texts.empty())
-      return tell(fmt::format(
+      return report(fmt::format(
           "it puts nothing {} a text, and llama.cpp puts a token there, as tokenizer_config.json says", where));
-    tell(fmt::format("it puts {} {} a text, and llama.cpp {}", quote(fmt::format("{}", fmt::join(texts, " "))), where,
-                     puts ? "one token only" : "none of them"));
+    report(fmt::format("it puts {} {} a text, and llama.cpp {}", quote(fmt::format("{}", fmt::join(texts, " "))), where,
+                       puts ? "one token only" : "none of them"));
   }
 
   void add_template() {

@@ -111,13 +111,13 @@ bool is_gemma3(const arch::Family& family);
 std::int64_t window_period(const arch::Family& family);
 
 // Reports settings of config.json that no key can express. `config`: as adopt_keys left it.
-void tell_unsaid(const Model& model, const arch::Family& family, const ConfigFile& config,
-                 std::vector<Change>& changes);
+void report_unsupported(const Model& model, const arch::Family& family, const ConfigFile& config,
+                        std::vector<Change>& changes);
 // Describes a setting of config.json that llama.cpp does not know, and what it does instead.
-Change unsaid(std::string_view name, std::string detail);
+Change unsupported(std::string_view name, std::string detail);
 
 // Settings that llama.cpp hard-codes for a family, under their names in config.json: the file has no key for them.
-Map taken_for_granted(const arch::Family& family, const Config& config);
+Map llama_cpp_assumptions(const arch::Family& family, const Config& config);
 
 // The factor by which longrope scales rotated queries and keys, unless config.json overrides it.
 double long_rope_stretch(double context, double original);

@@ -46,7 +46,7 @@ bool recognize(const Source& source) {
 
 // Notes how much attached files add. They travel so that converting back gives the same directory; no runtime reads
 // them. Small ones are not mentioned.
-void tell_attached(const Model& model, std::vector<Change>& lines) {
+void report_attached(const Model& model, std::vector<Change>& lines) {
   constexpr std::uint64_t kSmall = std::uint64_t{256} << 10;
   std::uint64_t bytes = 0;
   for (const Attachment& file : model.attachments) bytes += file.blob.size();
@@ -62,7 +62,7 @@ void tell_attached(const Model& model, std::vector<Change>& lines) {
 // Notes what llama.cpp needs and the model lacks, and what llama.cpp does not use.
 std::vector<Change> remarks(const Model& model, const WriteOptions& /*options*/) {
   std::vector<Change> all;
-  tell_attached(model, all);
+  report_attached(model, all);
   const bool is_model =
       model.metadata.find("general.type") == nullptr || *model.metadata.find("general.type") == "model";
   if (!is_model || model.tensors.size() < 2) return all;

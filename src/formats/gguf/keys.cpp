@@ -364,9 +364,9 @@ bool are_keys_of(const Map& keys, const std::vector<Entry>& entries) {
   return next == keys.end();
 }
 
-// Converts a model's metadata, config and vocabulary to entries. Metadata that cannot be an entry goes to `unsaid`; the
+// Converts a model's metadata, config and vocabulary to entries. Metadata that cannot be an entry goes to `unsupported`; the
 // rest of the vocabulary is returned. See vocabulary_entries for `with_arrays`.
-VocabularyEntries said_by(const Model& model, const Map& keys, Map& unsaid, bool with_arrays) {
+VocabularyEntries entries_of_model(const Model& model, const Map& keys, Map& unsupported, bool with_arrays) {
   std::vector<Entry> entries;
   entries.reserve(model.metadata.size());
   NameSet there;
@@ -384,8 +384,8 @@ VocabularyEntries said_by(const Model& model, const Map& keys, Map& unsaid, bool
   for (const auto& [key, value] : model.metadata) {
     if (is_ours(key)) continue;
     std::optional<EntryType> type = usual_type(value);
-    if (const Value* const told = keys.find(key); told != nullptr && told->text() != nullptr)
-      if (const auto kept = EntryType::parse(*told->text()); kept && is_of(value, *kept)) type = kept;
+    if (const Value* const stated = keys.find(key); stated != nullptr && stated->text() != nullptr)
+      if (const auto kept = EntryType::parse(*stated->text()); kept && is_of(value, *kept)) type = kept;
     const bool misplaced = value.text() != nullptr && numbers.contains(key);
     // The library that a weight file was written for does not describe this file, unless it had the key before.
     const bool of_other_file = key == kLibraryKey && keys.find(key) == nullptr;
@@ -393,7 +393,7 @@ VocabularyEntries said_by(const Model& model, const Map& keys, Map& unsaid, bool
         (!is_split_key(key) || is_left_over(key, model, keys)))
       add({key, *type, value});
     else
-      unsaid.append(key, value);
+      unsupported.append(key, value);
   }
   for (Entry& entry : made) add(std::move(entry));
   return {std::move(entries), std::move(rest)};
@@ -401,8 +401,8 @@ VocabularyEntries said_by(const Model& model, const Map& keys, Map& unsaid, bool
 
 // Returns whether a writer would choose these keys without kKeysKey.
 bool are_usual_keys(const Map& keys, const Model& model) {
-  Map unsaid;
-  return are_keys_of(keys, in_order(said_by(model, {}, unsaid, false).entries, {}));
+  Map unsupported;
+  return are_keys_of(keys, in_order(entries_of_model(model, {}, unsupported, false).entries, {}));
 }
 
 }  // namespace
@@ -456,13 +456,13 @@ void interpret(std::vector<Entry>& entries, Model& model, const Complaints& comp
 std::vector<Entry> entries_of(const Model& model) {
   const Map keys = keys_of(model);
   PrivateTree tree(kPrivateRule);
-  Map unsaid;
-  auto [entries, rest] = said_by(model, keys, unsaid, true);
+  Map unsupported;
+  auto [entries, rest] = entries_of_model(model, keys, unsupported, true);
   for (const Attachment& file : model.attachments)
     entries.push_back(
         {fmt::format("{}{}", kFilePrefix, file.name), {ValueType::u8, true}, Value(file.blob.bytes(kMaxCount))});
   if (!model.attachments.empty()) tree.put("facts", all_facts(entries));
-  tree.put("metadata", std::move(unsaid));
+  tree.put("metadata", std::move(unsupported));
   tree.put("config", config_rest(model.config, entries));
   tree.put("vocabulary", std::move(rest));
   std::vector<const Tensor*> tensors;

@@ -323,7 +323,7 @@ class FileReleaser {
     const auto pooling = std::ranges::find_if(
         poolings(), [&](const Pooling& one) { return static_cast<double>(one.number) == number.value_or(-1); });
     if (pooling == poolings().end() && number.value_or(0) > 0)
-      tell_key("pooling_type", fmt::format("the way {} of pooling the vectors of the tokens is not known", *number));
+      report_key("pooling_type", fmt::format("the way {} of pooling the vectors of the tokens is not known", *number));
     if (pooling == poolings().end()) return;
     const auto module = [](std::int64_t index, std::string_view path, std::string_view type) {
       Map entry;
@@ -354,26 +354,26 @@ class FileReleaser {
 
   std::string config_json() {
     Map keys = resources::parse_small_json(resources::config_json(model_.config, model_.vocabulary));
-    const Kin kin = kin_of();
-    keys.set("model_type", kin.type);
-    model_.config.model_type = kin.type;
-    keys.set("architectures", List{Value(kin.name)});
+    const HubClass hub = hub_class();
+    keys.set("model_type", hub.type);
+    model_.config.model_type = hub.type;
+    keys.set("architectures", List{Value(hub.name)});
     add_extras(keys);
     keys.set("tie_word_embeddings", table(Role::output_head) == nullptr);
     if (const Tensor* const embedding = table(Role::token_embedding);
         embedding != nullptr && embedding->shape.rank() == 2)
       keys.set("vocab_size", static_cast<std::int64_t>(embedding->shape[0]));
-    for (const auto& [name, value] : taken_for_granted(family_, model_.config)) keys.set(name, value);
+    for (const auto& [name, value] : llama_cpp_assumptions(family_, model_.config)) keys.set(name, value);
     if (model_.config.sliding_window == 0) keys.erase("sliding_window");
-    speak_for_silence(keys, kin.type);
+    fill_in_unstated(keys, hub.type);
     add_layers(keys);
     add_heads(keys);
-    add_biases(keys, kin.type);
+    add_biases(keys, hub.type);
     if (keys_.flag("attention.causal") == false && family_.name != "gemma-embedding") keys.set("is_causal", false);
     add_rope(keys);
     require_sizes();
-    tell_window(kin.type);
-    tell_unread();
+    report_window(hub.type);
+    report_unread();
     return write_json(keys, {.keys = JsonKeys::sorted, .indent = 2}) + '\n';
   }
 
@@ -399,12 +399,13 @@ class FileReleaser {
       if (family_.name == "phi3" && *rotated > 0 && *rotated < head)
         keys.set("partial_rotary_factor", *rotated / head);
       else
-        tell_key("rope.dimension_count",
-                 fmt::format("{} of {} elements of a head are rotated, and transformers rotates all", *rotated, head));
+        report_key(
+            "rope.dimension_count",
+            fmt::format("{} of {} elements of a head are rotated, and transformers rotates all", *rotated, head));
     }
     if (const auto size = number("attention.value_length"); size && *size != head)
-      tell_key("attention.value_length",
-               fmt::format("values have heads of {} elements, and transformers expects {}", *size, head));
+      report_key("attention.value_length",
+                 fmt::format("values have heads of {} elements, and transformers expects {}", *size, head));
   }
 
   void add_biases(Map& keys, std::string_view type) const {
@@ -433,14 +434,14 @@ class FileReleaser {
           .remedy(Remedy::keep_names);
   }
 
-  void tell_window(std::string_view type) {
+  void report_window(std::string_view type) {
     constexpr std::string_view kWithout[] = {"llama", "granite", "olmo", "olmo2", "gemma"};
     if (model_.config.sliding_window.value_or(0) > 0 && std::ranges::find(kWithout, type) != std::end(kWithout))
-      tell_key("attention.sliding_window", fmt::format("a {} model of transformers has no window", type));
+      report_key("attention.sliding_window", fmt::format("a {} model of transformers has no window", type));
   }
 
   // Warns about keys that nothing above has read, unless they change nothing.
-  void tell_unread() {
+  void report_unread() {
     std::vector<std::string> unknown;
     for (const std::string& name : keys_.unread())
       if (!is_neutral(name)) unknown.push_back(key_of(family_, quote(name)));
@@ -503,7 +504,7 @@ class FileReleaser {
     return found != std::end(kNeutral) && (is(found->value) || is(found->other));
   }
 
-  void tell_key(std::string_view name, std::string detail) {
+  void report_key(std::string_view name, std::string detail) {
     changes_.push_back({.kind = ChangeKind::left_out,
                         .impact = Impact::results,
                         .part = "config.json",
@@ -512,7 +513,7 @@ class FileReleaser {
   }
 
   // Fills in keys that the file does not have, if llama.cpp's default differs from that of transformers for the type.
-  void speak_for_silence(Map& keys, std::string_view type) const {
+  void fill_in_unstated(Map& keys, std::string_view type) const {
     const auto fill = [&](std::string_view key, Value value) {
       if (keys.find(key) == nullptr) keys.set(key, std::move(value));
     };
@@ -541,20 +542,20 @@ class FileReleaser {
   }
 
   // One architecture of llama.cpp covers several families of Hugging Face's.
-  struct Kin {
+  struct HubClass {
     std::string_view type;
     std::string name;
   };
-  Kin kin_of() const {
-    Kin kin = kin_with_head();
+  HubClass hub_class() const {
+    HubClass hub = hub_class_with_head();
     // The class without a head; its tensor names begin without "model.".
     constexpr std::string_view kWithHead = "ForCausalLM";
-    if (way_.root == arch::Root::bare && kin.name.ends_with(kWithHead))
-      kin.name.replace(kin.name.size() - kWithHead.size(), kWithHead.size(),
+    if (way_.root == arch::Root::bare && hub.name.ends_with(kWithHead))
+      hub.name.replace(hub.name.size() - kWithHead.size(), kWithHead.size(),
                        is_gemma3(family_) ? "TextModel" : "Model");
-    return kin;
+    return hub;
   }
-  Kin kin_with_head() const {
+  HubClass hub_class_with_head() const {
     if (family_.name == "gemma-embedding") return {"gemma3_text", "Gemma3TextModel"};
     if (family_.name == "llama" && number("expert_count").value_or(0) > 0) return {"mixtral", "MixtralForCausalLM"};
     if (family_.name == "llama" && model_.config.model_type == "mistral") return {"mistral", "MistralForCausalLM"};
@@ -632,7 +633,8 @@ class FileReleaser {
       // llama.cpp's converter writes these tables and no type: the tables imply longrope.
       scaling = long_rope(keys, far, near);
       if (kind == "yarn" || factor != 1)
-        tell_key("rope.scaling.factor", "positions are scaled by tables of divisors, which cannot be combined with it");
+        report_key("rope.scaling.factor",
+                   "positions are scaled by tables of divisors, which cannot be combined with it");
     } else if (kind == "yarn") {
       scaling.append("rope_type", kind);
       scaling.append("factor", factor);
@@ -643,13 +645,13 @@ class FileReleaser {
       scaling.append("rope_type", kind);
       scaling.append("factor", factor);
     } else if (kind != "linear" && kind != "none") {
-      tell_key("rope.scaling.type", kind == "longrope" ? "the file has no tables of divisors for it"
-                                                       : fmt::format("\"{}\" is not known", quote(kind)));
+      report_key("rope.scaling.type", kind == "longrope" ? "the file has no tables of divisors for it"
+                                                         : fmt::format("\"{}\" is not known", quote(kind)));
     }
     if (divides && scaling.empty())
       scaling = llama3(divisors->values<float>());
     else if (divides)
-      tell_rope("rope_scaling", "the divisors in rope_freqs.weight cannot be combined with the scaling of the keys");
+      report_rope("rope_scaling", "the divisors in rope_freqs.weight cannot be combined with the scaling of the keys");
     add_layer_ropes(keys, scaling);
     if (scaling.empty()) return;
     if (family_.name != "mistral3") return keys.set("rope_scaling", std::move(scaling));
@@ -660,7 +662,7 @@ class FileReleaser {
       // llama.cpp's default is the length before scaling, which is the only one that transformers knows.
       const auto length = number("attention.temperature_length");
       if (length && length != number("rope.scaling.original_context_length"))
-        tell_key("attention.temperature_length", "transformers takes the length of the context before scaling");
+        report_key("attention.temperature_length", "transformers takes the length of the context before scaling");
     }
     keys.set("rope_parameters", std::move(scaling));
   }
@@ -695,13 +697,13 @@ class FileReleaser {
       for (const float value : factors->values<float>()) list.emplace_back(static_cast<double>(value));
       scaling.append(name, std::move(list));
       if (table == nullptr)
-        tell_rope(name, "the file has one table of divisors, which is used for texts of any length");
+        report_rope(name, "the file has one table of divisors, which is used for texts of any length");
     }
     const auto original = number("rope.scaling.original_context_length");
     const auto context = static_cast<double>(model_.config.max_position_embeddings.value_or(0));
     if (!original || *original < 2)
-      tell_rope("original_max_position_embeddings",
-                "the file does not say from which length of a text on the divisors for long texts count");
+      report_rope("original_max_position_embeddings",
+                  "the file does not say from which length of a text on the divisors for long texts count");
     else if (phi)
       keys.set("original_max_position_embeddings", static_cast<std::int64_t>(*original));
     else
@@ -714,7 +716,7 @@ class FileReleaser {
     return scaling;
   }
 
-  void tell_rope(std::string_view name, std::string detail) {
+  void report_rope(std::string_view name, std::string detail) {
     changes_.push_back({.kind = ChangeKind::remark,
                         .impact = Impact::results,
                         .part = "config.json",
@@ -885,7 +887,7 @@ bool splits_otherwise(const Model& model) {
 namespace {
 
 // Warns if another program changed the name, so that it contradicts the attached tokenizer.json.
-void tell_other_cuts(const Model& model, std::vector<Change>& changes) {
+void report_other_cuts(const Model& model, std::vector<Change>& changes) {
   const std::string* const pre = pre_tokenizer_in(model);
   const std::string derived = pre == nullptr ? std::string() : name_by_files(model);
   if (derived.empty() || cuts_of(*pre) == cuts_of(derived)) return;
@@ -990,7 +992,7 @@ void release(Model& model, std::vector<Change>& changes, std::vector<Renamed>& r
   require_fields(model, *family);
   if (is_adapter(model)) return release_adapter(model, *family, changes, renamed);
   const Way way = way_back(model, *family);
-  tell_other_cuts(model, changes);
+  report_other_cuts(model, changes);
   release_files(model, *family, way, changes);
   release_tensors(model, *family, way, changes, renamed);
   forget_keys(model, *family);

@@ -5,10 +5,10 @@
 #include <algorithm>
 #include <filesystem>
 
-#include "base/lookalike.hpp"
 #include "base/path_parts.hpp"
 #include "base/printable.hpp"
 #include "base/text.hpp"
+#include "formats/foreign_weights.hpp"
 #include "formats/hf/hf.hpp"
 #include "formats/rows.hpp"
 #include "formats/safetensors/safetensors.hpp"

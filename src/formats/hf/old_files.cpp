@@ -35,10 +35,10 @@ bool has(const std::vector<std::string>& sorted, std::string_view name) {
 }
 
 // Returns the shards in the directory that an interrupted replacement left without their index, which is still in its
-// workshop.
+// staging directory.
 std::vector<std::string> shards_left_in(const io::Directory& directory, const std::vector<std::string>& files) {
   std::vector<std::string> shards;
-  for (const std::string& name : io::abandoned_workshops(directory))
+  for (const std::string& name : io::abandoned_staging_directories(directory))
     for (const char* const part : {io::kTaken, io::kOld, io::kNew}) {
       const io::Directory opened = directory.walk(fmt::format("{}/{}", name, part));
       if (!opened) continue;

@@ -145,16 +145,16 @@ void complete_from(const InfoFields& fields, Model& model, Diagnostics& diagnost
   resources::describe(model, diagnostics);
   // From lowest to highest priority: config.json, the fixed fields, the config that was there before.
   Map all = model.config.to_map();
-  Config told;
+  Config stated;
   for (const IntegerField& integer : kIntegers)
-    if (fields.*integer.field != 0) told.*integer.member() = fields.*integer.field;
+    if (fields.*integer.field != 0) stated.*integer.member() = fields.*integer.field;
   // The field has 32 bits, so it agrees with every number that rounds to it.
   if (fields.rope_base != 0 && rope_base_of(model.config) != fields.rope_base)
-    told.rope_theta = static_cast<double>(fields.rope_base);
+    stated.rope_theta = static_cast<double>(fields.rope_base);
   // The field only names a family; the model_type of config.json is more precise.
   if (!model.config.model_type && fields.arch > 0 && fields.arch < std::size(kArchs))
-    told.model_type = kArchs[fields.arch];
-  for (const Config* const config : std::initializer_list<const Config*>{&told, &own})
+    stated.model_type = kArchs[fields.arch];
+  for (const Config* const config : std::initializer_list<const Config*>{&stated, &own})
     for (auto& [key, value] : config->to_map()) all.set(key, value);
   model.config = Config::from_map(all);
 }

@@ -241,25 +241,25 @@ class OutlineMaker {
   // Returns what a reader gets from the fixed fields and the resource sections, given `config`.
   Model described(const InfoFields& fields, const Config& config) const {
     Diagnostics quiet;
-    Model told;
-    told.config = config;
+    Model implied;
+    implied.config = config;
     for (const Attachment& attachment : model_.attachments)
-      if (resource_of(attachment.name) != nullptr) told.attachments.push_back(attachment);
-    complete_from(fields, told, quiet);
-    return told;
+      if (resource_of(attachment.name) != nullptr) implied.attachments.push_back(attachment);
+    complete_from(fields, implied, quiet);
+    return implied;
   }
 
   // Adds only what a reader would not get otherwise.
   void add_config_and_vocabulary() {
-    const Model told = described(info_.fields, {});
-    const Map known = told.config.to_map();
+    const Model implied = described(info_.fields, {});
+    const Map known = implied.config.to_map();
     Map config;
     for (auto& [key, value] : model_.config.to_map()) {
       const Value* const same = known.find(key);
       if (same == nullptr || *same != value) config.append(key, value);
     }
     if (!config.empty()) put(std::string(kConfigKey), wire::write_value_json(config));
-    if (!model_.vocabulary.empty() && model_.vocabulary != told.vocabulary)
+    if (!model_.vocabulary.empty() && model_.vocabulary != implied.vocabulary)
       put(std::string(kVocabularyKey), wire::write_value_json(stored_map(model_.vocabulary)));
   }
 

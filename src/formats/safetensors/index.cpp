@@ -15,6 +15,7 @@
 #include "base/lookalike.hpp"
 #include "base/name_map.hpp"
 #include "base/printable.hpp"
+#include "formats/foreign_weights.hpp"
 #include "formats/links.hpp"
 #include "formats/safetensors/json.hpp"
 #include "formats/safetensors/safetensors.hpp"

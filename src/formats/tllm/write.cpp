@@ -125,7 +125,7 @@ class Plan {
 
   void settle_sizes() {
     const Config& config = model_.config;
-    told_positions_ = whole(kPositionsKey);
+    stated_positions_ = whole(kPositionsKey);
     const auto of = [&](std::string_view name, std::size_t rank, std::size_t axis) {
       return dimension(tensors_, name, rank, axis);
     };
@@ -137,7 +137,7 @@ class Plan {
     settle(&Header::vocab, "vocab_size", config.vocab_size, {of(embedding, 2, 0), of(output, 2, 1)});
     settle(&Header::ffn, "intermediate_size", config.intermediate_size, {of(linear1, 2, 1), of(linear2, 2, 0)});
     settle(&Header::positions, "max_position_embeddings", config.max_position_embeddings,
-           {told_positions_, of(position, 2, 0)});
+           {stated_positions_, of(position, 2, 0)});
     settle(&Header::layers, "num_hidden_layers", config.num_hidden_layers, {layers_named(model_)});
     if (static_cast<std::size_t>(header_.layers) > model_.tensors.size()) {
       problems_.settings.push_back(fmt::format("num_hidden_layers = {} is more than {} tensors can fill",
@@ -160,15 +160,15 @@ class Plan {
   }
 
   void settle_settings() {
-    const std::int64_t told = whole(kHeadsKey);
-    settle(&Header::heads, "num_attention_heads", model_.config.num_attention_heads, {told});
+    const std::int64_t stated = whole(kHeadsKey);
+    settle(&Header::heads, "num_attention_heads", model_.config.num_attention_heads, {stated});
     problems_.heads_unknown =
         header_.heads == 0 && !model_.config.num_attention_heads && model_.metadata.find(kHeadsKey) == nullptr;
     if (problems_.heads_unknown)
       problems_.settings.push_back(fmt::format(
           "the number of heads is not known: neither config num_attention_heads nor metadata {} says it", kHeadsKey));
-    disagree(kHeadsKey, told, header_.heads);
-    disagree(kPositionsKey, told_positions_, header_.positions);
+    disagree(kHeadsKey, stated, header_.heads);
+    disagree(kPositionsKey, stated_positions_, header_.positions);
     if (const auto dropout = number(model_.metadata, kDropoutKey, problems_)) header_.dropout = carry_to_f32(*dropout);
     // Unknown fields are reported elsewhere, or will be as missing tensors.
     Header checked = header_;
@@ -183,9 +183,9 @@ class Plan {
       problems_.settings.push_back(fmt::format("{}: {}", problem.item, problem.sentence));
   }
 
-  void disagree(std::string_view key, std::int64_t told, std::int64_t used) {
-    if (told != 0 && used != 0 && told != used)
-      problems_.settings.push_back(fmt::format("metadata {} = {}, but the config says {}", key, told, used));
+  void disagree(std::string_view key, std::int64_t stated, std::int64_t used) {
+    if (stated != 0 && used != 0 && stated != used)
+      problems_.settings.push_back(fmt::format("metadata {} = {}, but the config says {}", key, stated, used));
   }
 
   void compare() {
@@ -228,7 +228,7 @@ class Plan {
 
   const Model& model_;
   ByName tensors_;
-  std::int64_t told_positions_ = 0;
+  std::int64_t stated_positions_ = 0;
   Header header_{.dropout = kDefaultDropout};
   Problems problems_;
 };

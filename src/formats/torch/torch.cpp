@@ -39,7 +39,7 @@ namespace {
 bool recognize(const Source& source) { return is_archive(source) || is_pickle(source) || is_old_tar(source); }
 
 // Returns the path of NAME.bin.index.json next to NAME-00001-of-00002.bin, if it names that file; empty otherwise.
-std::string index_beside(const std::string& path) {
+std::string companion_index(const std::string& path) {
   constexpr std::string_view kBin = ".bin", kOf = "-of-";
   const std::size_t slash = path.rfind('/') + 1, of = path.rfind(kOf);
   if (!path.ends_with(kBin) || of == std::string::npos || of < slash) return {};
@@ -69,7 +69,7 @@ Model read(const Input& input, const ReadOptions& options) {
                 "a tar archive of PyTorch 0.1, which is not read; load and save it with a PyTorch before 2.0")
         .in(source->name())
         .at(0);
-  if (const std::string index = index_beside(input.path); !index.empty()) return open(index, options);
+  if (const std::string index = companion_index(input.path); !index.empty()) return open(index, options);
   if (is_archive(*source)) return read_archive(source, options);
   if (is_pickle(*source)) return read_legacy(source, options);
   // Only the name suggests this format, and .bin suggests little: many programs use it.

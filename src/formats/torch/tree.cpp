@@ -34,7 +34,7 @@ class TreeReader {
       name_ = "tensor";
       add_tensor(root);
     } else if (is_collection(root)) {
-      take_apart(root, 0);
+      flatten(root, 0);
     } else if (content_.lone_values && !is_refused(root)) {
       name_ = kLoneValue;
       add_value(root, 0);
@@ -205,7 +205,7 @@ class TreeReader {
     return found;
   }
 
-  void take_apart(Ref ref, unsigned depth) {
+  void flatten(Ref ref, unsigned depth) {
     check_depth(depth, ref);
     keep_module_versions(ref);
     OmittedKeys omitted;
@@ -227,7 +227,7 @@ class TreeReader {
       if (is_tensor(value))
         add_tensor(value);
       else if (tensors)
-        take_apart(value, depth + 1);
+        flatten(value, depth + 1);
       else
         add_value(value, depth + 1);
       name_.resize(length);

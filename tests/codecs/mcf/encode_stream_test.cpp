@@ -256,17 +256,17 @@ TEST(McfEncodeStream, TheReportSaysWhatWasLost) {
 }
 
 // The report on `values` for a method, and the same figures computed by decoding.
-struct Told {
+struct ReportAndDecoded {
   EncodeReport report;
   double squared_sum = 0, squared_error = 0;
 };
-Told told_and_found(const std::vector<float>& values, const Method& method,
-                    std::optional<std::pair<float, float>> clip = std::nullopt) {
+ReportAndDecoded report_and_decoded(const std::vector<float>& values, const Method& method,
+                                    std::optional<std::pair<float, float>> clip = std::nullopt) {
   const auto report = std::make_shared<EncodeReport>();
   const Tensor coded =
       encode(matrix(values, 1, values.size()), {.method = std::string(method.name), .clip = clip, .report = report});
   const auto back = decoded(*geometry_of(method, Domain::weights, coded.shape), payload_of(coded));
-  Told told{*report};
+  ReportAndDecoded told{*report};
   for (std::size_t i = 0; i < values.size(); ++i) {
     told.squared_sum += std::pow(static_cast<double>(values[i]), 2);
     told.squared_error += std::pow(static_cast<double>(values[i]) - back[i], 2);
@@ -281,7 +281,7 @@ TEST(McfEncodeStream, TheReportHoldsForTheSmallestAndTheLargestWeights) {
       if (magnitude > 1e4f && method.family != Family::raw) continue;  // exceeds their scales
       auto values = weights(Weights::gaussian, 100, 6);
       for (float& w : values) w = std::clamp(w * 10, -2.0f, 2.0f) * magnitude;
-      const Told told = told_and_found(values, method);
+      const ReportAndDecoded told = report_and_decoded(values, method);
       EXPECT_NEAR(told.report.squared_sum / told.squared_sum, 1, 1e-5) << method.name << ", " << magnitude;
       EXPECT_NEAR(told.report.squared_error / told.squared_error, 1, 1e-4) << method.name << ", " << magnitude;
     }
@@ -292,7 +292,7 @@ TEST(McfEncodeStream, TheReportIsAgainstTheWeightsBeforeTheClip) {
   for (const Method& method : all_methods())
     // The second range does not contain 0, which is the padding after the end of a row.
     for (const auto& clip : {std::pair(-0.01f, 0.02f), {0.01f, 0.02f}}) {
-      const Told told = told_and_found(values, method, clip);
+      const ReportAndDecoded told = report_and_decoded(values, method, clip);
       EXPECT_GT(told.squared_error, 0.05 * told.squared_sum);
       EXPECT_NEAR(told.report.squared_sum / told.squared_sum, 1, 1e-5) << method.name;
       EXPECT_NEAR(told.report.squared_error / told.squared_error, 1, 1e-4) << method.name;

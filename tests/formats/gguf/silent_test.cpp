@@ -152,15 +152,15 @@ TEST(GgufSilent, ContainersWithFieldsOfTheirOwnGetTheSame) {
   EXPECT_EQ(config.num_key_value_heads, 4);
 }
 
-struct Turned {
+struct ConvertedRope {
   Map keys;
-  std::vector<std::string> told;
+  std::vector<std::string> reported;
   std::string number(const std::string& key) const {
     const Value* const found = keys.find(key);
     return found == nullptr ? "" : to_json(*found);
   }
 };
-Turned turned(const std::string& type, const std::string& rope) {
+ConvertedRope converted_rope(const std::string& type, const std::string& rope) {
   const Map sizes = spoken(type);
   Map config;
   for (const auto& [key, value] : sizes)
@@ -169,59 +169,65 @@ Turned turned(const std::string& type, const std::string& rope) {
   std::string text = to_json(config);
   text.replace(text.size() - 1, 1, "," + rope + "}");
   const Adapted adapted = adapt(with_config(model, resources::parse_small_json(text)), gguf());
-  Turned result{adapted.model.metadata, {}};
+  ConvertedRope result{adapted.model.metadata, {}};
   for (const Change& change : adapted.changes)
-    if (change.impact == Impact::results && !change.items.empty()) result.told.push_back(change.items.front());
+    if (change.impact == Impact::results && !change.items.empty()) result.reported.push_back(change.items.front());
   result.keys.set("theta", adapted.model.config.rope_theta.value_or(0));
   return result;
 }
-bool tells(const Turned& one, const std::string& item) { return std::ranges::find(one.told, item) != one.told.end(); }
+bool tells(const ConvertedRope& one, const std::string& item) {
+  return std::ranges::find(one.reported, item) != one.reported.end();
+}
 
 TEST(GgufSilent, RopeScalingTakesThePlaceOfRopeParameters) {
-  const Turned one = turned("qwen2", R"("rope_parameters":{"rope_type":"default","rope_theta":300.0},)"
-                                     R"("rope_scaling":{"rope_type":"yarn","factor":4.0})");
+  const ConvertedRope one = converted_rope("qwen2", R"("rope_parameters":{"rope_type":"default","rope_theta":300.0},)"
+                                                    R"("rope_scaling":{"rope_type":"yarn","factor":4.0})");
   EXPECT_EQ(one.number("qwen2.rope.scaling.type"), R"("yarn")");
   EXPECT_EQ(one.number("qwen2.rope.scaling.factor"), "4.0");
 }
 
 TEST(GgufSilent, TheThetaInsideCountsForMore) {
-  EXPECT_EQ(turned("llama", R"("rope_theta":700.0,"rope_parameters":{"rope_type":"default","rope_theta":300.0})")
-                .number("theta"),
-            "300.0");
-  EXPECT_EQ(turned("llama", R"("rope_theta":700.0,"rope_scaling":{"rope_type":"linear","factor":2,"rope_theta":90.0})")
+  EXPECT_EQ(
+      converted_rope("llama", R"("rope_theta":700.0,"rope_parameters":{"rope_type":"default","rope_theta":300.0})")
+          .number("theta"),
+      "300.0");
+  EXPECT_EQ(converted_rope("llama",
+                           R"("rope_theta":700.0,"rope_scaling":{"rope_type":"linear","factor":2,"rope_theta":90.0})")
                 .number("theta"),
             "90.0");
-  EXPECT_EQ(turned("llama", R"("rope_theta":700.0,"rope_scaling":{"rope_type":"linear","factor":2})").number("theta"),
-            "700.0");
+  EXPECT_EQ(
+      converted_rope("llama", R"("rope_theta":700.0,"rope_scaling":{"rope_type":"linear","factor":2})").number("theta"),
+      "700.0");
 }
 
 TEST(GgufSilent, LayersWithAWindowThatScalePositionsAreTold) {
-  const Turned one =
-      turned("gemma3_text", R"("rope_parameters":{"full_attention":{"rope_type":"default","rope_theta":1e5},)"
-                            R"("sliding_attention":{"rope_type":"linear","factor":3.0,"rope_theta":300.0}})");
+  const ConvertedRope one =
+      converted_rope("gemma3_text", R"("rope_parameters":{"full_attention":{"rope_type":"default","rope_theta":1e5},)"
+                                    R"("sliding_attention":{"rope_type":"linear","factor":3.0,"rope_theta":300.0}})");
   EXPECT_EQ(one.number("gemma3.rope.freq_base_swa"), "300.0");
   EXPECT_TRUE(tells(one, "rope_parameters.sliding_attention"));
 }
 
 TEST(GgufSilent, KeysOfRopeThatAreNotCarriedAreTold) {
-  EXPECT_TRUE(tells(
-      turned("ministral3", R"("rope_parameters":{"rope_type":"default","rope_theta":7.0,"llama_4_scaling_beta":0.3})"),
-      "rope_parameters.llama_4_scaling_beta"));
-  EXPECT_TRUE(tells(turned("llama", R"("rope_scaling":{"rope_type":"linear","factor":2.0,"new_idea":1})"),
+  EXPECT_TRUE(
+      tells(converted_rope("ministral3",
+                           R"("rope_parameters":{"rope_type":"default","rope_theta":7.0,"llama_4_scaling_beta":0.3})"),
+            "rope_parameters.llama_4_scaling_beta"));
+  EXPECT_TRUE(tells(converted_rope("llama", R"("rope_scaling":{"rope_type":"linear","factor":2.0,"new_idea":1})"),
                     "rope_scaling.new_idea"));
-  EXPECT_FALSE(tells(turned("ministral3", R"("rope_theta":7.0)"), "rope_parameters.llama_4_scaling_beta"));
+  EXPECT_FALSE(tells(converted_rope("ministral3", R"("rope_theta":7.0)"), "rope_parameters.llama_4_scaling_beta"));
 }
 
 TEST(GgufSilent, Phi3sOlderNamesMeanLongrope) {
   for (const char* const name : {"su", "yarn", "longrope"}) {
-    const Turned one = turned(
+    const ConvertedRope one = converted_rope(
         "phi3", R"("rope_scaling":{"type":")" + std::string(name) + R"(","long_factor":[2.0],"short_factor":[1.0]})");
     EXPECT_EQ(one.number("phi3.rope.scaling.type"), R"("longrope")") << name;
   }
 }
 
 TEST(GgufSilent, Olmo3sThetaAtTheTopIsThatOfLayersThatSeeEverything) {
-  const Turned one = turned("olmo3", R"("rope_theta":700.0)");
+  const ConvertedRope one = converted_rope("olmo3", R"("rope_theta":700.0)");
   EXPECT_EQ(one.number("theta"), "700.0");
   EXPECT_EQ(one.number("olmo2.rope.freq_base_swa"), "500000.0");
 }

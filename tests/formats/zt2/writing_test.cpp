@@ -81,7 +81,7 @@ TEST(Zt2Writing, CountsItsShards) {
 }
 
 // Makes different bytes at each read, like a file that another program writes to.
-class Restless final : public BlobProducer {
+class ChangingProducer final : public BlobProducer {
  public:
   std::unique_ptr<BlobReader> open(std::uint64_t /*offset*/) const override {
     class Reader final : public BlobReader {
@@ -106,7 +106,7 @@ TEST(Zt2Writing, AShardIsWhatItsNameSays) {
   const Scratch scratch;
   Model model;
   for (const char* const name : {"a", "b"})
-    model.tensors.push_back(dense(name, {64}, DType::u8, Blob::produced(64, std::make_shared<Restless>())));
+    model.tensors.push_back(dense(name, {64}, DType::u8, Blob::produced(64, std::make_shared<ChangingProducer>())));
   WriteOptions options;
   options.shard_bytes = 1;
   options.dialect = "store";

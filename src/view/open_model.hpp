@@ -15,7 +15,7 @@ namespace tare::view {
 
 // A row of the list of tensors.
 struct Item {
-  std::uint32_t type = 0, role = 0;        // indices into Exhibit::types and roles
+  std::uint32_t type = 0, role = 0;        // indices into OpenModel::types and roles
   std::int32_t layer = -1, expert = -1;    // -1: belongs to none
   std::uint64_t elements = 0, stored = 0;  // elements: 0 if the count does not fit in 64 bits
   double bits = 0;                         // per element
@@ -34,12 +34,12 @@ struct File {
   std::uint64_t bytes = 0;
 };
 
-class Exhibit {
+class OpenModel {
  public:
   // Opens the model. Throws what `open` throws.
-  Exhibit(std::string path, const ReadOptions& options);
+  OpenModel(std::string path, const ReadOptions& options);
   // Takes a model that is open already. `path`: the name shown for it.
-  Exhibit(std::string path, Model model, const ReadOptions& options = {});
+  OpenModel(std::string path, Model model, const ReadOptions& options = {});
 
   const std::string& path() const { return path_; }
   // The last part of the path.

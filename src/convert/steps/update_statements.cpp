@@ -26,8 +26,8 @@ void check_released(Adaptation& it) {
 
 }  // namespace
 
-void steps::restate_claims(Adaptation& it) {
-  it.claims.settle(it.model, it.lines);
+void steps::update_statements(Adaptation& it) {
+  it.statements.update(it.model, it.lines);
   const std::string_view mix = recipe::is_mix(it.quant.method) ? std::string_view(it.quant.method) : std::string_view();
   if (it.renamed.empty() && !it.changes.any_type() && mix.empty()) return;
   // For every container: a model may carry the keys of the one that it comes from. Keys that were set stay.

@@ -1,4 +1,4 @@
-#include "io/workshop.hpp"
+#include "io/staging_directory.hpp"
 
 #include <fcntl.h>
 #include <fmt/format.h>
@@ -50,8 +50,8 @@ bool has_our_form(std::string_view name) {
 std::string marker_text(std::string_view name) { return fmt::format("Tare's, and removed by it: {}\n", name); }
 
 // The marker contains the directory's name: a directory that the user renamed to keep it is the user's.
-bool is_marked(const Directory& workshop, std::string_view name) {
-  const Descriptor marker = workshop.read(kMarker);
+bool is_marked(const Directory& staging, std::string_view name) {
+  const Descriptor marker = staging.read(kMarker);
   struct stat status {};
   if (!marker || ::fstat(marker.get(), &status) != 0 || !S_ISREG(status.st_mode) || status.st_nlink != 1) return false;
   const std::string expected = marker_text(name);
@@ -66,33 +66,34 @@ bool is_marked(const Directory& workshop, std::string_view name) {
   return length == expected.size() && std::memcmp(found.data(), expected.data(), length) == 0;
 }
 
-bool is_this_users(const Directory& workshop) {
+bool belongs_to_this_user(const Directory& staging) {
   struct stat status {
   }, marker{};
-  return workshop.status(status) && status.st_uid == ::geteuid() && is_known(status.st_uid) &&
-         (!workshop.look(kMarker, marker) || marker.st_uid == ::geteuid());
+  return staging.status(status) && status.st_uid == ::geteuid() && is_known(status.st_uid) &&
+         (!staging.look(kMarker, marker) || marker.st_uid == ::geteuid());
 }
 
 // Nothing but the marker, even if a kill left that incomplete: removing it loses nothing.
-bool holds_nothing(const Directory& workshop) {
+bool holds_nothing(const Directory& staging) {
   struct stat marker {};
-  const std::vector<std::string> names = workshop.names();
-  return names.empty() || (names.size() == 1 && workshop.look(kMarker, marker) && S_ISREG(marker.st_mode));
+  const std::vector<std::string> names = staging.names();
+  return names.empty() || (names.size() == 1 && staging.look(kMarker, marker) && S_ISREG(marker.st_mode));
 }
 
-bool holds_the_users_files(const Directory& workshop) { return workshop.has(kTaken) || workshop.has(kOld); }
+bool holds_user_files(const Directory& staging) { return staging.has(kTaken) || staging.has(kOld); }
 
 // Removes the marker last, so that what a kill leaves is still recognised as ours.
-bool remove_workshop(const Directory& parent, const Directory& workshop, const char* name) noexcept {
-  if (!workshop.remove_inside(kMarker)) return false;
-  if (!workshop.remove_file(kMarker) && errno != ENOENT) return false;
+bool remove_staging_directory(const Directory& parent, const Directory& staging, const char* name) noexcept {
+  if (!staging.remove_inside(kMarker)) return false;
+  if (!staging.remove_file(kMarker) && errno != ENOENT) return false;
   // Another process may have moved it and put something else there; this can remove only an empty directory.
   return parent.remove_folder(name);
 }
 
 }  // namespace
 
-Workshop::Workshop(const Directory& parent, std::string_view rule, const std::string& shown) : parent_(parent.again()) {
+StagingDirectory::StagingDirectory(const Directory& parent, std::string_view rule, const std::string& shown)
+    : parent_(parent.again()) {
   int code = parent_ ? 0 : errno;
   for (int tries = 0; parent_ && tries < kTries; ++tries) {
     name_ = random_name();
@@ -104,7 +105,7 @@ Workshop::Workshop(const Directory& parent, std::string_view rule, const std::st
 
 // Locks before it writes the marker: another process may remove a marked directory without a lock. An empty directory
 // that is not locked yet may be taken for a leftover and removed; then the next name is tried.
-bool Workshop::try_name(int& code) {
+bool StagingDirectory::try_name(int& code) {
   const std::string text = marker_text(name_);
   const Changing changing;
   if (!parent_.make(name_.c_str(), 0700)) {
@@ -136,42 +137,43 @@ bool Workshop::try_name(int& code) {
   return false;
 }
 
-void Workshop::remove() noexcept {
+void StagingDirectory::remove() noexcept {
   spare_ = Descriptor();
   other_spare_ = Descriptor();
   if (directory_) {
-    if (holds_the_users_files(directory_)) return;
+    if (holds_user_files(directory_)) return;
     // Try twice: the failure may be temporary.
-    if (!remove_workshop(parent_, directory_, name_.c_str())) remove_workshop(parent_, directory_, name_.c_str());
+    if (!remove_staging_directory(parent_, directory_, name_.c_str()))
+      remove_staging_directory(parent_, directory_, name_.c_str());
   } else {
     parent_.remove_folder(name_.c_str());
   }
 }
 
-Workshop::~Workshop() {
+StagingDirectory::~StagingDirectory() {
   const Changing changing;
   if (process_.is_this()) remove();
   delist();
 }
 
-std::vector<std::string> abandoned_workshops(const Directory& directory) {
+std::vector<std::string> abandoned_staging_directories(const Directory& directory) {
   std::vector<std::string> found = directory.names();
   std::erase_if(found, [&](const std::string& name) {
     if (!has_our_form(name)) return true;
-    const Directory workshop = directory.enter(name.c_str());
-    return !workshop || !is_marked(workshop, name) || workshop.lock() != Locked::yes;
+    const Directory staging = directory.enter(name.c_str());
+    return !staging || !is_marked(staging, name) || staging.lock() != Locked::yes;
   });
   return found;
 }
 
-void sweep_workshops(const Directory& directory, bool all) noexcept {
+void sweep_staging_directories(const Directory& directory, bool all) noexcept {
   try {
     for (const std::string& name : directory.names()) {
       if (!has_our_form(name)) continue;
-      const Directory workshop = directory.enter(name.c_str());
-      if (!workshop || !is_this_users(workshop) || workshop.lock() != Locked::yes) continue;
-      const bool ours = holds_nothing(workshop) || is_marked(workshop, name);
-      if (ours && (all || !holds_the_users_files(workshop))) remove_workshop(directory, workshop, name.c_str());
+      const Directory staging = directory.enter(name.c_str());
+      if (!staging || !belongs_to_this_user(staging) || staging.lock() != Locked::yes) continue;
+      const bool ours = holds_nothing(staging) || is_marked(staging, name);
+      if (ours && (all || !holds_user_files(staging))) remove_staging_directory(directory, staging, name.c_str());
     }
   } catch (...) {  // a directory that cannot be listed, or no memory
   }
@@ -180,11 +182,11 @@ void sweep_workshops(const Directory& directory, bool all) noexcept {
 bool is_being_replaced(const Directory& directory) {
   for (const std::string& name : directory.names()) {
     if (!has_our_form(name)) continue;
-    const Directory workshop = directory.enter(name.c_str());
-    if (!workshop || !is_marked(workshop, name)) continue;
-    if (workshop.has(kTaken)) return true;
-    const Directory coming = workshop.enter(kNew);
-    if (workshop.has(kOld) && coming && coming.has_files()) return true;
+    const Directory staging = directory.enter(name.c_str());
+    if (!staging || !is_marked(staging, name)) continue;
+    if (staging.has(kTaken)) return true;
+    const Directory coming = staging.enter(kNew);
+    if (staging.has(kOld) && coming && coming.has_files()) return true;
   }
   return false;
 }

@@ -46,7 +46,7 @@ Model gemma(const std::string& type, const std::string& config, int layers = 1) 
   return model;
 }
 
-TEST(GgufUnsaid, MinistralsYarn) {
+TEST(GgufUnsupported, MinistralsYarn) {
   const std::string rope =
       R"({"rope_type":"yarn","factor":16.0,"beta_fast":32.0,"beta_slow":1.0,"mscale":1.0,"mscale_all_dim":1.0,)"
       R"("llama_4_scaling_beta":0.1,"original_max_position_embeddings":16,"rope_theta":1000000.0})";
@@ -59,7 +59,7 @@ TEST(GgufUnsaid, MinistralsYarn) {
   EXPECT_EQ(warnings_of(model), Words());
 }
 
-TEST(GgufUnsaid, LlamasYarn) {
+TEST(GgufUnsupported, LlamasYarn) {
   const auto with = [](const std::string& more) {
     return small("llama", R"({"model_type":"llama","rope_scaling":{"rope_type":"yarn","factor":4.0,)" + more +
                               R"("original_max_position_embeddings":4}})");
@@ -81,7 +81,7 @@ TEST(GgufUnsaid, LlamasYarn) {
             Words{"rope_parameters"});
 }
 
-TEST(GgufUnsaid, WindowsThatLlamaCppDoesNotHave) {
+TEST(GgufUnsupported, WindowsThatLlamaCppDoesNotHave) {
   const auto with = [](const std::string& type, const std::string& config) {
     Model model = small(type, config);
     model.config.sliding_window = 8;
@@ -97,7 +97,7 @@ TEST(GgufUnsaid, WindowsThatLlamaCppDoesNotHave) {
   EXPECT_EQ(warnings_of(wide), Words()) << "as wide as the context";
 }
 
-TEST(GgufUnsaid, LayersWithWindows) {
+TEST(GgufUnsupported, LayersWithWindows) {
   const auto types = [](const std::string& word, int count) {
     std::string list = "\"" + word + "_attention\"";
     for (int i = 1; i < count; ++i) list += ",\"" + word + "_attention\"";
@@ -115,7 +115,7 @@ TEST(GgufUnsaid, LayersWithWindows) {
   EXPECT_EQ(warnings_of(with(types("full", 1) + "," + types("sliding", 2), 3)), Words{"layer_types"});
 }
 
-TEST(GgufUnsaid, FactsOfFamilies) {
+TEST(GgufUnsupported, FactsOfFamilies) {
   EXPECT_EQ(warnings_of(gemma("gemma2", R"({"attn_logit_softcapping":null,"final_logit_softcapping":20.0})")),
             Words{"attn_logit_softcapping"});
   EXPECT_EQ(warnings_of(gemma("gemma2", R"({"hidden_activation":"gelu"})")), Words{"hidden_act"});
@@ -149,7 +149,7 @@ TEST(GgufUnsaid, FactsOfFamilies) {
   EXPECT_EQ(warnings_of(smol(R"({"no_rope_layer_interval":2})")), Words{"no_rope_layer_interval"});
 }
 
-TEST(GgufUnsaid, TensorsThatLlamaCppDoesNotLoadAreRefused) {
+TEST(GgufUnsupported, TensorsThatLlamaCppDoesNotLoadAreRefused) {
   const std::string bias = "model.layers.0.self_attn.o_proj.bias";
   Model llama = small("llama", "{}");
   llama.tensors.push_back(counted(bias, {8}, 1));
@@ -189,7 +189,7 @@ std::string byte_level(const std::string& more, const std::string& blank = "fals
          R"(},"decoder":{"type":"ByteLevel"},"model":{"type":"BPE","vocab":{"a":0,"b":1},"merges":[]}})";
 }
 
-TEST(GgufUnsaid, WhatIsDoneToATextBefore) {
+TEST(GgufUnsupported, WhatIsDoneToATextBefore) {
   EXPECT_EQ(warnings_of(with_tokenizer(byte_level(""))), Words());
   const auto lower = warnings_of(with_tokenizer(
       byte_level(R"("normalizer":{"type":"Sequence","normalizers":[{"type":"NFKC"},{"type":"Lowercase"}]},)")));
@@ -200,7 +200,7 @@ TEST(GgufUnsaid, WhatIsDoneToATextBefore) {
   EXPECT_NE(blank[0].find("a blank before a text"), std::string::npos);
 }
 
-TEST(GgufUnsaid, WhatIsPutAroundAText) {
+TEST(GgufUnsupported, WhatIsPutAroundAText) {
   const auto framed = [](const std::string& items) {
     return with_tokenizer(byte_level(R"("post_processor":{"type":"TemplateProcessing","single":[)" + items + "]},"));
   };
@@ -219,7 +219,7 @@ std::string pieces(const std::string& normalizer) {
          R"(,"model":{"type":"BPE","unk_token":"<unk>","vocab":{"<unk>":0,"▁":1,"a":2},"merges":[]}})";
 }
 
-TEST(GgufUnsaid, BlanksBeforeATextOfPieces) {
+TEST(GgufUnsupported, BlanksBeforeATextOfPieces) {
   const std::string replace = R"({"type":"Replace","pattern":{"String":" "},"content":"▁"})";
   EXPECT_EQ(key_of(with_tokenizer(pieces(replace)), "tokenizer.ggml.add_space_prefix"), "false");
   EXPECT_EQ(key_of(with_tokenizer(pieces(R"({"type":"Sequence","normalizers":[{"type":"Prepend","prepend":"▁"},)" +
@@ -230,7 +230,7 @@ TEST(GgufUnsaid, BlanksBeforeATextOfPieces) {
 }
 
 // Every step of tokenizer.json is understood with its values, or reported.
-TEST(GgufUnsaid, StepsWithOtherValues) {
+TEST(GgufUnsupported, StepsWithOtherValues) {
   const auto expect = [](const std::string& file, const Words& expected) {
     const Words found = warnings_of(with_tokenizer(file));
     ASSERT_EQ(found.size(), expected.size()) << file << "\n" << fmt::format("{}", fmt::join(found, "\n"));
@@ -288,7 +288,7 @@ TEST(GgufUnsaid, StepsWithOtherValues) {
          {"llama.cpp has no tokenizer of the kind \"wordlevel\""});
 }
 
-TEST(GgufUnsaid, ARegexAfterTheBytesIsAnother) {
+TEST(GgufUnsupported, ARegexAfterTheBytesIsAnother) {
   const auto file = [](const std::string& steps) {
     return R"({"pre_tokenizer":{"type":"Sequence","pretokenizers":[)" + steps +
            R"(]},"decoder":{"type":"ByteLevel"},"model":{"type":"BPE","vocab":{"a":0,"b":1,"<s>":2},"merges":[]}})";
@@ -307,7 +307,7 @@ TEST(GgufUnsaid, ARegexAfterTheBytesIsAnother) {
             "\"qwen2\"");
 }
 
-TEST(GgufUnsaid, DecodersAreNoted) {
+TEST(GgufUnsupported, DecodersAreNoted) {
   const auto notes = [](const std::string& decoder) {
     std::string text;
     for (const Change& change : adapt(with_tokenizer(R"({"added_tokens":[{"id":0,"content":"<unk>","special":true}],)"
@@ -334,7 +334,7 @@ TEST(GgufUnsaid, DecodersAreNoted) {
   EXPECT_NE(notes(with(strip + R"(,{"type":"CTC"})")).find("a decoder of the type \"CTC\""), std::string::npos);
 }
 
-TEST(GgufUnsaid, LikelyPiecesAreT5s) {
+TEST(GgufUnsupported, LikelyPiecesAreT5s) {
   const auto with = [](std::uint64_t model_type, const std::string& normalizer) {
     Model model = small("llama", "{}");
     model.attachments.push_back(
@@ -364,7 +364,7 @@ TEST(GgufUnsaid, LikelyPiecesAreT5s) {
   EXPECT_NE(warnings_of(bytes).front().find("likeliest"), std::string::npos);
 }
 
-TEST(GgufUnsaid, AnIdInConfigMakesNoTokenSpecial) {
+TEST(GgufUnsupported, AnIdInConfigMakesNoTokenSpecial) {
   Model model = small("llama", R"({"pad_token_id":0,"eos_token_id":1})");
   model.attachments.push_back(text_file("tokenizer.json", byte_level("")));
   model.attachments.push_back(text_file("tokenizer_config.json", R"({"bos_token":"<s>","eos_token":"b"})"));
@@ -378,7 +378,7 @@ TEST(GgufUnsaid, AnIdInConfigMakesNoTokenSpecial) {
   EXPECT_EQ(there.tokens[2].type, TokenType::control);
 }
 
-TEST(GgufUnsaid, NameSizeAndTemplate) {
+TEST(GgufUnsupported, NameSizeAndTemplate) {
   Model model = small("llama", R"({"_name_or_path":"some-people/tiny-llama-v1.1-3b-Chat"})");
   model.attachments.push_back(text_file("tokenizer.json", byte_level("")));
   model.attachments.push_back(text_file("chat_template.json", R"({"chat_template":"{{ messages }}"})"));
@@ -411,7 +411,7 @@ std::string text_at(const Map& map, std::string_view key) {
   return found == nullptr ? "" : to_json(*found);
 }
 
-TEST(GgufUnsaid, ConfigFromKeysAlone) {
+TEST(GgufUnsupported, ConfigFromKeysAlone) {
   Model seeing = gemma("gemma3", R"({"sliding_window_pattern":3})", 3);
   for (const char* const name : {"q_norm", "k_norm"})
     seeing.tensors.push_back(counted("model.layers.0.self_attn." + std::string(name) + ".weight", {4}, 1));
@@ -456,7 +456,7 @@ TEST(GgufUnsaid, ConfigFromKeysAlone) {
 }
 
 // Writes llama.cpp's default for a missing key if transformers would assume another value.
-TEST(GgufUnsaid, SilenceOfAFileIsSaidInConfigJson) {
+TEST(GgufUnsupported, SilenceOfAFileIsSaidInConfigJson) {
   const Map mistral = config_from_keys(small("mistral3", R"({"num_key_value_heads":2,"sliding_window":null})"));
   EXPECT_EQ(text_at(mistral, "model_type"), "\"mistral\"");
   EXPECT_EQ(text_at(mistral, "sliding_window"), "null") << "transformers assumes 4096";
@@ -486,7 +486,7 @@ TEST(GgufUnsaid, SilenceOfAFileIsSaidInConfigJson) {
 }
 
 // Its class has biases unless qkv_bias is false.
-TEST(GgufUnsaid, AMixtureOfQwenWithoutBiases) {
+TEST(GgufUnsupported, AMixtureOfQwenWithoutBiases) {
   Model model = small("qwen2_moe", R"({"num_key_value_heads":2,"num_experts":2,"moe_intermediate_size":6,)"
                                    R"("shared_expert_intermediate_size":6,"num_experts_per_tok":1,"qkv_bias":false})");
   std::erase_if(model.tensors, [](const Tensor& tensor) { return tensor.name.find(".mlp.") != std::string::npos; });

@@ -15,40 +15,41 @@ namespace {
 constexpr std::string_view kSigmoids[] = {"silu", "swish"},
                            kTanhs[] = {"gelu_pytorch_tanh", "gelu_new", "gelu_fast", "gelu_accurate"};
 
-class Unsaid {
+class UnsupportedSettings {
  public:
-  Unsaid(const Model& model, const arch::Family& family, const ConfigFile& file, std::vector<Change>& changes)
+  UnsupportedSettings(const Model& model, const arch::Family& family, const ConfigFile& file,
+                      std::vector<Change>& changes)
       : config_(model.config), family_(family), file_(file), changes_(changes) {}
 
   void run() {
-    tell_granted();
-    tell_soft_caps();
-    tell_activation();
-    tell_window();
-    tell_positions();
-    tell_rope();
+    report_assumptions();
+    report_soft_caps();
+    report_activation();
+    report_window();
+    report_positions();
+    report_rope();
   }
 
  private:
-  void tell(std::string_view name, std::string detail) { changes_.push_back(unsaid(name, std::move(detail))); }
+  void report(std::string_view name, std::string detail) { changes_.push_back(unsupported(name, std::move(detail))); }
 
-  void tell_granted() {
-    for (const auto& [name, value] : taken_for_granted(family_, config_)) {
+  void report_assumptions() {
+    for (const auto& [name, value] : llama_cpp_assumptions(family_, config_)) {
       const Value* const said = file_.find(name);
       const auto number = said == nullptr ? std::nullopt : resources::number_of(*said);
       if (said == nullptr || *said == value || (number && number == resources::number_of(value))) continue;
-      tell(name, fmt::format("it is {}, and llama.cpp always assumes {}", to_json(*said), to_json(value)));
+      report(name, fmt::format("it is {}, and llama.cpp always assumes {}", to_json(*said), to_json(value)));
     }
   }
 
-  void tell_soft_caps() {
+  void report_soft_caps() {
     if (family_.name != "gemma2") return;
     for (const auto& [name, usual] :
          {std::pair("attn_logit_softcapping", 50), std::pair("final_logit_softcapping", 30)})
-      if (file_.is_null(name)) tell(name, fmt::format("it is null, for which llama.cpp uses {}", usual));
+      if (file_.is_null(name)) report(name, fmt::format("it is null, for which llama.cpp uses {}", usual));
   }
 
-  void tell_activation() {
+  void report_activation() {
     const bool gemma = family_.name.starts_with("gemma");
     const auto text = [&](std::string_view key) {
       const Value* const found = file_.find(key);
@@ -63,12 +64,13 @@ class Unsaid {
       // Which of the two counts depends on the version of the program that reads the file.
       const std::string other = text("hidden_activation");
       if (!other.empty() && name != other)
-        return tell("hidden_activation", fmt::format("it is \"{}\" and hidden_act is \"{}\"; llama.cpp computes \"{}\"",
-                                                     quote(other), quote(name), kTanhs[0]));
+        return report("hidden_activation",
+                      fmt::format("it is \"{}\" and hidden_act is \"{}\"; llama.cpp computes \"{}\"", quote(other),
+                                  quote(name), kTanhs[0]));
     }
     const std::span<const std::string_view> same = gemma ? std::span<const std::string_view>(kTanhs) : kSigmoids;
     if (name.empty() || std::ranges::find(same, name) != same.end()) return;
-    tell("hidden_act", fmt::format("it is \"{}\", and llama.cpp computes \"{}\"", quote(name), same.front()));
+    report("hidden_act", fmt::format("it is \"{}\", and llama.cpp computes \"{}\"", quote(name), same.front()));
   }
 
   // Returns whether any layer uses a window.
@@ -83,17 +85,18 @@ class Unsaid {
     return !counts || !first || *first < static_cast<double>(layers);
   }
 
-  void tell_window() {
+  void report_window() {
     if (window_period(family_) > 0 || !has_window()) return;
     const std::int64_t window = *config_.sliding_window;
     const auto context = config_.max_position_embeddings;
-    tell("sliding_window", fmt::format("its value is {}, but llama.cpp attends to the full context{} in every layer of "
-                                       "this model; results may differ beyond {} tokens",
-                                       window, context ? fmt::format(" of {}", *context) : "", window));
+    report("sliding_window",
+           fmt::format("its value is {}, but llama.cpp attends to the full context{} in every layer of "
+                       "this model; results may differ beyond {} tokens",
+                       window, context ? fmt::format(" of {}", *context) : "", window));
   }
 
   // SmolLM 3: reports layers whose use of positions llama.cpp does not follow.
-  void tell_positions() {
+  void report_positions() {
     if (family_.name != "smollm3") return;
     require_count(static_cast<std::uint64_t>(std::max<std::int64_t>(config_.num_hidden_layers.value_or(0), 0)),
                   "layers");
@@ -111,9 +114,9 @@ class Unsaid {
     const double step = file_.number("no_rope_layer_interval").value_or(kStep);
     if (list != nullptr &&
         differ([&](std::size_t i) { return i < list->size() && resources::number_of((*list)[i]) != 0; }))
-      tell("no_rope_layers", "llama.cpp leaves positions out of each fourth layer, and of no other");
+      report("no_rope_layers", "llama.cpp leaves positions out of each fourth layer, and of no other");
     else if (list == nullptr && differ([&](std::size_t i) { return knows(i, step); }))
-      tell("no_rope_layer_interval", fmt::format("it is {}, and llama.cpp always assumes {}", step, kStep));
+      report("no_rope_layer_interval", fmt::format("it is {}, and llama.cpp always assumes {}", step, kStep));
   }
 
   bool has_table(arch::Role role) const {
@@ -128,7 +131,7 @@ class Unsaid {
   }
 
   // Warns about keys of these objects that are neither read here nor known to be without effect.
-  void tell_rope_keys() {
+  void report_rope_keys() {
     constexpr std::string_view kRead[] = {"rope_type",        "rope_theta",       "partial_rotary_factor",
                                           "factor",           "truncate",         "original_max_position_embeddings",
                                           "attention_factor", "attn_factor",      "extrapolation_factor",
@@ -142,35 +145,35 @@ class Unsaid {
       if (std::ranges::find(kRead, key) != std::end(kRead) || value.is_null()) continue;
       const bool beta = key == "llama_4_scaling_beta" && family_.name == "mistral3";
       if (beta && (yarn || resources::number_of(value) == 0.0)) continue;
-      tell(fmt::format("{}.{}", rope_object(), quote(key)),
-           beta ? "llama.cpp looks at it only where positions are scaled by \"yarn\"" : "llama.cpp does not know it");
+      report(fmt::format("{}.{}", rope_object(), quote(key)),
+             beta ? "llama.cpp looks at it only where positions are scaled by \"yarn\"" : "llama.cpp does not know it");
     }
     const Value* const kind = sliding.find("rope_type");
     if (kind != nullptr && *kind != Value("default"))
-      tell("rope_parameters.sliding_attention", "llama.cpp scales positions only in the layers that see everything");
+      report("rope_parameters.sliding_attention", "llama.cpp scales positions only in the layers that see everything");
   }
 
-  void tell_rope() {
+  void report_rope() {
     if (file_.empty()) return;
-    tell_rope_keys();
+    report_rope_keys();
     const RopeFile rope(file_);
     const std::string kind = rope.kind();
     constexpr std::string_view kKnown[] = {"", "default", "linear", "yarn", "longrope", "su", "llama3"};
     const std::string_view object = rope_object();
     if (std::ranges::find(kKnown, kind) == std::end(kKnown))
-      return tell(object, fmt::format("llama.cpp does not scale positions by \"{}\"", quote(kind)));
+      return report(object, fmt::format("llama.cpp does not scale positions by \"{}\"", quote(kind)));
     const bool lacks = (kind == "llama3" && !has_table(arch::Role::rope_factors)) ||
                        ((kind == "longrope" || kind == "su") && !has_table(arch::Role::rope_factors_long));
-    if (lacks) return tell(object, fmt::format("llama.cpp does not scale positions of this family by \"{}\"", kind));
+    if (lacks) return report(object, fmt::format("llama.cpp does not scale positions of this family by \"{}\"", kind));
     if (kind != "yarn") return;
     const Value* const rounds = rope.find("truncate");
     if (rounds != nullptr && *rounds == false)
-      tell(fmt::format("{}.truncate", object), "it is false, and llama.cpp always assumes true");
+      report(fmt::format("{}.truncate", object), "it is false, and llama.cpp always assumes true");
     if (family_.name == "mistral3") return;  // these have keys
     for (const auto& [name, usual] : {std::pair("beta_fast", 32.0), std::pair("beta_slow", 1.0)})
       if (const double said = rope.number(name).value_or(usual); said != 0 && said != usual)
-        tell(fmt::format("{}.{}", object, name),
-             fmt::format("it is {}, and llama.cpp reads no other than {} for this family", said, usual));
+        report(fmt::format("{}.{}", object, name),
+               fmt::format("it is {}, and llama.cpp reads no other than {} for this family", said, usual));
   }
 
   const Config& config_;
@@ -181,7 +184,7 @@ class Unsaid {
 
 }  // namespace
 
-Change unsaid(std::string_view name, std::string detail) {
+Change unsupported(std::string_view name, std::string detail) {
   return {.kind = ChangeKind::left_out,
           .impact = Impact::results,
           .part = "config.json",
@@ -189,7 +192,7 @@ Change unsaid(std::string_view name, std::string detail) {
           .detail = std::move(detail)};
 }
 
-Map taken_for_granted(const arch::Family& family, const Config& config) {
+Map llama_cpp_assumptions(const arch::Family& family, const Config& config) {
   Map facts;
   if (family.name == "qwen3_moe") facts.append("norm_topk_prob", true);
   if (family.name == "qwen2_moe") facts.append("norm_topk_prob", false);
@@ -206,9 +209,9 @@ Map taken_for_granted(const arch::Family& family, const Config& config) {
   return facts;
 }
 
-void tell_unsaid(const Model& model, const arch::Family& family, const ConfigFile& config,
-                 std::vector<Change>& changes) {
-  Unsaid(model, family, config, changes).run();
+void report_unsupported(const Model& model, const arch::Family& family, const ConfigFile& config,
+                        std::vector<Change>& changes) {
+  UnsupportedSettings(model, family, config, changes).run();
 }
 
 }  // namespace tare::gguf

@@ -51,7 +51,7 @@ std::string config_after(const Model& model, const Format& target, const AdaptOp
   return to_text(adapted.model.attachment("config.json")->blob.bytes());
 }
 
-TEST(Claims, ACastTellsConfigJson) {
+TEST(Statements, ACastTellsConfigJson) {
   const Model model = model_with("{\"dtype\": \"bfloat16\"}");
   for (const char* const name : {"hf", "zt"}) {
     std::vector<std::string> changes;
@@ -64,7 +64,7 @@ TEST(Claims, ACastTellsConfigJson) {
   EXPECT_EQ(config_after(model_with("{\"dtype\": \"float32\"}"), *find_format("hf"), {}), "{\"dtype\": \"float32\"}");
 }
 
-TEST(Claims, WhatIsDecodedIsTold) {
+TEST(Statements, WhatIsDecodedIsTold) {
   Model model = model_with("{\"dtype\": \"bfloat16\"}");
   model.tensors[0] = dense("w", {32, 32}, DType::bf16, Blob::memory(Bytes(2048)));
   Quantization quant;
@@ -74,7 +74,7 @@ TEST(Claims, WhatIsDecodedIsTold) {
   EXPECT_EQ(config_after(coded.model, *find_format("hf"), {}), "{\"dtype\": \"float32\"}");
 }
 
-TEST(Claims, AnIndexCountsItsTensors) {
+TEST(Statements, AnIndexCountsItsTensors) {
   const auto index_after = [](std::uint64_t stated, const AdaptOptions& options) {
     Model model = model_with("{}");
     Map index;

@@ -1,17 +1,17 @@
 // Access control, and the contents of requests.
-#include "view/door.hpp"
+#include "view/access_control.hpp"
 
 #include <gtest/gtest.h>
 
 #include "tare/error.hpp"
-#include "view/request.hpp"
+#include "view/query.hpp"
 
 namespace tare::view {
 namespace {
 
 constexpr std::string_view kToken = "0123456789abcdef0123456789abcdef";
 
-Door own_door() { return Door(std::string(kToken), {"127.0.0.1:8080", "localhost:8080"}); }
+AccessControl own_access_control() { return AccessControl(std::string(kToken), {"127.0.0.1:8080", "localhost:8080"}); }
 
 Head good_head(const std::string& target) {
   Head head;
@@ -25,7 +25,7 @@ std::string at(std::string_view rest) { return "/" + std::string(kToken) + "/" +
 
 std::string refused(const Head& head) {
   Admission admission;
-  const auto refusal = own_door().refuse(head, admission);
+  const auto refusal = own_access_control().refuse(head, admission);
   return refusal ? std::string(refusal->rule) : "";
 }
 
@@ -41,17 +41,17 @@ std::string rule_of(const std::function<void()>& work) {
 TEST(ViewDoor, LetsInWhoHasTheLink) {
   Admission admission;
   const std::string page = at(""), api = at("api/tensors?count=5");
-  EXPECT_FALSE(own_door().refuse(good_head(page), admission));
-  EXPECT_EQ(admission.room, Room::page);
-  EXPECT_FALSE(own_door().refuse(good_head(api), admission));
-  EXPECT_EQ(admission.room, Room::api);
+  EXPECT_FALSE(own_access_control().refuse(good_head(page), admission));
+  EXPECT_EQ(admission.kind, RequestKind::page);
+  EXPECT_FALSE(own_access_control().refuse(good_head(api), admission));
+  EXPECT_EQ(admission.kind, RequestKind::api);
   EXPECT_EQ(admission.target, "tensors?count=5");
   EXPECT_FALSE(admission.change);
   Head post = good_head(api);
   post.method = "POST";
   post.origins = {"http://localhost:8080"};
   post.site = "same-origin";
-  EXPECT_FALSE(own_door().refuse(post, admission));
+  EXPECT_FALSE(own_access_control().refuse(post, admission));
   EXPECT_TRUE(admission.change);
 }
 
@@ -89,7 +89,7 @@ TEST(ViewDoor, RefusesEverybodyElse) {
   const std::string elsewhere = at("../../etc/passwd");
   EXPECT_EQ(refused(good_head(elsewhere)), "view.endpoint");
   Admission admission;
-  const auto refusal = Door(std::string(kToken), {"127.0.0.1:8080"}).refuse(good_head(elsewhere), admission);
+  const auto refusal = AccessControl(std::string(kToken), {"127.0.0.1:8080"}).refuse(good_head(elsewhere), admission);
   ASSERT_TRUE(refusal);
   EXPECT_EQ(refusal->kind, ErrorKind::not_found) << "as its status says";
 }
@@ -100,12 +100,12 @@ TEST(ViewDoor, ARefusedHostIsToldWhatToDo) {
   Head head = good_head(api);
   head.hosts = {"workstation.lan:8080"};
   Admission admission;
-  const Door door(std::string(kToken), {"127.0.0.1:8080"}, "do this");
-  const auto refusal = door.refuse(head, admission);
+  const AccessControl access(std::string(kToken), {"127.0.0.1:8080"}, "do this");
+  const auto refusal = access.refuse(head, admission);
   ASSERT_TRUE(refusal);
   EXPECT_EQ(refusal->status, 403);
   EXPECT_EQ(refusal->sentence, "do this");
-  EXPECT_FALSE(Door(std::string(kToken), {"127.0.0.1:8080", "workstation.lan:8080"}).refuse(head, admission));
+  EXPECT_FALSE(AccessControl(std::string(kToken), {"127.0.0.1:8080", "workstation.lan:8080"}).refuse(head, admission));
 }
 
 TEST(ViewDoor, HostsAsClientsSpellThem) {

@@ -10,20 +10,20 @@
 
 namespace tare {
 
-class Claims {
+class Statements {
  public:
   // Takes the model as it was read.
-  explicit Claims(const Model& model);
+  explicit Statements(const Model& model);
   // Corrects the statements for the model as it will be written, with a line for each change: the dtype of config.json
   // if most weights have another float type now, the quantization that files state if packed weights were decoded, the
   // number of parameters that an index states.
-  void settle(Model& model, std::vector<Change>& lines) const;
+  void update(Model& model, std::vector<Change>& lines) const;
 
  private:
-  void settle_dtype(Model& model, std::vector<Change>& lines) const;
-  void settle_quantization(Model& model, std::vector<Change>& lines) const;
-  void settle_counts(Model& model, std::vector<Change>& lines) const;
-  void settle_count(const OwnKey& own, std::optional<std::uint64_t> now, Model& model,
+  void update_dtype(Model& model, std::vector<Change>& lines) const;
+  void update_quantization(Model& model, std::vector<Change>& lines) const;
+  void update_counts(Model& model, std::vector<Change>& lines) const;
+  void update_count(const OwnKey& own, std::optional<std::uint64_t> now, Model& model,
                     std::vector<Change>& lines) const;
 
   bool packed_;  // the input has packed weights

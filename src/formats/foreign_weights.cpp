@@ -1,17 +1,11 @@
-// Recognises the weights of other programs. Tare cannot read these yet: the error should name the file's kind and what
-// to do, not show its first eight bytes.
+#include "formats/foreign_weights.hpp"
+
 #include <algorithm>
-#include <cctype>
 
 #include "base/glob.hpp"
-#include "base/lookalike.hpp"
 
 namespace tare {
 namespace {
-
-// Advice that ends several sentences.
-#define TARE_TORCH_ADVICE ", which is more than tensors; save its state_dict() with PyTorch"
-#define TARE_NOT_YET ", which Tare cannot read yet"
 
 struct Magic {
   std::size_t at;
@@ -26,9 +20,10 @@ constexpr Magic kMagics[] = {
     {0, "fmgg"sv, "a GGMF file, a form of llama.cpp's before GGUF; convert it with an old release of llama.cpp"sv},
     {0, "lmgg"sv, "a GGML file, a form of llama.cpp's before GGUF; convert it with an old release of llama.cpp"sv},
     {0, "algg"sv, "a GGLA file, an adapter in a form of llama.cpp's before GGUF"sv},
-    {0, "\x89HDF\r\n\x1a\n"sv, "an HDF5 file (Keras and TensorFlow keep weights in them)" TARE_NOT_YET},
-    {4, "TFL3"sv, "a TensorFlow Lite model" TARE_NOT_YET},
-    {64, "\xef\xbe\xad\xde"sv, "the weights of a Core ML model (weight.bin in an .mlpackage)" TARE_NOT_YET},
+    {0, "\x89HDF\r\n\x1a\n"sv, "an HDF5 file (Keras and TensorFlow keep weights in them), which Tare cannot read yet"},
+    {4, "TFL3"sv, "a TensorFlow Lite model, which Tare cannot read yet"},
+    {64, "\xef\xbe\xad\xde"sv,
+     "the weights of a Core ML model (weight.bin in an .mlpackage), which Tare cannot read yet"},
     {257, "ustar"sv, "a tar archive (a .nemo model is one); unpack it first"sv},
     {0,
      "\xfd"
@@ -41,14 +36,16 @@ constexpr Magic kMagics[] = {
     {0, "SQLite format 3"sv, "a SQLite database, not a model"sv},
 };
 
-constexpr std::string_view kOnnx = "an ONNX model" TARE_NOT_YET;
-constexpr std::string_view kCoreMl = "a Core ML model" TARE_NOT_YET;
-constexpr std::string_view kFlax = "Flax weights (msgpack)" TARE_NOT_YET;
+constexpr std::string_view kOnnx = "an ONNX model, which Tare cannot read yet";
+constexpr std::string_view kCoreMl = "a Core ML model, which Tare cannot read yet";
+constexpr std::string_view kFlax = "Flax weights (msgpack), which Tare cannot read yet";
 constexpr std::string_view kTorch =
     "a zip archive with a PyTorch file's members, and others before them; save it again with PyTorch";
-constexpr std::string_view kTorchScript = "a TorchScript program (torch.jit.save)" TARE_TORCH_ADVICE;
-constexpr std::string_view kExported = "an exported PyTorch program (.pt2)" TARE_TORCH_ADVICE;
-constexpr std::string_view kKeras = "a Keras model (.keras)" TARE_NOT_YET;
+constexpr std::string_view kTorchScript =
+    "a TorchScript program (torch.jit.save), which is more than tensors; save its state_dict() with PyTorch";
+constexpr std::string_view kExported =
+    "an exported PyTorch program (.pt2), which is more than tensors; save its state_dict() with PyTorch";
+constexpr std::string_view kKeras = "a Keras model (.keras), which Tare cannot read yet";
 
 bool is_printable(std::string_view text) {
   return std::all_of(text.begin(), text.end(), [](char c) { return c >= ' ' && c <= '~'; });
@@ -141,8 +138,5 @@ std::string_view foreign_weights(std::string_view file_name) {
                                        [&](const NamedWeights& r) { return glob_match(r.pattern, file_name); });
   return row == std::end(kNames) ? std::string_view() : row->words;
 }
-
-#undef TARE_TORCH_ADVICE
-#undef TARE_NOT_YET
 
 }  // namespace tare

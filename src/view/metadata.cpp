@@ -99,7 +99,7 @@ void write_value(JsonWriter& json, std::size_t place, std::string_view key, cons
 
 void metadata(const Context& context, const Query& query, JsonWriter& json) {
   static constexpr std::string_view kWhat[] = {"metadata", "config"};
-  const Exhibit& shown = context.model(query);
+  const OpenModel& shown = context.model(query);
   const Map config = shown.model().config.to_map();
   const Map& root = query.choice("what", kWhat) == "config" ? config : shown.model().metadata;
   const Node node = walk(root, query.short_text("at", 400));

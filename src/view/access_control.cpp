@@ -1,4 +1,4 @@
-#include "view/door.hpp"
+#include "view/access_control.hpp"
 
 #include <fmt/format.h>
 #include <sys/random.h>
@@ -29,21 +29,21 @@ bool same_letters(std::string_view a, std::string_view b) {
 
 }  // namespace
 
-bool Door::knows_host(std::string_view host) const {
+bool AccessControl::is_own_host(std::string_view host) const {
   return std::any_of(hosts_.begin(), hosts_.end(), [&](const std::string& known) { return same_letters(known, host); });
 }
 
-bool Door::is_own_origin(std::string_view origin) const {
+bool AccessControl::is_own_origin(std::string_view origin) const {
   constexpr std::string_view kScheme = "http://";
-  return origin.starts_with(kScheme) && knows_host(origin.substr(kScheme.size()));
+  return origin.starts_with(kScheme) && is_own_host(origin.substr(kScheme.size()));
 }
 
-std::optional<Refusal> Door::refuse(const Head& head, Admission& admission) const {
+std::optional<Refusal> AccessControl::refuse(const Head& head, Admission& admission) const {
   const bool post = head.method == "POST";
   if (!post && head.method != "GET" && head.method != "HEAD")
     return Refusal{405, "view.method", "only GET, HEAD and POST are answered"};
   // After DNS rebinding, a foreign page's requests still carry the foreign name in Host.
-  if (head.hosts.size() != 1 || !knows_host(head.hosts.front())) return Refusal{403, "view.host", other_host_};
+  if (head.hosts.size() != 1 || !is_own_host(head.hosts.front())) return Refusal{403, "view.host", other_host_};
   if (head.origins.size() > 1 || (head.origins.size() == 1 && !is_own_origin(head.origins.front())))
     return Refusal{403, "view.origin", "the request comes from another page"};
   const bool foreign = !head.site.empty() && head.site != "same-origin" && head.site != "none";
@@ -59,32 +59,32 @@ std::optional<Refusal> Door::refuse(const Head& head, Admission& admission) cons
   constexpr std::string_view kApi = "api/";
   if (target.starts_with(kApi)) {
     if (foreign) return Refusal{403, "view.origin", "the request comes from another page"};
-    admission = {Room::api, target.substr(kApi.size()), post};
+    admission = {RequestKind::api, target.substr(kApi.size()), post};
     return std::nullopt;
   }
   if (!target.empty() || post) return Refusal{404, "view.endpoint", "nothing is there", ErrorKind::not_found};
   // The link was copied without its final slash.
   if (slash == head.target.size() - 1) return Refusal{308, "view.endpoint", "the link ends with a slash"};
-  admission = {Room::page, {}, false};
+  admission = {RequestKind::page, {}, false};
   return std::nullopt;
 }
 
 std::string spelled_host(std::string_view name, std::uint16_t port) {
   const std::size_t bracket = name.starts_with('[') ? name.find(']') : 0;
   const std::size_t colon = bracket == std::string_view::npos ? bracket : name.find(':', bracket);
-  const std::string_view host = name.substr(0, colon), behind = name.substr(std::min(colon, name.size()));
-  const bool is_port = behind.size() > 1 && behind.size() <= 6 &&
-                       std::all_of(behind.begin() + 1, behind.end(), [](char c) { return c >= '0' && c <= '9'; });
+  const std::string_view host = name.substr(0, colon), port_part = name.substr(std::min(colon, name.size()));
+  const bool is_port = port_part.size() > 1 && port_part.size() <= 6 &&
+                       std::all_of(port_part.begin() + 1, port_part.end(), [](char c) { return c >= '0' && c <= '9'; });
   const bool fine = std::all_of(host.begin(), host.end(), [](char c) {
     return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '-' || c == '.' ||
            c == '_' || c == ':' || c == '[' || c == ']';
   });
-  if (host.empty() || !fine || bracket == std::string_view::npos || (!behind.empty() && !is_port))
+  if (host.empty() || !fine || bracket == std::string_view::npos || (!port_part.empty() && !is_port))
     throw Error(ErrorKind::usage, "view.host",
                 fmt::format("a host is a name such as workstation.lan, or localhost:9000 if the port is another one, "
                             "found '{}'",
                             name));
-  if (!behind.empty()) return std::string(behind == ":80" ? host : name);
+  if (!port_part.empty()) return std::string(port_part == ":80" ? host : name);
   return port == 80 ? std::string(name) : fmt::format("{}:{}", name, port);
 }
 

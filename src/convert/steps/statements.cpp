@@ -1,4 +1,4 @@
-#include "convert/steps/claims.hpp"
+#include "convert/steps/statements.hpp"
 
 #include <fmt/format.h>
 
@@ -42,16 +42,16 @@ std::optional<std::uint64_t> elements_of(const Model& model) {
 
 }  // namespace
 
-Claims::Claims(const Model& model)
+Statements::Statements(const Model& model)
     : packed_(codec::packs::has_joined(model)), common_(common_float(model)), elements_(elements_of(model)) {}
 
-void Claims::settle(Model& model, std::vector<Change>& lines) const {
-  settle_dtype(model, lines);
-  settle_quantization(model, lines);
-  settle_counts(model, lines);
+void Statements::update(Model& model, std::vector<Change>& lines) const {
+  update_dtype(model, lines);
+  update_quantization(model, lines);
+  update_counts(model, lines);
 }
 
-void Claims::settle_dtype(Model& model, std::vector<Change>& lines) const {
+void Statements::update_dtype(Model& model, std::vector<Change>& lines) const {
   const auto now = common_float(model);
   if (!now || now == common_) return;
   const auto file = std::ranges::find(model.attachments, std::string_view("config.json"), &Attachment::name);
@@ -73,7 +73,7 @@ void Claims::settle_dtype(Model& model, std::vector<Change>& lines) const {
   }
 }
 
-void Claims::settle_quantization(Model& model, std::vector<Change>& lines) const {
+void Statements::update_quantization(Model& model, std::vector<Change>& lines) const {
   if (packed_ && !codec::packs::has_joined(model)) forget_packing(model, lines);
 }
 
@@ -101,16 +101,16 @@ void forget_packing(Model& model, std::vector<Change>& lines) {
   });
 }
 
-void Claims::settle_counts(Model& model, std::vector<Change>& lines) const {
+void Statements::update_counts(Model& model, std::vector<Change>& lines) const {
   const auto now = elements_of(model);
   if (now == elements_) return;
   for (const Format& format : formats())
     for (const OwnKey& own : format.own_keys)
-      if (!own.counts.empty()) settle_count(own, now, model, lines);
+      if (!own.counts.empty()) update_count(own, now, model, lines);
 }
 
-void Claims::settle_count(const OwnKey& own, std::optional<std::uint64_t> now, Model& model,
-                          std::vector<Change>& lines) const {
+void Statements::update_count(const OwnKey& own, std::optional<std::uint64_t> now, Model& model,
+                              std::vector<Change>& lines) const {
   Value* const value = model.metadata.find(own.key);
   Map* const entries = value == nullptr ? nullptr : value->get<Map>();
   Value* const stated = entries == nullptr ? nullptr : entries->find(own.counts);

@@ -1,4 +1,4 @@
-#include "view/request.hpp"
+#include "view/query.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>

@@ -1,4 +1,4 @@
-#include "view/exhibit.hpp"
+#include "view/open_model.hpp"
 
 #include <fmt/format.h>
 #include <sys/stat.h>
@@ -160,9 +160,9 @@ std::string_view beginning_of(std::string_view text, std::size_t most) {
   return text.substr(0, most);
 }
 
-Exhibit::Exhibit(std::string path, const ReadOptions& options) : Exhibit(path, open(path, options), options) {}
+OpenModel::OpenModel(std::string path, const ReadOptions& options) : OpenModel(path, open(path, options), options) {}
 
-Exhibit::Exhibit(std::string path, Model model, const ReadOptions& options)
+OpenModel::OpenModel(std::string path, Model model, const ReadOptions& options)
     : path_(std::move(path)), options_(options), model_(std::move(model)) {
   if (model_.sources.empty() && !model_.tensors.empty() && model_.tensors[0].components.size() > 0) {
     const SourcePtr& source = model_.tensors[0].components[0].blob.source();
@@ -173,14 +173,14 @@ Exhibit::Exhibit(std::string path, Model model, const ReadOptions& options)
   locate();
 }
 
-std::string Exhibit::name() const {
+std::string OpenModel::name() const {
   const std::size_t slash = path_.find_last_of('/', path_.size() > 1 ? path_.size() - 2 : 0);
   return one_line(slash == std::string::npos ? path_ : path_.substr(slash + 1));
 }
 
-std::string Exhibit::shown_name(std::size_t tensor) const { return short_name(model_.tensors[tensor].name); }
+std::string OpenModel::shown_name(std::size_t tensor) const { return short_name(model_.tensors[tensor].name); }
 
-void Exhibit::describe() {
+void OpenModel::describe() {
   Table types(types_);
   items_.resize(model_.tensors.size());
   for (std::size_t i = 0; i < items_.size(); ++i) {
@@ -197,7 +197,7 @@ void Exhibit::describe() {
             [&](std::uint32_t a, std::uint32_t b) { return model_.tensors[a].name < model_.tensors[b].name; });
 }
 
-void Exhibit::place() {
+void OpenModel::place() {
   const arch::Family* family = nullptr;
   if (model_.config.model_type) family = arch::find_family_by_any_name(*model_.config.model_type);
   family_ = family != nullptr ? std::string(family->name) : model_.config.model_type.value_or("");
@@ -222,7 +222,7 @@ void Exhibit::place() {
   }
 }
 
-void Exhibit::locate() {
+void OpenModel::locate() {
   std::map<const Source*, std::uint32_t> numbers;
   const auto file_of = [&](const SourcePtr& source) {
     const auto [found, is_new] = numbers.emplace(source.get(), static_cast<std::uint32_t>(files_.size()));
@@ -248,7 +248,7 @@ void Exhibit::locate() {
   });
 }
 
-void Exhibit::check() const {
+void OpenModel::check() const {
   model_.check_sources();
   for (const SourcePtr& source : model_.sources) {
     if (source->descriptor() < 0) continue;

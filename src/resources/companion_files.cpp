@@ -1,4 +1,4 @@
-#include "resources/files_beside.hpp"
+#include "resources/companion_files.hpp"
 
 #include <filesystem>
 #include <string>

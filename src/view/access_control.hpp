@@ -24,16 +24,16 @@ struct Head {
   std::uint64_t body_bytes = 0;           // the length that the head states
 };
 
-enum class Room : std::uint8_t { page, api };
+enum class RequestKind : std::uint8_t { page, api };
 
 // What an admitted request asks for.
 struct Admission {
-  Room room = Room::page;
+  RequestKind kind = RequestKind::page;
   std::string_view target;  // the part after "/TOKEN/api/"
   bool change = false;      // POST
 };
 
-// Why a request is refused. The strings live as long as the door. Status 308 redirects to the same target with a final
+// Why a request is refused. The strings live as long as the AccessControl. Status 308 redirects to the same target with a final
 // slash.
 struct Refusal {
   int status = 403;
@@ -41,17 +41,17 @@ struct Refusal {
   ErrorKind kind = ErrorKind::usage;
 };
 
-class Door {
+class AccessControl {
  public:
   // `hosts`: the accepted Host headers, such as "127.0.0.1:8080". `other_host`: the message for any other.
-  Door(std::string token, std::vector<std::string> hosts,
-       std::string other_host = "the request is addressed to another host")
+  AccessControl(std::string token, std::vector<std::string> hosts,
+                std::string other_host = "the request is addressed to another host")
       : token_(std::move(token)), hosts_(std::move(hosts)), other_host_(std::move(other_host)) {}
 
   std::optional<Refusal> refuse(const Head& head, Admission& admission) const;
 
  private:
-  bool knows_host(std::string_view host) const;
+  bool is_own_host(std::string_view host) const;
   bool is_own_origin(std::string_view origin) const;
 
   std::string token_;
