@@ -85,9 +85,9 @@ double Comparison::rms(std::uint64_t values) const {
 }
 
 double Comparison::relative_rms() const {
-  if (std::isinf(max_abs) || apart.value == 0) return max_abs;
+  if (std::isinf(max_abs) || squared_distances.value == 0) return max_abs;
   if (aa.value == 0) return std::numeric_limits<double>::infinity();
-  return std::ldexp(std::sqrt(apart.value / aa.value), (apart.exponent - aa.exponent) / 2);
+  return std::ldexp(std::sqrt(squared_distances.value / aa.value), (squared_distances.exponent - aa.exponent) / 2);
 }
 
 double Comparison::cosine() const {

@@ -489,8 +489,8 @@ TEST_F(TreeSinkTest, OpeningADirectoryThatIsBeingReplaced) {
     ASSERT_TRUE(before.has_value());
     EXPECT_EQ(before->sentence().find("another program"), std::string::npos) << before->sentence();
     {
-      const io::Workshop workshop(io::Directory::open(out_.c_str()), "rule", "");
-      workshop.directory().make("taken", 0700);
+      const io::StagingDirectory staging(io::Directory::open(out_.c_str()), "rule", "");
+      staging.directory().make("taken", 0700);
       const auto during = said();
       ASSERT_TRUE(during.has_value());
       EXPECT_EQ(during->file(), before->file());

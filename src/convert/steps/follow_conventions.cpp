@@ -73,7 +73,7 @@ std::vector<Renamed> rename(Adaptation& it) {
     if (!renamed.empty())
       for (const resources::UnsupportedRule& rule : unsupported)
         it.lines.push_back(
-            {.impact = rule.matters == resources::UnsaidRule::Matters::encoding ? Impact::results : Impact::note,
+            {.impact = rule.matters == resources::UnsupportedRule::Matters::encoding ? Impact::results : Impact::note,
              .part = rule.file,
              .detail = fmt::format("{}, and no key of {} says so", quote(rule.sentence), it.target.title)});
     return renamed;

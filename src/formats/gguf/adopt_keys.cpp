@@ -41,7 +41,7 @@ class KeyAdopter {
         if (const auto number = name.empty() ? std::nullopt : file_.number(name)) {
           set(extra.key, extra.type == ValueType::f32 ? as_f32(*number) : Value(static_cast<std::int64_t>(*number)));
           if (extra.type == ValueType::f32 && *number == 0)
-            changes_.push_back(unsaid(name, "it is 0, which llama.cpp takes for \"not set\""));
+            changes_.push_back(unsupported(name, "it is 0, which llama.cpp takes for \"not set\""));
           break;
         }
     }
