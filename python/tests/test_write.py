@@ -442,6 +442,21 @@ def test_metadata_of_a_conversion_keeps_its_types(tmp_path, value):
     assert np.isnan(tare.open(tmp_path / "nan.zt").metadata["k"])
 
 
+@pytest.mark.parametrize("suffix", ["zt", "zt2", "gguf", "mcf"])
+def test_a_new_config_is_not_undone_by_a_file(tmp_path, suffix):
+    files = {"config.json": b'{"model_type": "unheard_of", "rope_theta": 1.0, "other": [1]}', "README.md": b"read"}
+    tare.save(tmp_path / "m.zt", {"w": np.ones(4, "f4")}, attachments=files, config={"model_type": "unheard_of", "rope_theta": 1.0})
+    model = tare.open(tmp_path / "m.zt")
+    for more in ({}, {"extra": 5}):
+        path = tmp_path / f"o.{suffix}"
+        tare.save(path, model, config={**model.config, "rope_theta": 2.0, **more}, keep_names=True, overwrite=True)
+        found = tare.open(path)
+        stated = json.loads(bytes(found.attachments["config.json"]))
+        assert found.config["rope_theta"] == stated["rope_theta"] == 2.0
+        assert stated.get("extra") == more.get("extra") and (more or stated["other"] == [1])
+        assert bytes(found.attachments["README.md"]) == b"read"  # the other files are kept
+
+
 @pytest.mark.parametrize("suffix", ["zt", "gguf"])
 def test_metadata_that_is_set_by_the_command(tmp_path, suffix):
     path = tmp_path / f"m.{suffix}"
