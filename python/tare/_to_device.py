@@ -1,7 +1,7 @@
 """Model.to. It is not in _model.py because the modules that it uses open models themselves."""
 
 
-def to(model, device, names=None, dtype=None, verify=False):
+def to(self, device, names=None, dtype=None, verify=False):
     """The tensors in the memory of a GPU, as a dict: of torch's if torch is installed, else of objects for DLPack.
 
     dtype: what floats are cast and quantized tensors decoded to, on the device. verify: compare digests on the way.
@@ -11,5 +11,5 @@ def to(model, device, names=None, dtype=None, verify=False):
     except ImportError:
         from . import device as others
 
-        return others.load(model, device, names, dtype, verify)
-    return torch.to_device(model, device, names, dtype, verify)
+        return others.load(self, device, names, dtype, verify)
+    return torch.to_device(self, device, names, dtype, verify)

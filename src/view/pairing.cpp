@@ -28,17 +28,17 @@ Released as_it_is(const std::shared_ptr<const OpenModel>& shown) {
   return released;
 }
 
-Released released_from(const std::shared_ptr<const OpenModel>& exhibit) {
-  const Model& shown = exhibit->model();
+Released released_from(const std::shared_ptr<const OpenModel>& open_model) {
+  const Model& shown = open_model->model();
   const Format* const format = find_format(shown.format);
-  if (format == nullptr || format->release == nullptr) return as_it_is(exhibit);
+  if (format == nullptr || format->release == nullptr) return as_it_is(open_model);
   const auto model = std::make_shared<Model>(shown);
   std::vector<Change> changes;
   std::vector<Renamed> renamed;
   try {
     format->release(*model, changes, renamed);
   } catch (const Error&) {
-    return as_it_is(exhibit);  // unknown kind of model: keep the names
+    return as_it_is(open_model);  // unknown kind of model: keep the names
   }
   std::unordered_map<std::string_view, std::int64_t> before, after;
   for (std::size_t i = 0; i < shown.tensors.size(); ++i)
