@@ -55,8 +55,7 @@ std::string method_from(const std::string& word) {
   if (std::ranges::find(known, method) != known.end() || find_codec_by_method(method) != nullptr) return method;
   if (method == kKeep || parse_dtype(method)) return method;
   if (const auto near = nearest(method, known, 1); !near.empty())
-    throw UsageError(fmt::format("--method: unknown METHOD '{}'; did you mean {}? `tare formats --layouts` lists them",
-                                 printable(word), near.front()));
+    throw UsageError(fmt::format("--method: unknown METHOD '{}'; did you mean {}?", printable(word), near.front()));
   return method;
 }
 

@@ -136,7 +136,7 @@ std::string bare(std::string_view word) {
 
 std::vector<std::string> nearest(std::string_view word, std::span<const std::string> candidates, std::size_t most) {
   constexpr std::size_t kLongest = 1000;  // longer words are not typing mistakes, and the time is quadratic
-  const std::size_t limit = std::max<std::size_t>(2, word.size() / 4);
+  const std::size_t limit = word.size() <= 3 ? 1 : std::max<std::size_t>(2, word.size() / 4);
   std::vector<std::pair<std::size_t, const std::string*>> found;
   for (const std::string& candidate : candidates) {
     if (word.size() > kLongest || candidate.size() > kLongest) continue;

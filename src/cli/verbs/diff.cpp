@@ -28,7 +28,7 @@ std::string change(std::string_view what, const std::string& a, const std::strin
   return fmt::format("{} {} -> {}", what, a, b);
 }
 
-// Says what differs besides the values. A layout that is also the name of the type is not repeated.
+// Returns the differences other than values. A layout that repeats the type is not shown.
 std::string what_differs(const TensorDifference& tensor) {
   if (tensor.only_in) return fmt::format("only in {}", *tensor.only_in == Side::a ? "A" : "B");
   std::vector<std::string> parts;

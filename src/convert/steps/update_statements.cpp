@@ -52,7 +52,9 @@ void steps::check_complete(Adaptation& it) {
   const Format* const used_by = it.target.adopt == nullptr ? nullptr : &it.target;
   // require_configured does not check a model whose names have another form; its remark is not needed here.
   std::vector<Change> remarks;
-  require_configured(it.model, remarks, used_by);
+  // A container that only stores fields takes any tensors next to them, as it may have held them before.
+  const bool only_stores = used_by == nullptr && !has_directory_form(it.target);
+  if (!only_stores || it.model.attachment("config.json") != nullptr) require_configured(it.model, remarks, used_by);
   if (has_directory_form(it.target)) return;  // check_configured repeats it, on the files as they are written
   std::erase_if(remarks, [](const Change& line) { return line.remedies.empty(); });
   it.lines.insert(it.lines.end(), remarks.begin(), remarks.end());
