@@ -16,5 +16,5 @@ tare convert tiny.zt half.zt --dtype float16 -q; tare ls half.zt
 tare convert tiny.zt half.zt --dtype BFloat16 -q -f; tare ls half.zt
 tare convert tiny.zt half.zt --dtype floaat16
 tare convert tiny.zt out.gguf --quant q4km
-tare convert tiny.zt out.gguf --to ggfu
+tare convert tiny.zt out.gguf --to ggfu 2>&1 | grep -o 'not .ggfu.*'
 tare quantize tiny.zt out.gguf --method q4km
