@@ -92,10 +92,10 @@ void steps::set_metadata(Adaptation& it) {
   const std::vector<MetadataEdit> edits = requested_edits(it.options);
   if (edits.empty()) return;
   Settings settings(it.model, it.target, edits);
-  const auto typed = std::ranges::stable_partition(settings.of_form,
-                                                   [&](const MetadataEdit& edit) { return !is_kept_apart(it, edit); });
-  std::ranges::move(typed, std::back_inserter(settings.plain));
-  settings.of_form.erase(typed.begin(), typed.end());
+  const auto typed = std::stable_partition(settings.of_form.begin(), settings.of_form.end(),
+                                           [&](const MetadataEdit& edit) { return !is_kept_apart(it, edit); });
+  std::move(typed, settings.of_form.end(), std::back_inserter(settings.plain));
+  settings.of_form.erase(typed, settings.of_form.end());
   const auto set_plain = [&](const MetadataEdit& edit) {
     const bool text = edit.kind == MetadataEditKind::read;
     set_key(it, edit.key, text ? parse_setting(edit.key, *edit.value.text(), it.model, it.target) : edit.value,
