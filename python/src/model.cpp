@@ -164,7 +164,9 @@ PyObject* open_path(PyObject* object, PyObject* args) {
     auto made = std::make_shared<Opened>();
     made->path = path_of(path);
     made->options = Options(options).read();
-    made->options.vocabulary = false;
+    // `complete`: the vocabulary is needed, too, and the file need not be opened again for it.
+    const bool complete = Options(options).flag("complete");
+    made->options.vocabulary = complete;
     made->usual_names = Options(options).flag("usual_names");
     made->arrays = Options(options).flag("arrays");
     made->verify = Options(options).flag("verify");
@@ -177,6 +179,11 @@ PyObject* open_path(PyObject* object, PyObject* args) {
       if (const auto place = std::filesystem::absolute(made->path, unknown); !unknown) made->path = place.string();
     }
     keep_warnings(object, changes);
+    if (complete) {
+      ModelObject& self = self_of_model(object);
+      const std::scoped_lock lock(self.mutex);
+      self.complete = made->model;
+    }
     finish_open(object, std::move(made));
     return none();
   });

@@ -474,6 +474,10 @@ PyObject* diff_models(PyObject*, PyObject* args) {
     const auto a = complete_model_of(first), b = complete_model_of(second);
     Difference found;
     run_job(report, [&](Progress& progress) {
+      if (share_a_name(*a, *b)) {
+        found = diff(*a, *b, threads, &progress);
+        return;
+      }
       Model x = *a, y = *b;
       pair_names(x, y);
       found = diff(x, y, threads, &progress);

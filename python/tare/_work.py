@@ -5,9 +5,9 @@ import os
 
 import numpy as np
 
-from . import _dtypes, _progress, _tare
+from . import _dtypes, _paths, _progress, _tare
 from ._errors import UsageError, WrongTypeError
-from ._model import Model, Vocabulary, open
+from ._model import Model, Vocabulary
 from ._paths import path_of
 from ._tensor import Sparse, Tensor
 
@@ -299,7 +299,8 @@ def diff(a, b, *, threads=0, progress=None):
     If no tensor of one has a name of the other's (a GGUF file and the directory it was made from), both are compared under the
     names and the row order of Hugging Face.
     """
-    with _opened(a) as first, _opened(b) as second, _progress.reporter(progress, "comparing") as report:
+    same = not _paths.is_content(a) and not isinstance(a, Model) and a == b  # opened once
+    with _opened(a, True) as first, _opened(first if same else b, True) as second, _progress.reporter(progress, "comparing") as report:
         return Difference(**_tare._diff(first, second, threads, report))
 
 
@@ -319,9 +320,9 @@ def methods():
 class _opened:
     """A given model, or one that is opened here and closed again."""
 
-    def __init__(self, model):
+    def __init__(self, model, complete=False):
         self._own = not isinstance(model, Model)
-        self._model = open(model) if self._own else model
+        self._model = Model(model, mmap=True, complete=complete) if self._own else model
 
     def __enter__(self):
         return self._model

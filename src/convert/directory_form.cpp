@@ -10,12 +10,6 @@
 namespace tare {
 namespace {
 
-bool share_a_name(const Model& a, const Model& b) {
-  std::set<std::string_view> names;
-  for (const Tensor& tensor : a.tensors) names.insert(tensor.name);
-  return std::ranges::any_of(b.tensors, [&](const Tensor& tensor) { return names.contains(tensor.name); });
-}
-
 // Returns nothing if the model's names are unknown.
 std::optional<std::vector<Tensor>> under_usual_names(const Model& model) {
   const Format* const format = find_format(model.format);
@@ -32,6 +26,12 @@ std::optional<std::vector<Tensor>> under_usual_names(const Model& model) {
 }
 
 }  // namespace
+
+bool share_a_name(const Model& a, const Model& b) {
+  std::set<std::string_view> names;
+  for (const Tensor& tensor : a.tensors) names.insert(tensor.name);
+  return std::ranges::any_of(b.tensors, [&](const Tensor& tensor) { return names.contains(tensor.name); });
+}
 
 bool is_directory(const Format& format) { return format.write == nullptr && format.write_tree != nullptr; }
 

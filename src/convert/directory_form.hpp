@@ -19,6 +19,7 @@ std::vector<Renamed> release_conventions(Model& model, std::vector<Change>& line
 // tensors of both Hugging Face's names and row order and returns true, if that pairs any of them. Otherwise, and if the
 // names of one are unknown, neither changes. Nothing but the tensors changes.
 bool pair_names(Model& a, Model& b);
+bool share_a_name(const Model& a, const Model& b);
 
 // Returns the files next to the weights in the directory that `convert` would make of the model, complete or not. Adds
 // the changes that `convert` would report to `lines`. Throws the errors of `adapt`.
