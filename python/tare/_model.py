@@ -183,16 +183,33 @@ class Model(_tare.Model, collections.abc.Mapping):
         array = tensor.numpy()
         return array.copy() if writable and not array.flags.writeable else array
 
+    def get(self, name, default=None):
+        """`m[name]`, or the default; a name that is missing costs nothing."""
+        return self[name] if name in self else default
+
     def _missing(self, name):
         if not isinstance(name, str):
             raise KeyError(name)
-        import difflib  # takes longer to import than the rest of this package
-
-        near = difflib.get_close_matches(name, self._names()[:20000], n=3, cutoff=0.6)
+        near = _similar(name, self._names())
         hint = f"; there is {', '.join(map(repr, near))}" if near else ""
         raise _errors.TensorNotFoundError(
             f"there is no tensor {name!r}{hint}", rule="python.tensor", item=name, file=self.path, near=near
         )
+
+
+def _similar(name, names):
+    """Up to three names that are similar, as far as that takes no more than a few hundredths of a second."""
+    import difflib  # takes longer to import than the rest of this package
+
+    chosen, steps = [], 500_000
+    for other in names:
+        if abs(len(other) - len(name)) > max(len(name) // 3, 2):
+            continue  # too different to be suggested
+        steps -= 50 + len(name) * len(other)
+        if steps < 0:
+            break
+        chosen.append(other)
+    return difflib.get_close_matches(name, chosen, n=3, cutoff=0.6)
 
 
 _verifying = []  # an item for each block of `verifying` that runs; append and pop are atomic

@@ -225,6 +225,21 @@ def test_names_that_are_not_utf8(tmp_path):
         tare.open(tmp_path / "m.npz")[name]
 
 
+def test_a_missing_name_costs_little(tmp_path):
+    """Hints are looked for among a limited number of letters, and not at all by `get`."""
+    import difflib
+    from unittest import mock
+
+    tare.save(tmp_path / "m.safetensors", {f"{i:04}" + "n" * 180: np.ones(1, "f4") for i in range(300)})
+    m = tare.open(tmp_path / "m.safetensors")
+    asked = []
+    with mock.patch.object(difflib, "get_close_matches", lambda name, names, **_: asked.append(sum(map(len, names))) or []):
+        assert m.get("x" * 184) is None and not asked
+        with pytest.raises(tare.TensorNotFoundError):
+            m["x" * 184]
+    assert len(asked) == 1 and asked[0] * 184 <= 500_000
+
+
 def test_unknown_names(model_path):
     m = tare.open(model_path)
     with pytest.raises(KeyError) as caught:

@@ -43,7 +43,8 @@ std::string missing_file_hint(const std::string& path) {
   std::error_code ignored;
   if (fs::exists(path, ignored)) return {};
   const std::string similar = similar_name(path);
-  return similar.empty() ? std::string() : fmt::format("; did you mean {}?", printable(similar));
+  if (similar.empty() || similar == path) return {};
+  return fmt::format("; did you mean {}{}?", similar.starts_with('-') ? "./" : "", printable(similar));
 }
 
 }  // namespace tare::cli

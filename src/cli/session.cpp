@@ -129,7 +129,7 @@ std::string error_line(const Error& error, std::string_view file, const Verb* ve
   std::string text = "tare: ";
   if (error.file().empty() && !file.empty()) text += fmt::format("{}: ", file);
   std::string sentence = advised(error.sentence(), error.remedies(), verb);
-  if (error.kind() == ErrorKind::not_found)
+  if (error.kind() == ErrorKind::not_found && error.subject() != Subject::output)
     sentence += missing_file_hint(error.file().empty() ? std::string(file) : error.file());
   return printable(text + error.reworded(sentence).what());
 }

@@ -135,16 +135,21 @@ std::string bare(std::string_view word) {
 }  // namespace
 
 std::vector<std::string> nearest(std::string_view word, std::span<const std::string> candidates, std::size_t most) {
-  constexpr std::size_t kLongest = 1000;  // longer words are not typing mistakes, and the time is quadratic
+  constexpr std::size_t kLongest = 1000;  // longer words are not typing mistakes
+  std::size_t steps = 3'000'000;          // pairs of letters to compare: a hint is not worth more time
   const std::size_t limit = word.size() <= 3 ? 1 : std::max<std::size_t>(2, word.size() / 4);
+  const std::string letters = bare(word);
   std::vector<std::pair<std::size_t, const std::string*>> found;
   for (const std::string& candidate : candidates) {
     if (word.size() > kLongest || candidate.size() > kLongest) continue;
+    const std::size_t cost = (word.size() + 1) * (candidate.size() + 1);
+    if (cost > steps) break;
+    steps -= cost;
     // A name that contains the word, or is contained in it, is more likely meant than one with a changed letter.
     const bool inside = word.size() >= 3 && candidate.size() >= 3 &&
                         (candidate.find(word) != std::string::npos ||
                          (word.find(candidate) != std::string_view::npos && candidate.size() * 2 > word.size()));
-    const std::size_t edits = bare(word) == bare(candidate) ? 0 : distance(word, candidate, limit);
+    const std::size_t edits = letters == bare(candidate) ? 0 : distance(word, candidate, limit);
     // If every letter is replaced, the words are not similar: "ls" is not "xy".
     if (edits <= limit && edits < std::max(word.size(), candidate.size()))
       found.emplace_back(edits, &candidate);

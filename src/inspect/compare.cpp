@@ -91,6 +91,7 @@ double Comparison::relative_rms() const {
 }
 
 double Comparison::cosine() const {
+  if (std::isinf(max_abs)) return std::numeric_limits<double>::quiet_NaN();
   if (aa.value == 0 && bb.value == 0) return 1;
   if (aa.value == 0 || bb.value == 0) return 0;
   const double unscaled = ab.value / (std::sqrt(aa.value) * std::sqrt(bb.value));

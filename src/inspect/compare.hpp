@@ -31,7 +31,7 @@ struct Comparison {
   double rms(std::uint64_t values) const;
   // The same, relative to the first run; infinite if that is all zeros and there is a difference.
   double relative_rms() const;
-  // 1 if both are zero; 0 if one is.
+  // 1 if both are zero; 0 if one is; NaN if `max_abs` is infinite.
   double cosine() const;
 };
 

@@ -158,9 +158,13 @@ void Transfer::pack_all() {
     if (!seekable) hasher.update(bytes);
     sink_.write(bytes);
   };
+  std::uint64_t touched = 0;  // before this position there may be bytes of a form that was discarded
   const auto start = [&](const Blob& blob, StoredBlob& stored) {
     const bool again = sink_.position() > stored.offset;
-    if (again) sink_.rewind(stored.offset);
+    if (again) {
+      touched = std::max(touched, sink_.position());
+      sink_.rewind(stored.offset);
+    }
     // The digest of decoded bytes does not depend on how they are stored.
     if (!again || !seekable) hasher = Hasher(algorithm_for(blob));
     table.clear();
@@ -185,7 +189,10 @@ void Transfer::pack_all() {
     const auto& [blob, number] = packed_[at.blob];
     StoredBlob& stored = stored_[number];
     if (at.frame == 0) {
-      sink_.align(options_.alignment);  // with zeros: there may be bytes of a form that was discarded
+      const std::uint64_t over = sink_.position() % options_.alignment;
+      if (touched > sink_.position() && over != 0)
+        sink_.write_zeros(std::min(touched - sink_.position(), options_.alignment - over));
+      align();
       stored.offset = sink_.position();
       start(blob, stored);
       arrived = Hasher(arrived_algorithm(blob));

@@ -215,6 +215,23 @@ TEST(Quantize, ABudgetIsKeptAndSpentWhereItHelps) {
   EXPECT_GT(chosen.outcomes[2].bits_per_weight(), chosen.outcomes[1].bits_per_weight());
 }
 
+// How well the input compresses does not count: the budget is about what is written.
+TEST(Quantize, ABudgetDoesNotDependOnCompression) {
+  const Scratch scratch;
+  Model model;
+  Tensor zeros = make_dense("w", {64, 256}, DType::f32);
+  zeros.components[0].blob = Blob::memory(Bytes(64 * 256 * 4));
+  model.tensors = {zeros};
+  save(model, scratch / "plain.zt");
+  save(model, scratch / "small.zt", {.write = {.zstd_level = 3}});
+  AdaptOptions options;
+  options.quant.bits = 9;
+  for (const char* const file : {"plain.zt", "small.zt"})
+    for (const char* const target : {"mcf", "zt"})
+      EXPECT_LE(adapt(open(scratch / file), *find_format(target), options).outcomes[0].bits_per_weight(), 9)
+          << file << " to " << target;
+}
+
 // A row of any length: at most a sample of it is read.
 TEST(Quantize, ABudgetSamplesLongRows) {
   const std::uint64_t columns = std::uint64_t{1} << 20;

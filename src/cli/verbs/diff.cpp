@@ -91,7 +91,11 @@ std::string verdict(const Difference& difference) {
 }
 
 void print_text(const Difference& difference, Session& session) {
-  Table table({{"TENSOR"},
+  constexpr std::size_t kLongName = 60;  // usual names stay whole even in 80 columns
+  const bool long_names = std::ranges::any_of(difference.tensors, [](const TensorDifference& tensor) {
+    return display_width(printable(escape_name(tensor.name))) > kLongName;
+  });
+  Table table({{"TENSOR", Align::left, long_names},
                {"REL RMS", Align::right},
                {"COSINE", Align::right},
                {"WHAT DIFFERS", Align::left, true},
@@ -100,8 +104,9 @@ void print_text(const Difference& difference, Session& session) {
   for (const TensorDifference* tensor : worst_first(difference)) {
     const bool numbers = tensor->compared && tensor->values_differ;
     table.add({printable(escape_name(tensor->name)), numbers ? number_text(tensor->relative_rms) : "",
-               numbers ? fmt::format("{:.6f}", tensor->cosine) : "", Cell(what_differs(*tensor), Style::yellow),
-               numbers ? changed_text(*tensor) : "", numbers ? number_text(tensor->max_abs) : ""});
+               numbers && !std::isnan(tensor->cosine) ? fmt::format("{:.6f}", tensor->cosine) : "",
+               Cell(what_differs(*tensor), Style::yellow), numbers ? changed_text(*tensor) : "",
+               numbers ? number_text(tensor->max_abs) : ""});
   }
   table.print(session);
   for (const MetadataDifference& entry : difference.metadata) session.line("metadata: " + printable(to_text(entry)));
@@ -149,18 +154,14 @@ int run_on_tensor(const Arguments& arguments, Session& session, Model a, Model b
   const Difference found = diff(a, b, arguments.threads());
   const auto bins = static_cast<std::size_t>(arguments.number("bins", 16, 1, 1000));
   const Statistics errors = statistics(difference(x, y), bins, 8, arguments.threads());
-  const Statistics before = statistics(x, 1, 0, arguments.threads());
-  // For finite values only; the error is relative to the root mean square of A.
-  const double size = std::sqrt(before.std * before.std + before.mean * before.mean);
-  const double rms = std::sqrt(errors.std * errors.std + errors.mean * errors.mean);
+  const TensorDifference numbers = found.tensors.empty() ? TensorDifference() : found.tensors.front();
   if (arguments.has("json")) {
     std::string text;
     JsonWriter json(text);
     json.open('{').key("same").boolean(found.same()).key("name").text(one_line(x.name)).key("dtype");
     json.open('[').text(dtype_name(x)).text(dtype_name(y)).close(']');
-    json.key("rms").real(rms).key("relative_rms").real(size > 0 ? rms / size : 0);
-    json.key("max_abs").real(std::max(std::abs(errors.min), std::abs(errors.max)));
-    json.key("cosine").real(found.same() ? 1 : found.tensors.front().cosine).key("error");
+    json.key("rms").real(numbers.rms).key("relative_rms").real(numbers.relative_rms);
+    json.key("max_abs").real(numbers.max_abs).key("cosine").real(numbers.cosine).key("error");
     write_statistics(json, errors);
     json.close('}');
     session.line(text);
@@ -171,7 +172,7 @@ int run_on_tensor(const Arguments& arguments, Session& session, Model a, Model b
   if (found.same()) return kDone;
   session.line();
   session.line(
-      fmt::format("B - A: rms {}, {} of the rms of A", number_text(rms, 6), number_text(size > 0 ? rms / size : 0)));
+      fmt::format("B - A: rms {}, {} of the rms of A", number_text(numbers.rms, 6), number_text(numbers.relative_rms)));
   print_statistics(errors, session);
   return kFailed;
 }

@@ -17,7 +17,7 @@ std::uint64_t kept_bytes(Tensor tensor, const Format& target, const AdaptOptions
   decode_if_asked(tensor, options, ignored);
   fit_layout(tensor, target, options, ignored);
   fit_types(tensor, target, options, unfit, ignored, [] {});
-  return tensor.stored_bytes();
+  return tensor.bytes();  // decompressed: bits per weight do not depend on how well a tensor compresses
 }
 
 // Names the tensors that are quantized without importance values, if others have some.
