@@ -66,7 +66,8 @@ class TokenizerAdopter {
  private:
   bool is_byte_level() const {
     if (rules_) return rules_->byte_level;
-    return vocabulary_.kind == "bpe" && model_.attachment("vocab.json") != nullptr;
+    return vocabulary_.kind == "bpe" &&
+           (model_.attachment("vocab.json") != nullptr || resources::is_byte_level(vocabulary_));
   }
 
   void choose_kind() {
@@ -181,6 +182,12 @@ class TokenizerAdopter {
           .remedy(Remedy::set, fmt::format("{}=NAME", kPreKey))
           .remedy(Remedy::drop, name_of(ModelPart::vocabulary));
     set(kPreKey, name);
+    if (!rules_ && model_.attachment("vocab.json") == nullptr)
+      changes_.push_back(
+          {.kind = ChangeKind::remark,
+           .impact = Impact::results,
+           .part = "vocabulary",
+           .detail = fmt::format("how it splits text is unknown without tokenizer.json; \"{}\" is assumed", name)});
     const PreFlags flags = *flags_of(name);
     if (flags.ignores_merges != traits.ignores_merges)
       report(traits.ignores_merges ? "it takes a word that is a token as it is, and llama.cpp merges its pieces"

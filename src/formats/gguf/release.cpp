@@ -145,7 +145,7 @@ class TensorReleaser {
     std::vector<Role> known;
     std::size_t zeros = 0;
     const auto complete = [&](std::initializer_list<Role> roles) {
-      known.insert(known.end(), roles.begin(), roles.end());
+      for (const Role role : roles) known.push_back(role);  // GCC 12 warns about an insertion of all of them
       zeros += add_zeros(roles);
     };
     if (rules.attention_key)

@@ -189,6 +189,19 @@ std::string byte_level(const std::string& more, const std::string& blank = "fals
          R"(},"decoder":{"type":"ByteLevel"},"model":{"type":"BPE","vocab":{"a":0,"b":1},"merges":[]}})";
 }
 
+// Without its files, a vocabulary of bytes is still one: llama.cpp would look up pieces of text in it otherwise.
+TEST(GgufUnsupported, BytesWithoutTheirFiles) {
+  Model model = with_tokenizer(
+      R"({"added_tokens":[{"id":2,"content":"<s>","special":true}],"pre_tokenizer":{"type":"ByteLevel"},)"
+      R"("decoder":{"type":"ByteLevel"},"model":{"type":"BPE","vocab":{"a":0,"Ã":1,"Ġa":3,"Ġ":4},"merges":["Ġ a"]}})");
+  std::erase_if(model.attachments, [](const Attachment& file) { return file.name != "config.json"; });
+  EXPECT_EQ(key_of(model, "tokenizer.ggml.pre"), "\"gpt-2\"");
+  const Words warnings = warnings_of(model);
+  EXPECT_TRUE(std::ranges::any_of(warnings, [](const std::string& text) {
+    return text.find("how it splits text is unknown") != std::string::npos;
+  })) << fmt::format("{}", fmt::join(warnings, "\n"));
+}
+
 TEST(GgufUnsupported, WhatIsDoneToATextBefore) {
   EXPECT_EQ(warnings_of(with_tokenizer(byte_level(""))), Words());
   const auto lower = warnings_of(with_tokenizer(
