@@ -13,6 +13,7 @@
 #include <csignal>
 #include <thread>
 
+#include "conformance/memory.hpp"
 #include "conformance/models.hpp"
 #include "io/directory.hpp"
 #include "io/mapping_guard.hpp"
@@ -176,6 +177,7 @@ TEST(IoShrinkDeathTest, ThreadsThatMeetTheSameCutKeepTheirWrites) {
 
 // A lock that a thread of the parent holds during a fork is not held in the child.
 TEST(IoForkDeathTest, ChildrenOpenFilesWhileThreadsOfTheParentDo) {
+  if (!kCountsMemory) GTEST_SKIP() << "a sanitizer's allocator keeps its locks in the child";
   const Scratch scratch(Scratch::fast_place());
   const std::string path = scratch / "f";
   put_file(path, Bytes(8192, std::byte{7}));
