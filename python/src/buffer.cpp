@@ -43,13 +43,7 @@ class HeldSource final : public Source {
  public:
   HeldSource(std::unique_ptr<View> view, std::string name)
       : Source(std::move(name), view->bytes().size()), bytes_(view->bytes()), view_(std::move(view)) {}
-  ~HeldSource() override {
-    const Locked locked;
-    if (locked)
-      view_.reset();
-    else
-      static_cast<void>(view_.release());
-  }
+  ~HeldSource() override { free_with_gil(std::move(view_)); }
   HeldSource(const HeldSource&) = delete;
   HeldSource& operator=(const HeldSource&) = delete;
 

@@ -51,9 +51,7 @@ struct Kept {
 // May be called by a thread that does not hold the GIL.
 template <typename Managed>
 void forget(Managed* self) {
-  auto* const kept = static_cast<Kept<Managed>*>(self->manager_ctx);
-  const Locked locked;
-  if (locked) delete kept;
+  free_with_gil(std::unique_ptr<Kept<Managed>>(static_cast<Kept<Managed>*>(self->manager_ctx)));
 }
 
 template <typename Managed>
@@ -99,6 +97,7 @@ Ref make_capsule(const Export& what) {
             kept->shape.data(),
             kept->strides.data(),
             0};
+  free_left_behind();  // by threads of other libraries: their number never outgrows that of the exports
   kept->managed.manager_ctx = kept.get();
   kept->managed.deleter = forget<Managed>;
   if constexpr (std::is_same_v<Managed, DLManagedTensorVersioned>) {

@@ -3,6 +3,10 @@
 #include <dlfcn.h>
 #include <unistd.h>
 
+#include <atomic>
+#include <memory>
+#include <new>
+
 namespace tare::py {
 
 void park() noexcept {
@@ -25,16 +29,42 @@ void Unlocked::reacquire() noexcept {
   if (!ends_python_ && is_finalizing()) park();
   // Python may start to finalize while this thread waits for the GIL.
   entered([this] { PyEval_RestoreThread(state_); });
+  free_left_behind();
 }
 
-Locked::Locked() noexcept {
-  if (is_finalizing() && PyGILState_GetThisThreadState() == nullptr) return;
-  state_ = entered([] { return PyGILState_Ensure(); });
-  held_ = true;
+namespace {
+
+struct LeftBehind {
+  void* object;
+  void (*free)(void*);
+  LeftBehind* next;
+};
+
+// A list without a lock, so that a child of fork can use it, whatever its parent's threads were doing.
+constinit std::atomic<LeftBehind*> left_behind = nullptr;
+
+}  // namespace
+
+void free_with_gil(void* object, void (*free)(void*)) noexcept {
+  if (PyGILState_GetThisThreadState() == nullptr) {
+    auto* const left = new (std::nothrow) LeftBehind{object, free, left_behind.load()};
+    if (left == nullptr) return;  // the object stays until the process ends
+    while (!left_behind.compare_exchange_weak(left->next, left)) {
+    }
+    return;
+  }
+  const PyGILState_STATE state = entered([] { return PyGILState_Ensure(); });
+  entered([&] { free(object); });
+  entered([&] { PyGILState_Release(state); });
 }
 
-Locked::~Locked() {
-  if (held_) entered([this] { PyGILState_Release(state_); });
+void free_left_behind() noexcept {
+  LeftBehind* left = left_behind.exchange(nullptr);
+  while (left != nullptr) {
+    const std::unique_ptr<LeftBehind> one(left);
+    left = one->next;
+    entered([&] { one->free(one->object); });
+  }
 }
 
 }  // namespace tare::py

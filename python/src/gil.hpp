@@ -14,6 +14,7 @@
 #include <Python.h>
 
 #include <exception>
+#include <memory>
 #include <type_traits>
 
 namespace tare::py {
@@ -162,19 +163,16 @@ class Unlocked {
   PyThreadState* state_ = nullptr;
 };
 
-// Holds the GIL. Works in a thread that already has it, that released it, or that Python does not know.
-class Locked {
- public:
-  Locked() noexcept;
-  ~Locked();
-  Locked(const Locked&) = delete;
-  Locked& operator=(const Locked&) = delete;
-  // False if Python is finalizing or gone and does not know this thread. Python objects must not be touched then.
-  explicit operator bool() const { return held_; }
+// Frees what holds Python objects, in whatever thread this is called. A thread that Python does not know only leaves
+// the object for the next of Python's threads that comes by (`free_left_behind`): it must not ask for the GIL, because
+// Python may begin to finalize between its last look and PyGILState_Ensure, which then crashes.
+void free_with_gil(void* object, void (*free)(void*)) noexcept;
+template <typename Object>
+void free_with_gil(std::unique_ptr<Object> object) noexcept {
+  free_with_gil(object.release(), [](void* left) { delete static_cast<Object*>(left); });
+}
 
- private:
-  bool held_ = false;
-  PyGILState_STATE state_{};
-};
+// Frees what other threads left behind. Needs the GIL.
+void free_left_behind() noexcept;
 
 }  // namespace tare::py

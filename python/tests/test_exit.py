@@ -9,7 +9,10 @@ import subprocess
 import sys
 import textwrap
 
+import numpy as np
 import pytest
+
+import tare
 
 from conftest import SANITIZED
 
@@ -156,3 +159,13 @@ def test_a_thread_that_ends_with_python_can_be_waited_for(tmp_path):
     """
     done = run(setup, "tensor.stats()\n    if stop.is_set(): sys.exit()".replace("\n    ", "\n"), tmp_path)
     assert done.returncode == 0 and done.stderr == "" and done.stdout.count("joined") == RUNS + 1, done.stderr
+
+
+def test_what_a_worker_lets_go_is_freed():
+    """A thread that Python does not know leaves objects behind; they are free when the call that started it returns."""
+    memory = bytearray(4 * 1024)
+    weight = np.frombuffer(memory, dtype="f4")
+    for _ in range(20):
+        tare.to_bytes({"w": weight}, format="zt")
+    del weight
+    memory.append(0)  # refused while anything still exports the buffer
