@@ -97,7 +97,7 @@ Ref make_capsule(const Export& what) {
             kept->shape.data(),
             kept->strides.data(),
             0};
-  free_left_behind();  // by threads of other libraries: their number never outgrows that of the exports
+  free_left_objects();  // by threads of other libraries: their number never outgrows that of the exports
   kept->managed.manager_ctx = kept.get();
   kept->managed.deleter = forget<Managed>;
   if constexpr (std::is_same_v<Managed, DLManagedTensorVersioned>) {

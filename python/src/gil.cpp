@@ -29,27 +29,27 @@ void Unlocked::reacquire() noexcept {
   if (!ends_python_ && is_finalizing()) park();
   // Python may start to finalize while this thread waits for the GIL.
   entered([this] { PyEval_RestoreThread(state_); });
-  free_left_behind();
+  free_left_objects();
 }
 
 namespace {
 
-struct LeftBehind {
+struct LeftObject {
   void* object;
   void (*free)(void*);
-  LeftBehind* next;
+  LeftObject* next;
 };
 
 // A list without a lock, so that a child of fork can use it, whatever its parent's threads were doing.
-constinit std::atomic<LeftBehind*> left_behind = nullptr;
+constinit std::atomic<LeftObject*> left_objects = nullptr;
 
 }  // namespace
 
 void free_with_gil(void* object, void (*free)(void*)) noexcept {
   if (PyGILState_GetThisThreadState() == nullptr) {
-    auto* const left = new (std::nothrow) LeftBehind{object, free, left_behind.load()};
+    auto* const left = new (std::nothrow) LeftObject{object, free, left_objects.load()};
     if (left == nullptr) return;  // the object stays until the process ends
-    while (!left_behind.compare_exchange_weak(left->next, left)) {
+    while (!left_objects.compare_exchange_weak(left->next, left)) {
     }
     return;
   }
@@ -58,10 +58,10 @@ void free_with_gil(void* object, void (*free)(void*)) noexcept {
   entered([&] { PyGILState_Release(state); });
 }
 
-void free_left_behind() noexcept {
-  LeftBehind* left = left_behind.exchange(nullptr);
+void free_left_objects() noexcept {
+  LeftObject* left = left_objects.exchange(nullptr);
   while (left != nullptr) {
-    const std::unique_ptr<LeftBehind> one(left);
+    const std::unique_ptr<LeftObject> one(left);
     left = one->next;
     entered([&] { one->free(one->object); });
   }

@@ -164,7 +164,7 @@ class Unlocked {
 };
 
 // Frees what holds Python objects, in whatever thread this is called. A thread that Python does not know only leaves
-// the object for the next of Python's threads that comes by (`free_left_behind`): it must not ask for the GIL, because
+// the object for the next of Python's threads that comes by (`free_left_objects`): it must not ask for the GIL, because
 // Python may begin to finalize between its last look and PyGILState_Ensure, which then crashes.
 void free_with_gil(void* object, void (*free)(void*)) noexcept;
 template <typename Object>
@@ -172,7 +172,7 @@ void free_with_gil(std::unique_ptr<Object> object) noexcept {
   free_with_gil(object.release(), [](void* left) { delete static_cast<Object*>(left); });
 }
 
-// Frees what other threads left behind. Needs the GIL.
-void free_left_behind() noexcept;
+// Frees the objects that other threads left. Needs the GIL.
+void free_left_objects() noexcept;
 
 }  // namespace tare::py
