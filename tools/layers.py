@@ -123,6 +123,10 @@ OPTION = re.compile(r"(?<![\w-])--[a-z]")
 RULE_COMPARED = re.compile(r"""\brule(?:\(\))?(?:\s*[=!]=\s*"|\.(?:starts_with|ends_with|contains|find|rfind|substr|compare)\()"""
                            r"""|"\s*[=!]=\s*[\w.>()-]*\brule\b""")
 
+# What differs between model families is a column of their row in src/arch, never a branch on a name elsewhere.
+FAMILY_COMPARED = r"""\bfamily\w*(?:\.|->)name(?:\s*[=!]=|\.(?:starts_with|ends_with|contains|find|rfind|substr|compare)\()"""
+FAMILY_NAMES = re.compile(r"""\bk\w+Types = \{([^}]*)\}""")
+
 HEIGHT = {layer: height for height, row in enumerate(LAYERS) for layer in row}
 LAYER_OF_HEADER = {f"tare/{name}.hpp": layer for layer, names in PUBLIC.items() for name in names}
 
@@ -210,6 +214,24 @@ def comparisons_in(code):
         yield compared.start(), "decides by the spelling of a rule id: ask a field of the Error or Finding"
 
 
+def family_comparisons(root):
+    """What compares the name of a family, or one of the types that the table of families has."""
+    table = root / "src/arch/families.cpp"
+    text = table.read_text(encoding="utf-8") if table.exists() else ""
+    types = {literal[1] for row in FAMILY_NAMES.finditer(text) for literal in STRING.finditer(row[1])} - {"tiny_llama"}
+    if not types:
+        return re.compile(FAMILY_COMPARED)
+    named = f'"(?:{"|".join(map(re.escape, sorted(types)))})"'
+    return re.compile(rf"{FAMILY_COMPARED}|[=!]=\s*(?:Value\()?{named}|{named}\s*[=!]=")
+
+
+def families_in(code, own_path, comparisons):
+    if own_path.startswith("arch/"):
+        return
+    for compared in comparisons.finditer(code):
+        yield compared.start(), "decides by the name of a model family: make it a column of the row (src/arch)"
+
+
 def mutexes_in(code, own_path):
     if own_path == "base/process_mutex.cpp":
         return
@@ -221,6 +243,7 @@ def check(root, partial=()):
     """`partial`: what of KNOWS the tree shows only a part of."""
     problems, named = [], set()
     called = containers(root)
+    families = family_comparisons(root)
     public = {file.relative_to(root / "include").as_posix() for file in (root / "include").rglob("*.hpp")}
     for base in (root / "src", root / "include"):
         for file in sorted([*base.rglob("*.hpp"), *base.rglob("*.cpp")]):
@@ -252,7 +275,8 @@ def check(root, partial=()):
                     continue
                 problems.append(f"{file}:{line}: names {container}: ask the rows of formats(), or say in KNOWS of "
                                 "tools/layers.py why it may")
-            for place, problem in [*words_in(code, own_path), *comparisons_in(code), *mutexes_in(code, own_path)]:
+            for place, problem in [*words_in(code, own_path), *comparisons_in(code), *families_in(code, own_path, families),
+                                   *mutexes_in(code, own_path)]:
                 problems.append(f"{file}:{code.count(chr(10), 0, place) + 1}: {problem}")
             for include in INCLUDE.finditer(text):
                 problem = problem_of(own_path, include[2], include[1] == '"', public)
@@ -458,6 +482,23 @@ def selftest():
     for path, text, wrong in names:
         with tempfile.TemporaryDirectory() as directory:
             for name, content in ((path, text), ("src/formats/toy/toy.cpp", '.title = "Toy Box, version 1"')):
+                file = pathlib.Path(directory, name)
+                file.parent.mkdir(parents=True, exist_ok=True)
+                file.write_text(content + "\n", encoding="utf-8")
+            found = check(pathlib.Path(directory), KNOWS)
+            if bool(found) != wrong:
+                sys.exit(f"{path} with {text}: {'a problem' if wrong else 'nothing'} expected, found {found}")
+    branches = [
+        ("src/convert/a.cpp", 'if (family->name == other) go();', True),
+        ("src/convert/a.cpp", 'if (family_.name.starts_with("b")) go();', True),
+        ("src/convert/a.cpp", 'if (type == "bert") go();', True),
+        ("src/convert/a.cpp", 'if (*type != Value("bert")) go();', True),
+        ("src/convert/a.cpp", 'if (type == "bart") go();', False),
+        ("src/arch/a.cpp", 'if (family->name == "bert") go();', False),
+    ]
+    for path, text, wrong in branches:
+        with tempfile.TemporaryDirectory() as directory:
+            for name, content in ((path, text), ("src/arch/families.cpp", 'constexpr Words kBertTypes = {"bert"};')):
                 file = pathlib.Path(directory, name)
                 file.parent.mkdir(parents=True, exist_ok=True)
                 file.write_text(content + "\n", encoding="utf-8")

@@ -100,14 +100,6 @@ bool visit_part(const Family& family, const Sizes& sizes, std::optional<std::uin
 
 }  // namespace
 
-BiasRules bias_rules(std::string_view model_type) {
-  // These classes ignore attention_bias.
-  constexpr std::string_view kWithoutKey[] = {"mistral", "mixtral", "ministral3", "qwen2", "qwen2_moe", "phi3"};
-  return {.attention_key = std::ranges::find(kWithoutKey, model_type) == std::end(kWithoutKey),
-          .inputs = model_type == "qwen2" || model_type == "qwen2_moe",
-          .ffn_key = model_type == "llama" || model_type == "granite" || model_type == "smollm3"};
-}
-
 Sizes sizes_of(const Family& family, const Config& config) {
   Sizes sizes;
   sizes.vocabulary = count_in(config.vocab_size);

@@ -12,14 +12,6 @@
 
 namespace tare::arch {
 
-// Which biases the class of a model_type has.
-struct BiasRules {
-  bool attention_key = false;  // attention_bias: q, k, v and the output
-  bool inputs = false;         // always q, k and v; a mixture has qkv_bias, which is true by default
-  bool ffn_key = false;        // mlp_bias
-};
-BiasRules bias_rules(std::string_view model_type);
-
 // The numbers in config.json. What depends on a missing number is not checked.
 struct Sizes {
   std::optional<std::uint64_t> vocabulary, hidden, intermediate, layers, heads, kv_heads, head;

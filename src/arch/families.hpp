@@ -5,8 +5,10 @@
 // loader for what it requires.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string_view>
 
@@ -38,6 +40,69 @@ using Patterns = std::span<const Pattern>;
 
 enum class Presence : std::uint8_t { never, optional, required };
 
+// The activation in the feed-forward networks.
+enum class Activation : std::uint8_t { silu, gelu_tanh };
+// The key of config.json that states it. Early Gemmas have both, and which one counts depends on the program.
+enum class ActivationKey : std::uint8_t { hidden_act, hidden_activation, either };
+
+// Keys that llama.cpp reads for some families only.
+enum class KeyGroup : std::uint8_t { experts, soft_caps, clamp, scales };
+
+// llama.cpp's mixes give a model of 80 layers the types for 70 billion weights.
+enum class LargeAt80Layers : std::uint8_t { never, if_heads_share_keys, always };
+
+// When a GGUF file of a family is a class of transformers other than the family's first.
+enum class When : std::uint8_t { always, has_experts, states_type, lacks_yarn, has_window };
+struct Variant {
+  When when;
+  std::string_view model_type, architecture;
+};
+
+// What llama.cpp computes for a family, and which keys its files have. config.json may say something else, which is then
+// reported.
+struct Runtime {
+  Activation activation = Activation::silu;
+  std::span<const KeyGroup> keys = {};
+  // The name of num_experts in config.json.
+  std::string_view experts_key = "num_experts";
+  // Whether the weights of the chosen experts are normalized: norm_topk_prob.
+  std::optional<bool> normalizes_experts = {};
+  // What llama.cpp uses for soft caps of the attention and of the output that are null; 0: none.
+  double null_attention_cap = 0, null_output_cap = 0;
+  // Some layers have a sliding window: by default all but the last of this many. 0: llama.cpp has no windows here.
+  std::int64_t window_period = 0;
+  // config.json may state the period as sliding_window_pattern, where 1 means no window. Layers with a window have a
+  // rotary base of their own, rope_local_base_freq.
+  bool states_window_period = false;
+  // In transformers, only layers from max_window_layers on have a window.
+  bool has_max_window_layers = false;
+  // The file must state attention.sliding_window, 0 for none.
+  bool requires_window = false;
+  // The last layer of this many has no rotary positions. 0: all have.
+  std::int64_t rope_skips_every = 0;
+  // A part of each head may be rotated: partial_rotary_factor.
+  bool rotates_part = false;
+  // Positions are scaled by "longrope" only, with the original context length at the top of config.json; the file always
+  // states that length (Phi 3).
+  bool has_original_context = false;
+  // "yarn" has all its numbers, in rope_parameters only (Ministral 3).
+  bool has_full_yarn = false;
+  // Norms are LayerNorms without weights, whose epsilon has a key of its own.
+  bool has_layer_norms = false;
+  // use_bidirectional_attention, if llama.cpp has an architecture for each of the two ways.
+  std::optional<bool> bidirectional = {};
+  // GGUF's architecture for the other of the two.
+  std::string_view bidirectional_twin = {};
+  // Queries are scaled by the head size; in the largest model, which has this many layers, by hidden_size / heads. 0: in
+  // all by the head size. Nothing: config.json has no query_pre_attn_scalar.
+  std::optional<std::int64_t> layers_of_largest = {};
+  LargeAt80Layers large_at_80_layers = LargeAt80Layers::never;
+  // A SentencePiece vocabulary is used without a blank before the text, whatever its own files say.
+  bool adds_no_blank = false;
+
+  constexpr bool reads(KeyGroup group) const { return std::ranges::find(keys, group) != keys.end(); }
+};
+
 struct Family {
   std::string_view name;
   // "model_type" of config.json, and entries of its "architectures". The first of each is used for a file that states
@@ -60,6 +125,10 @@ struct Family {
   bool wide_qk_norms = false;
   // Roles that may have a bias in GGUF: its runtime refuses a file with any other bias.
   std::span<const Role> biases = {};
+  ActivationKey activation_key = ActivationKey::hidden_act;
+  // The first that holds decides the class for a GGUF file; otherwise it is the first of `architectures`.
+  std::span<const Variant> variants = {};
+  Runtime runtime = {};
 };
 
 std::span<const Family> families();

@@ -189,11 +189,12 @@ bool is_token_table(Role role, const Tensor& tensor) {
   return role == Role::token_embedding || tensor.name == "per_layer_token_embd.weight";
 }
 
-// llama.cpp's test for a model of 70 billion weights: 80 layers, and in Llama heads that share keys.
+// llama.cpp's test for a model of 70 billion weights.
 bool is_of_70_billion(const Config& config, std::uint64_t layers, std::int64_t sharing) {
   const arch::Family* const family = config.model_type ? arch::find_family_by_any_name(*config.model_type) : nullptr;
   if (layers != 80 || family == nullptr) return false;
-  return (family->name == "llama" && sharing > 1) || family->name == "qwen2" || family->name == "olmo";
+  const arch::LargeAt80Layers large = family->runtime.large_at_80_layers;
+  return large == arch::LargeAt80Layers::always || (large == arch::LargeAt80Layers::if_heads_share_keys && sharing > 1);
 }
 
 class Mixer {

@@ -4,6 +4,7 @@
 
 #include "arch/config_names.hpp"
 #include "arch/defaults.hpp"
+#include "arch/model_classes.hpp"
 #include "resources/config_parts.hpp"
 #include "resources/resources.hpp"
 
@@ -74,7 +75,8 @@ void name_kind(Map& rope, std::string_view type) {
   if (rope.find("rope_type") == nullptr) rope.set("rope_type", "default");
   rope.erase("type");
   const Value kind = *rope.find("rope_type");
-  if (type == "phi3" && (kind == Value("su") || kind == Value("yarn"))) rope.set("rope_type", "longrope");
+  if (arch::class_of(type).has_longrope_only && (kind == Value("su") || kind == Value("yarn")))
+    rope.set("rope_type", "longrope");
 }
 
 Ropes ropes_of(std::string_view type, const ConfigFile& file) {

@@ -6,6 +6,7 @@
 #include <algorithm>
 
 #include "arch/expected.hpp"
+#include "arch/model_classes.hpp"
 #include "arch/usual_names.hpp"
 #include "base/json_writer.hpp"
 #include "base/name_map.hpp"
@@ -82,7 +83,7 @@ arch::Sizes sizes_in(const arch::Family& family, const ConfigView& config) {
   // Every class of these families defaults to the number of heads.
   if (!fields.num_key_value_heads) fields.num_key_value_heads = fields.num_attention_heads;
   arch::Sizes sizes = arch::sizes_of(family, fields);
-  const std::string type = config.text("model_type");
+  const arch::ModelClass& type = arch::class_of(config.text("model_type"));
   const auto either = [&](std::string_view a, std::string_view b) {
     const auto first = config.count(a);
     return first ? first : config.count(b);
@@ -91,17 +92,17 @@ arch::Sizes sizes_in(const arch::Family& family, const ConfigView& config) {
   const bool tied = config.flag("tie_word_embeddings").value_or(family.ties || config.is_part());
   sizes.has_head = has_language_head(config) && !tied;
   sizes.experts = either("num_local_experts", "num_experts");
-  sizes.mixture = type == "mixtral" || family.name.ends_with("_moe");
-  sizes.expert_rows = type == "mixtral" ? sizes.intermediate : config.count("moe_intermediate_size");
+  sizes.mixture = type.experts != arch::Experts::none;
+  sizes.expert_rows =
+      type.experts == arch::Experts::of_intermediate_size ? sizes.intermediate : config.count("moe_intermediate_size");
   sizes.shared_rows = config.count("shared_expert_intermediate_size");
   const Value* const plain = config.find("mlp_only_layers");
   sizes.some_mixtures =
       sizes.mixture && (config.count("decoder_sparse_step").value_or(1) != 1 ||
                         (plain != nullptr && plain->get<List>() != nullptr && !plain->get<List>()->empty()));
-  const arch::BiasRules rules = arch::bias_rules(type);
-  sizes.biases_attention = rules.attention_key && config.flag("attention_bias").value_or(false);
-  sizes.biases_inputs = rules.inputs && (type != "qwen2_moe" || config.flag("qkv_bias").value_or(true));
-  sizes.biases_ffn = rules.ffn_key && config.flag("mlp_bias").value_or(false);
+  sizes.biases_attention = type.attention_bias && config.flag("attention_bias").value_or(false);
+  sizes.biases_inputs = type.has_input_biases && (!type.qkv_bias || config.flag("qkv_bias").value_or(true));
+  sizes.biases_ffn = type.mlp_bias && config.flag("mlp_bias").value_or(false);
   return sizes;
 }
 

@@ -415,11 +415,12 @@ void require_keys(const Model& model, const ConfigFile& config) {
         .remedy(Remedy::keep_names);
 }
 
-// Returns whether the model has bidirectional attention. llama.cpp has a separate architecture for that; as gemma3 it
-// would compute something else.
-bool is_embedding_gemma(const arch::Family& family, const ConfigFile& config) {
+// Returns the architecture that llama.cpp has for the way in which the model attends; as the other it would compute
+// something else. Null if there is only one.
+const arch::Family* bidirectional_family(const arch::Family& family, const ConfigFile& config) {
   const Value* const both_ways = config.find("use_bidirectional_attention");
-  return family.name == "gemma3" && both_ways != nullptr && *both_ways == true;
+  if (family.runtime.bidirectional != false || both_ways == nullptr || *both_ways != true) return nullptr;
+  return arch::find_gguf_family(family.runtime.bidirectional_twin);
 }
 
 }  // namespace
@@ -470,8 +471,8 @@ void adopt(Model& model, std::vector<Change>& changes, std::vector<Renamed>& ren
       return some_names(std::move(names));
     }()));
   const ConfigFile config(model);
-  if (is_embedding_gemma(*family, config)) {
-    family = arch::find_gguf_family("gemma-embedding");
+  if (const arch::Family* const other = bidirectional_family(*family, config)) {
+    family = other;
     model.config.model_type = family->model_types.front();
   }
   resources::assume_fields(model.config, config);

@@ -14,29 +14,36 @@
 namespace tare::gguf {
 namespace {
 
+using arch::KeyGroup;
+
 constexpr ExtraKey kExtraKeys[] = {
-    {"expert_count", {"num_local_experts", "num_experts"}, ValueType::u32},
-    {"expert_used_count", {"num_experts_per_tok"}, ValueType::u32},
-    {"expert_feed_forward_length", {"moe_intermediate_size"}, ValueType::u32},
-    {"expert_shared_feed_forward_length", {"shared_expert_intermediate_size"}, ValueType::u32},
-    {"attn_logit_softcapping", {"attn_logit_softcapping"}, ValueType::f32},
-    {"final_logit_softcapping", {"final_logit_softcapping"}, ValueType::f32},
-    {"logit_scale", {"logits_scaling"}, ValueType::f32},
-    {"residual_scale", {"residual_multiplier"}, ValueType::f32},
-    {"embedding_scale", {"embedding_multiplier"}, ValueType::f32},
-    {"attention.scale", {"attention_multiplier"}, ValueType::f32},
-    {"attention.clamp_kqv", {"clip_qkv"}, ValueType::f32},
+    {KeyGroup::experts, "expert_count", {"num_local_experts", "num_experts"}, ValueType::u32},
+    {KeyGroup::experts, "expert_used_count", {"num_experts_per_tok"}, ValueType::u32},
+    {KeyGroup::experts, "expert_feed_forward_length", {"moe_intermediate_size"}, ValueType::u32},
+    {KeyGroup::experts, "expert_shared_feed_forward_length", {"shared_expert_intermediate_size"}, ValueType::u32},
+    {KeyGroup::soft_caps, "attn_logit_softcapping", {"attn_logit_softcapping"}, ValueType::f32},
+    {KeyGroup::soft_caps, "final_logit_softcapping", {"final_logit_softcapping"}, ValueType::f32},
+    {KeyGroup::scales, "logit_scale", {"logits_scaling"}, ValueType::f32},
+    {KeyGroup::scales, "residual_scale", {"residual_multiplier"}, ValueType::f32},
+    {KeyGroup::scales, "embedding_scale", {"embedding_multiplier"}, ValueType::f32},
+    {KeyGroup::scales, "attention.scale", {"attention_multiplier"}, ValueType::f32},
+    {KeyGroup::clamp, "attention.clamp_kqv", {"clip_qkv"}, ValueType::f32},
 };
 
 class KeyAdopter {
  public:
   KeyAdopter(Model& model, const arch::Family& family, const ConfigFile& file, std::vector<Change>& changes)
-      : model_(model), family_(family), file_(file), changes_(changes), config_(model.config) {}
+      : model_(model),
+        family_(family),
+        runtime_(family.runtime),
+        file_(file),
+        changes_(changes),
+        config_(model.config) {}
 
   void run() {
     if (!config_.num_key_value_heads) config_.num_key_value_heads = config_.num_attention_heads;
     for (const ExtraKey& extra : kExtraKeys) {
-      if (!takes(family_, extra)) continue;
+      if (!family_.runtime.reads(extra.group)) continue;
       for (const std::string_view name : extra.from)
         if (const auto number = name.empty() ? std::nullopt : file_.number(name)) {
           set(extra.key, extra.type == ValueType::f32 ? as_f32(*number) : Value(static_cast<std::int64_t>(*number)));
@@ -51,7 +58,7 @@ class KeyAdopter {
     add_pooling();
     if (const Value* const causal = file_.find("is_causal"); causal != nullptr && *causal == false)
       set("attention.causal", false);
-    if (family_.name == "olmo") set("attention.layer_norm_epsilon", as_f32(config_.rms_norm_eps.value_or(1e-5)));
+    if (runtime_.has_layer_norms) set("attention.layer_norm_epsilon", as_f32(config_.rms_norm_eps.value_or(1e-5)));
     report_unsupported(model_, family_, file_, changes_);
     for (auto [key, value] : {std::pair("general.type", Value("model")), {"general.quantization_version", Value(2)}})
       if (model_.metadata.find(key) == nullptr) model_.metadata.append(key, std::move(value));
@@ -76,14 +83,14 @@ class KeyAdopter {
     const bool all = family_.permutes_qk;  // llama.cpp refuses another number for these families
     const double part =
         RopeFile(file_).number("partial_rotary_factor").value_or(file_.number("partial_rotary_factor").value_or(1));
-    if ((all || family_.name == "phi3") && head_size() > 0)
+    if ((all || runtime_.rotates_part) && head_size() > 0)
       set("rope.dimension_count", static_cast<std::int64_t>(part * static_cast<double>(head_size())));
   }
 
   void add_window() {
-    if (family_.name == "phi3" && !config_.sliding_window) set("attention.sliding_window", 0);
-    if (is_gemma3(family_) && file_.number("sliding_window_pattern") == 1.0) config_.sliding_window.reset();
-    if (window_period(family_) == 0 || config_.sliding_window.value_or(0) <= 0) return;
+    if (runtime_.requires_window && !config_.sliding_window) set("attention.sliding_window", 0);
+    if (runtime_.states_window_period && file_.number("sliding_window_pattern") == 1.0) config_.sliding_window.reset();
+    if (runtime_.window_period == 0 || config_.sliding_window.value_or(0) <= 0) return;
     add_layers();
     const Value* const theta = file_.ropes().sliding.find("rope_theta");
     const auto base = theta == nullptr || file_.empty() ? std::nullopt : resources::number_of(*theta);
@@ -95,7 +102,7 @@ class KeyAdopter {
   void add_layers() {
     const auto layers = static_cast<std::size_t>(std::max<std::int64_t>(config_.num_hidden_layers.value_or(0), 0));
     require_count(layers, "layers");
-    const auto usual = static_cast<std::size_t>(window_period(family_));
+    const auto usual = static_cast<std::size_t>(runtime_.window_period);
     const Value* const types = file_.find("layer_types");
     const List* const list = types == nullptr ? nullptr : types->get<List>();
     const auto fits = [&](std::size_t period) {
@@ -132,12 +139,12 @@ class KeyAdopter {
       add_yarn(rope, factor, original);
     } else if (kind == "longrope" || kind == "su") {
       set("rope.scaling.type", "longrope");
-      // Phi 3: the key outside of the object takes precedence.
+      // The key outside of the object takes precedence if the family has one.
       const auto beside = file_.number("original_max_position_embeddings");
-      add_long_rope(original && (family_.name != "phi3" || !beside) ? original : beside,
+      add_long_rope(original && (!runtime_.has_original_context || !beside) ? original : beside,
                     rope.number("attention_factor"));
     }
-    if (family_.name == "phi3" &&
+    if (runtime_.has_original_context &&
         model_.metadata.find(key_of(family_, "rope.scaling.original_context_length")) == nullptr)
       set("rope.scaling.original_context_length",
           static_cast<std::int64_t>(file_.number("original_max_position_embeddings")
@@ -152,14 +159,13 @@ class KeyAdopter {
     const auto attention =
         rope.number("attention_factor") ? rope.number("attention_factor") : rope.number("attn_factor");
     const auto all = rope.number("mscale_all_dim");
-    const bool ministral = family_.name == "mistral3";
     const std::pair<std::string_view, std::optional<double>> more[] = {
         {"rope.scaling.yarn_ext_factor", rope.number("extrapolation_factor")},
         {"rope.scaling.yarn_attn_factor", attention},
         {"rope.scaling.yarn_beta_fast", rope.number("beta_fast")},
         {"rope.scaling.yarn_beta_slow", rope.number("beta_slow")},
-        {"rope.scaling.yarn_log_multiplier", ministral ? all : std::nullopt},
-        {"attention.temperature_scale", ministral ? rope.number("llama_4_scaling_beta") : std::nullopt}};
+        {"rope.scaling.yarn_log_multiplier", runtime_.has_full_yarn ? all : std::nullopt},
+        {"attention.temperature_scale", runtime_.has_full_yarn ? rope.number("llama_4_scaling_beta") : std::nullopt}};
     for (const auto& [key, number] : more)
       if (number) set(key, as_f32(*number));
     // llama.cpp computes the scale of queries and keys by itself and ignores yarn_attn_factor, but multiplies by
@@ -169,7 +175,7 @@ class KeyAdopter {
                                        : (own.value_or(0) != 0 && all.value_or(0) != 0
                                               ? yarn_stretch(*factor, *own) / yarn_stretch(*factor, *all)
                                               : yarn_stretch(*factor, 1));
-    const double usual = yarn_stretch(*factor, 1) / yarn_stretch(*factor, ministral ? all.value_or(0) : 0);
+    const double usual = yarn_stretch(*factor, 1) / yarn_stretch(*factor, runtime_.has_full_yarn ? all.value_or(0) : 0);
     if (std::fabs(stretched / usual - 1) > 1e-6) set("rope.scaling.attn_factor", as_f32(stretched / usual));
   }
 
@@ -243,6 +249,7 @@ class KeyAdopter {
 
   Model& model_;
   const arch::Family& family_;
+  const arch::Runtime& runtime_;
   const ConfigFile& file_;
   std::vector<Change>& changes_;
   Config& config_;
@@ -252,14 +259,6 @@ class KeyAdopter {
 
 std::string key_of(const arch::Family& family, std::string_view name) {
   return fmt::format("{}.{}", family.gguf, name);
-}
-
-bool is_gemma3(const arch::Family& family) { return family.name == "gemma3" || family.name == "gemma-embedding"; }
-
-std::int64_t window_period(const arch::Family& family) {
-  if (family.name == "gemma2") return 2;
-  if (is_gemma3(family)) return 6;
-  return family.name == "olmo2" ? 4 : 0;
 }
 
 const Value* RopeFile::find(std::string_view name) const {
@@ -290,15 +289,6 @@ std::span<const Pooling> poolings() {
 double yarn_stretch(double factor, double scale) { return factor <= 1 ? 1 : 0.1 * scale * std::log(factor) + 1; }
 
 std::span<const ExtraKey> extra_keys() { return kExtraKeys; }
-
-// Keys not named here are for granite only.
-bool takes(const arch::Family& family, const ExtraKey& extra) {
-  const std::string_view name = family.name;
-  if (extra.key.starts_with("expert")) return name == "llama" || name.ends_with("moe");
-  if (extra.key.ends_with("softcapping")) return name == "gemma2" || is_gemma3(family);
-  if (extra.key == "attention.clamp_kqv") return name == "olmo";
-  return name == "granite";
-}
 
 std::optional<Llama3Scaling> llama3_scaling(const ConfigFile& config) {
   const RopeFile rope(config);

@@ -103,7 +103,7 @@ class TokenizerAdopter {
 
   // tokenizer.json takes precedence over the files that it was made from.
   bool adds_blank() const {
-    if (family_.name.starts_with("gemma")) return false;
+    if (family_.runtime.adds_no_blank) return false;
     if (rules_) return rules_->adds_blank.value_or(false);
     const bool* const said = settings_ ? resources::get<bool>(*settings_, "add_prefix_space") : nullptr;
     return said != nullptr ? *said : !pieces_ || pieces_->adds_blank;

@@ -19,7 +19,7 @@ class UnsupportedSettings {
  public:
   UnsupportedSettings(const Model& model, const arch::Family& family, const ConfigFile& file,
                       std::vector<Change>& changes)
-      : config_(model.config), family_(family), file_(file), changes_(changes) {}
+      : config_(model.config), family_(family), runtime_(family.runtime), file_(file), changes_(changes) {}
 
   void run() {
     report_assumptions();
@@ -43,24 +43,22 @@ class UnsupportedSettings {
   }
 
   void report_soft_caps() {
-    if (family_.name != "gemma2") return;
-    for (const auto& [name, usual] :
-         {std::pair("attn_logit_softcapping", 50), std::pair("final_logit_softcapping", 30)})
-      if (file_.is_null(name)) report(name, fmt::format("it is null, for which llama.cpp uses {}", usual));
+    for (const auto& [name, usual] : {std::pair("attn_logit_softcapping", runtime_.null_attention_cap),
+                                      std::pair("final_logit_softcapping", runtime_.null_output_cap)})
+      if (usual != 0 && file_.is_null(name))
+        report(name, fmt::format("it is null, for which llama.cpp uses {}", usual));
   }
 
   void report_activation() {
-    const bool gemma = family_.name.starts_with("gemma");
     const auto text = [&](std::string_view key) {
       const Value* const found = file_.find(key);
       return found != nullptr && found->text() != nullptr ? *found->text() : std::string();
     };
     std::string name = config_.hidden_act.value_or("");
-    // Later Gemmas read one key only; in the first, "gelu" has always meant the tanh approximation.
-    if (gemma && family_.name != "gemma") name = text("hidden_activation");
-    if (family_.name == "gemma") {
+    if (family_.activation_key == arch::ActivationKey::hidden_activation) name = text("hidden_activation");
+    if (family_.activation_key == arch::ActivationKey::either) {
       if (std::string said = text("hidden_act"); !said.empty()) name = std::move(said);
-      if (name == "gelu") name = kTanhs[0];
+      if (name == "gelu") name = kTanhs[0];  // in these files, it has always meant the approximation
       // Which of the two counts depends on the version of the program that reads the file.
       const std::string other = text("hidden_activation");
       if (!other.empty() && name != other)
@@ -68,7 +66,8 @@ class UnsupportedSettings {
                       fmt::format("it is \"{}\" and hidden_act is \"{}\"; llama.cpp computes \"{}\"", quote(other),
                                   quote(name), kTanhs[0]));
     }
-    const std::span<const std::string_view> same = gemma ? std::span<const std::string_view>(kTanhs) : kSigmoids;
+    const std::span<const std::string_view> same =
+        runtime_.activation == arch::Activation::gelu_tanh ? std::span<const std::string_view>(kTanhs) : kSigmoids;
     if (name.empty() || std::ranges::find(same, name) != same.end()) return;
     report("hidden_act", fmt::format("it is \"{}\", and llama.cpp computes \"{}\"", quote(name), same.front()));
   }
@@ -79,14 +78,12 @@ class UnsupportedSettings {
     if (window <= 0 || (config_.max_position_embeddings && window >= *config_.max_position_embeddings)) return false;
     if (const Value* const types = file_.find("layer_types"); types != nullptr && types->get<List>() != nullptr)
       return std::ranges::find(*types->get<List>(), Value("sliding_attention")) != types->get<List>()->end();
-    // In these two families, only layers from max_window_layers on have a window.
     const auto first = file_.number("max_window_layers");
-    const bool counts = family_.name == "qwen2" || family_.name == "qwen3";
-    return !counts || !first || *first < static_cast<double>(layers);
+    return !runtime_.has_max_window_layers || !first || *first < static_cast<double>(layers);
   }
 
   void report_window() {
-    if (window_period(family_) > 0 || !has_window()) return;
+    if (runtime_.window_period > 0 || !has_window()) return;
     const std::int64_t window = *config_.sliding_window;
     const auto context = config_.max_position_embeddings;
     report("sliding_window",
@@ -95,28 +92,29 @@ class UnsupportedSettings {
                        window, context ? fmt::format(" of {}", *context) : "", window));
   }
 
-  // SmolLM 3: reports layers whose use of positions llama.cpp does not follow.
+  // Reports layers whose use of positions llama.cpp does not follow.
   void report_positions() {
-    if (family_.name != "smollm3") return;
+    const std::int64_t every = runtime_.rope_skips_every;
+    if (every == 0) return;
     require_count(static_cast<std::uint64_t>(std::max<std::int64_t>(config_.num_hidden_layers.value_or(0), 0)),
                   "layers");
-    constexpr std::size_t kStep = 4;  // every fourth layer has no rotary positions
     const auto knows = [](std::size_t layer, double step) {
       return step < 1 || (layer + 1) % static_cast<std::size_t>(step) != 0;
     };
     const auto differ = [&](const auto& said) {
       for (std::size_t layer = 0; layer < static_cast<std::size_t>(config_.num_hidden_layers.value_or(0)); ++layer)
-        if (said(layer) != knows(layer, kStep)) return true;
+        if (said(layer) != knows(layer, static_cast<double>(every))) return true;
       return false;
     };
     const Value* const found = file_.find("no_rope_layers");
     const List* const list = found == nullptr ? nullptr : found->get<List>();
-    const double step = file_.number("no_rope_layer_interval").value_or(kStep);
+    const double step = file_.number("no_rope_layer_interval").value_or(static_cast<double>(every));
     if (list != nullptr &&
         differ([&](std::size_t i) { return i < list->size() && resources::number_of((*list)[i]) != 0; }))
-      report("no_rope_layers", "llama.cpp leaves positions out of each fourth layer, and of no other");
+      report("no_rope_layers",
+             fmt::format("llama.cpp leaves positions out of the last of every {} layers, and of no other", every));
     else if (list == nullptr && differ([&](std::size_t i) { return knows(i, step); }))
-      report("no_rope_layer_interval", fmt::format("it is {}, and llama.cpp always assumes {}", step, kStep));
+      report("no_rope_layer_interval", fmt::format("it is {}, and llama.cpp always assumes {}", step, every));
   }
 
   bool has_table(arch::Role role) const {
@@ -143,7 +141,7 @@ class UnsupportedSettings {
     const bool yarn = RopeFile(file_).kind() == "yarn";
     for (const auto& [key, value] : full) {
       if (std::ranges::find(kRead, key) != std::end(kRead) || value.is_null()) continue;
-      const bool beta = key == "llama_4_scaling_beta" && family_.name == "mistral3";
+      const bool beta = key == "llama_4_scaling_beta" && runtime_.has_full_yarn;
       if (beta && (yarn || resources::number_of(value) == 0.0)) continue;
       report(fmt::format("{}.{}", rope_object(), quote(key)),
              beta ? "llama.cpp looks at it only where positions are scaled by \"yarn\"" : "llama.cpp does not know it");
@@ -169,7 +167,7 @@ class UnsupportedSettings {
     const Value* const rounds = rope.find("truncate");
     if (rounds != nullptr && *rounds == false)
       report(fmt::format("{}.truncate", object), "it is false, and llama.cpp always assumes true");
-    if (family_.name == "mistral3") return;  // these have keys
+    if (runtime_.has_full_yarn) return;  // these have keys
     for (const auto& [name, usual] : {std::pair("beta_fast", 32.0), std::pair("beta_slow", 1.0)})
       if (const double said = rope.number(name).value_or(usual); said != 0 && said != usual)
         report(fmt::format("{}.{}", object, name),
@@ -178,6 +176,7 @@ class UnsupportedSettings {
 
   const Config& config_;
   const arch::Family& family_;
+  const arch::Runtime& runtime_;
   const ConfigFile& file_;
   std::vector<Change>& changes_;
 };
@@ -194,14 +193,13 @@ Change unsupported(std::string_view name, std::string detail) {
 
 Map llama_cpp_assumptions(const arch::Family& family, const Config& config) {
   Map facts;
-  if (family.name == "qwen3_moe") facts.append("norm_topk_prob", true);
-  if (family.name == "qwen2_moe") facts.append("norm_topk_prob", false);
+  const arch::Runtime& runtime = family.runtime;
+  if (runtime.normalizes_experts) facts.append("norm_topk_prob", *runtime.normalizes_experts);
   if (family.head == arch::Presence::never) facts.append("tie_word_embeddings", true);
-  if (is_gemma3(family)) facts.append("use_bidirectional_attention", family.name != "gemma3");
-  if (family.name == "gemma2" || is_gemma3(family)) {
-    // Queries are scaled by the head size; in the largest model of each generation by hidden_size / heads.
+  if (runtime.bidirectional) facts.append("use_bidirectional_attention", *runtime.bidirectional);
+  if (runtime.layers_of_largest) {
     const std::int64_t layers = config.num_hidden_layers.value_or(0), heads = config.num_attention_heads.value_or(0);
-    const bool largest = family.name != "gemma-embedding" && layers == (family.name == "gemma2" ? 46 : 62);
+    const bool largest = layers > 0 && layers == *runtime.layers_of_largest;
     const std::int64_t usual = heads > 0 ? config.hidden_size.value_or(0) / heads : 0;
     const std::int64_t scale = largest ? usual : config.head_dim.value_or(usual);
     if (scale > 0) facts.append("query_pre_attn_scalar", scale);

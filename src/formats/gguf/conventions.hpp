@@ -96,19 +96,12 @@ std::string key_of(const arch::Family& family, std::string_view name);
 
 // A hyper-parameter of config.json that has a key of its own but no field in Config.
 struct ExtraKey {
+  arch::KeyGroup group;
   std::string_view key;                  // without the prefix of the architecture
   std::array<std::string_view, 3> from;  // names in config.json: the first that exists is read, the first is written
   ValueType type;
 };
 std::span<const ExtraKey> extra_keys();
-// Returns whether llama.cpp reads the key for the family.
-bool takes(const arch::Family& family, const ExtraKey& extra);
-
-// True for Gemma 3, both the text model and the embedding model.
-bool is_gemma3(const arch::Family& family);
-// For families with sliding windows in llama.cpp: one layer of this many, the last, has full attention by default. 0
-// for other families.
-std::int64_t window_period(const arch::Family& family);
 
 // Reports settings of config.json that no key can express. `config`: as adopt_keys left it.
 void report_unsupported(const Model& model, const arch::Family& family, const ConfigFile& config,

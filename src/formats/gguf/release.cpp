@@ -6,7 +6,7 @@
 #include <cmath>
 
 #include "arch/defaults.hpp"
-#include "arch/expected.hpp"
+#include "arch/model_classes.hpp"
 #include "arch/qk_rows.hpp"
 #include "base/budget.hpp"
 #include "base/json_writer.hpp"
@@ -141,18 +141,18 @@ class TensorReleaser {
   // llama.cpp accepts any of these biases. A class has all of a group, or none; a bias of zeros means that there is
   // none. A bias that the class does not have at all is an error: without it, the model computes something else.
   void complete_biases() {
-    const arch::BiasRules rules = arch::bias_rules(model_.config.model_type.value_or(""));
+    const arch::ModelClass& type = arch::class_of(model_.config.model_type.value_or(""));
     std::vector<Role> known;
     std::size_t zeros = 0;
     const auto complete = [&](std::initializer_list<Role> roles) {
       for (const Role role : roles) known.push_back(role);  // GCC 12 warns about an insertion of all of them
       zeros += add_zeros(roles);
     };
-    if (rules.attention_key)
+    if (type.attention_bias)
       complete(kAttentionBiases);
-    else if (rules.inputs)
+    else if (type.has_input_biases)
       complete(kInputBiases);
-    if (rules.ffn_key) complete(kFfnBiases);
+    if (type.mlp_bias) complete(kFfnBiases);
     if (zeros > 0)
       changes_.push_back({.impact = Impact::detail,
                           .detail = fmt::format("{} biases of zeros were added: config.json cannot say that only some "
@@ -369,7 +369,7 @@ class FileReleaser {
     add_layers(keys);
     add_heads(keys);
     add_biases(keys, hub.type);
-    if (keys_.flag("attention.causal") == false && family_.name != "gemma-embedding") keys.set("is_causal", false);
+    if (keys_.flag("attention.causal") == false && family_.runtime.bidirectional != true) keys.set("is_causal", false);
     add_rope(keys);
     require_sizes();
     report_window(hub.type);
@@ -381,14 +381,12 @@ class FileReleaser {
   // compute with it.
   void add_extras(Map& keys) const {
     for (const ExtraKey& extra : extra_keys()) {
-      const auto found = takes(family_, extra) ? number(extra.key) : std::nullopt;
+      const auto found = family_.runtime.reads(extra.group) ? number(extra.key) : std::nullopt;
       if (!found) continue;
-      // Mixtral's name for it differs from all others.
-      const std::string_view name =
-          extra.key == "expert_count" && family_.name != "llama" ? extra.from[1] : extra.from[0];
+      const std::string_view name = extra.key == "expert_count" ? family_.runtime.experts_key : extra.from[0];
       if (*found != 0)
         keys.set(name, extra.type == ValueType::f32 ? Value(*found) : Value(static_cast<std::int64_t>(*found)));
-      else if (extra.key.ends_with("softcapping"))
+      else if (extra.group == arch::KeyGroup::soft_caps)
         keys.set(name, Value());
     }
   }
@@ -396,7 +394,7 @@ class FileReleaser {
   void add_heads(Map& keys) {
     const auto head = static_cast<double>(head_size());
     if (const auto rotated = number("rope.dimension_count"); rotated && *rotated != head) {
-      if (family_.name == "phi3" && *rotated > 0 && *rotated < head)
+      if (family_.runtime.rotates_part && *rotated > 0 && *rotated < head)
         keys.set("partial_rotary_factor", *rotated / head);
       else
         report_key(
@@ -409,10 +407,10 @@ class FileReleaser {
   }
 
   void add_biases(Map& keys, std::string_view type) const {
-    const arch::BiasRules rules = arch::bias_rules(type);
-    if (rules.attention_key && has_bias(kAttentionBiases)) keys.set("attention_bias", true);
-    if (rules.ffn_key && has_bias(kFfnBiases)) keys.set("mlp_bias", true);
-    if (type == "qwen2_moe" && !has_bias(kInputBiases)) keys.set("qkv_bias", false);
+    const arch::ModelClass& reads = arch::class_of(type);
+    if (reads.attention_bias && has_bias(kAttentionBiases)) keys.set("attention_bias", true);
+    if (reads.mlp_bias && has_bias(kFfnBiases)) keys.set("mlp_bias", true);
+    if (reads.qkv_bias && !has_bias(kInputBiases)) keys.set("qkv_bias", false);
   }
 
   // Throws `convert.config` if sizes are missing that llama.cpp needs, too: readers of config.json would assume others.
@@ -423,7 +421,8 @@ class FileReleaser {
       for (const std::string_view field :
            {"hidden_size", "num_hidden_layers", "intermediate_size", "num_attention_heads"})
         if (own.field == field && fields.find(field) == nullptr) missing.push_back(key_of(family_, own.name));
-    if (family_.name.ends_with("_moe") || number("expert_count").value_or(0) > 0)
+    const bool mixture = arch::class_of(family_.model_types.front()).experts != arch::Experts::none;
+    if (mixture || number("expert_count").value_or(0) > 0)
       for (const std::string_view name : {"expert_count", "expert_used_count"})
         if (number(name).value_or(0) <= 0) missing.push_back(key_of(family_, name));
     if (!missing.empty())
@@ -435,8 +434,7 @@ class FileReleaser {
   }
 
   void report_window(std::string_view type) {
-    constexpr std::string_view kWithout[] = {"llama", "granite", "olmo", "olmo2", "gemma"};
-    if (model_.config.sliding_window.value_or(0) > 0 && std::ranges::find(kWithout, type) != std::end(kWithout))
+    if (model_.config.sliding_window.value_or(0) > 0 && !arch::class_of(type).has_window)
       report_key("attention.sliding_window", fmt::format("a {} model of transformers has no window", type));
   }
 
@@ -496,9 +494,9 @@ class FileReleaser {
     const double number = flag != nullptr ? static_cast<double>(*flag) : resources::number_of(*single).value();
     const auto is = [&](double usual) { return std::fabs(number - usual) <= 1e-6 * std::fabs(usual); };
     if (name == "rope.freq_base_swa") return is(model_.config.rope_theta.value_or(10000));
-    if (name == "attention.layer_norm_epsilon") return family_.name == "olmo" && is(1e-5);
+    if (name == "attention.layer_norm_epsilon") return family_.runtime.has_layer_norms && is(1e-5);
     // llama.cpp hard-codes it for each of the mixtures.
-    if (name == "expert_weights_norm") return is(family_.name == "qwen2_moe" ? 0 : 1);
+    if (name == "expert_weights_norm") return is(family_.runtime.normalizes_experts.value_or(true) ? 1 : 0);
     if (name.ends_with("_swa")) return is(static_cast<double>(head_size()));
     const auto found = std::ranges::find(kNeutral, name, &Neutral::name);
     return found != std::end(kNeutral) && (is(found->value) || is(found->other));
@@ -524,11 +522,12 @@ class FileReleaser {
     if (model_.config.num_attention_heads) fill("num_key_value_heads", *model_.config.num_attention_heads);
     if (assumed("head_dim") && head > 0) fill("head_dim", head);
     fill("rope_theta", 10000.0);
-    if (type == "mistral") fill("sliding_window", Value());
-    if (type == "granite" && head > 0) fill("attention_multiplier", 1 / std::sqrt(static_cast<double>(head)));
+    if (arch::class_of(type).assumes_window) fill("sliding_window", Value());
+    if (family_.runtime.reads(arch::KeyGroup::scales) && head > 0)
+      fill("attention_multiplier", 1 / std::sqrt(static_cast<double>(head)));
     // Without the key, llama.cpp uses a window in no layer.
     const std::int64_t layers = model_.config.num_hidden_layers.value_or(0);
-    if (!is_gemma3(family_) || model_.config.sliding_window.value_or(0) > 0 || layers <= 0) return;
+    if (!family_.runtime.states_window_period || model_.config.sliding_window.value_or(0) > 0 || layers <= 0) return;
     require_count(static_cast<std::uint64_t>(layers), "layers");
     keys.set("layer_types", List(static_cast<std::size_t>(layers), Value("full_attention")));
   }
@@ -552,15 +551,22 @@ class FileReleaser {
     constexpr std::string_view kWithHead = "ForCausalLM";
     if (way_.root == arch::Root::bare && hub.name.ends_with(kWithHead))
       hub.name.replace(hub.name.size() - kWithHead.size(), kWithHead.size(),
-                       is_gemma3(family_) ? "TextModel" : "Model");
+                       hub.type.ends_with("_text") ? "TextModel" : "Model");
     return hub;
   }
   HubClass hub_class_with_head() const {
-    if (family_.name == "gemma-embedding") return {"gemma3_text", "Gemma3TextModel"};
-    if (family_.name == "llama" && number("expert_count").value_or(0) > 0) return {"mixtral", "MixtralForCausalLM"};
-    if (family_.name == "llama" && model_.config.model_type == "mistral") return {"mistral", "MistralForCausalLM"};
-    if (family_.name == "mistral3" && !is_yarn()) return {"mistral", "MistralForCausalLM"};
-    if (family_.name == "olmo2" && model_.config.sliding_window.value_or(0) > 0) return {"olmo3", "Olmo3ForCausalLM"};
+    const auto holds = [&](const arch::Variant& variant) {
+      switch (variant.when) {
+        case arch::When::always: return true;
+        case arch::When::has_experts: return number("expert_count").value_or(0) > 0;
+        case arch::When::states_type: return model_.config.model_type == variant.model_type;
+        case arch::When::lacks_yarn: return !is_yarn();
+        case arch::When::has_window: return model_.config.sliding_window.value_or(0) > 0;
+      }
+      return false;
+    };
+    const auto variant = std::ranges::find_if(family_.variants, holds);
+    if (variant != family_.variants.end()) return {variant->model_type, std::string(variant->architecture)};
     return {family_.model_types.front(), std::string(family_.architectures.front())};
   }
 
@@ -577,7 +583,7 @@ class FileReleaser {
 
   // Sets which layers have a window, and the rotary base of those.
   void add_layers(Map& keys) const {
-    if (window_period(family_) == 0) return;
+    if (family_.runtime.window_period == 0) return;
     if (model_.config.sliding_window.value_or(0) <= 0) {
       // Without a window, all layers are alike.
       keys_.ignore("attention.sliding_window_pattern");
@@ -592,7 +598,7 @@ class FileReleaser {
     List types;
     for (const bool window : windows) types.emplace_back(window ? "sliding_attention" : "full_attention");
     if (!types.empty()) keys.set("layer_types", std::move(types));
-    if (!is_gemma3(family_)) return;
+    if (!family_.runtime.states_window_period) return;
     if (const auto base = number("rope.freq_base_swa")) keys.set("rope_local_base_freq", *base);
   }
 
@@ -612,7 +618,7 @@ class FileReleaser {
       }
       return windows;
     }
-    const double said = number(kKey).value_or(static_cast<double>(window_period(family_)));
+    const double said = number(kKey).value_or(static_cast<double>(family_.runtime.window_period));
     const auto period = said >= 1 && said <= 1e9 ? static_cast<std::size_t>(said) : 0;
     for (std::size_t layer = 0; layer < layers; ++layer) windows[layer] = period == 0 || layer % period + 1 < period;
     return windows;
@@ -654,8 +660,7 @@ class FileReleaser {
       report_rope("rope_scaling", "the divisors in rope_freqs.weight cannot be combined with the scaling of the keys");
     add_layer_ropes(keys, scaling);
     if (scaling.empty()) return;
-    if (family_.name != "mistral3") return keys.set("rope_scaling", std::move(scaling));
-    // Ministral 3 reads its numbers from rope_parameters only.
+    if (!family_.runtime.has_full_yarn) return keys.set("rope_scaling", std::move(scaling));
     scaling.set("rope_theta", model_.config.rope_theta.value_or(10000));
     if (is_yarn()) {
       scaling.set("llama_4_scaling_beta", number("attention.temperature_scale").value_or(0));
@@ -672,7 +677,8 @@ class FileReleaser {
   // former.
   void add_layer_ropes(Map& keys, const Map& scaling) const {
     const Value* const type = keys.find("model_type");
-    if (type == nullptr || *type != Value("olmo3") || !model_.config.rope_theta) return;
+    if (type == nullptr || type->text() == nullptr || !arch::has_ropes_by_layer(*type->text())) return;
+    if (family_.runtime.states_window_period || !model_.config.rope_theta) return;
     Map full = scaling, sliding;
     if (full.find("rope_type") == nullptr) full.set("rope_type", "default");
     full.set("rope_theta", *model_.config.rope_theta);
@@ -687,7 +693,7 @@ class FileReleaser {
   // Builds the longrope object from the tables of divisors for long and short texts. Phi 3's readers accept only these
   // three names and have the original context length at the top of config.json.
   Map long_rope(Map& keys, const Tensor* far, const Tensor* near) {
-    const bool phi = family_.name == "phi3";
+    const bool phi = family_.runtime.has_original_context;
     Map scaling;
     scaling.append(phi ? "type" : "rope_type", "longrope");
     for (const auto& [name, table, other] :
@@ -952,7 +958,7 @@ Way way_back(const Model& model, const arch::Family& family) {
     const auto head = arch::spell(family, Dialect::gguf, {.role = Role::output_head});
     const Value* const pooling = model.metadata.find(key_of(family, "pooling_type"));
     const bool pools = pooling != nullptr && resources::number_of(*pooling).value_or(0) > 0;
-    if (head && model.tensor(*head) == nullptr && (pools || family.name == "gemma-embedding"))
+    if (head && model.tensor(*head) == nullptr && (pools || family.runtime.bidirectional == true))
       way.root = arch::Root::bare;
   }
   return way;
