@@ -58,7 +58,7 @@ struct Variant {
   std::string_view model_type, architecture;
 };
 
-// What llama.cpp computes for a family, and which keys its files have. config.json may say something else, which is then
+// What llama.cpp computes for a family, and which keys its files have. A config.json that asks for something else is
 // reported.
 struct Runtime {
   Activation activation = Activation::silu;
@@ -97,7 +97,7 @@ struct Runtime {
   // all by the head size. Nothing: config.json has no query_pre_attn_scalar.
   std::optional<std::int64_t> layers_of_largest = {};
   LargeAt80Layers large_at_80_layers = LargeAt80Layers::never;
-  // A SentencePiece vocabulary is used without a blank before the text, whatever its own files say.
+  // A SentencePiece vocabulary never adds a blank before the text; its own files are ignored in this.
   bool adds_no_blank = false;
 
   constexpr bool reads(KeyGroup group) const { return std::ranges::find(keys, group) != keys.end(); }
