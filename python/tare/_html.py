@@ -47,6 +47,78 @@ def tensor(t):
     return facts + f"<p>{words}, {stats['nan']} NaN, {stats['inf']} infinite</p>" + histogram(counts, edges)
 
 
+def verification(v):
+    """The verdict, and a row for each finding."""
+    errors = sum(finding.severity == "error" for finding in v.findings)
+    verdict = "nothing is wrong" if not v.findings else f"{errors:,} errors, {len(v.findings) - errors:,} warnings and notes"
+    head = _verdict(v.ok, f"{_text(v.format)} {_text(v.version)}, {v.tensors:,} tensors, {size_text(v.bytes)}: {verdict}")
+    rows = [(finding.severity, finding.rule, finding.item, finding.sentence) for finding in v.findings]
+    return head + _table(("severity", "rule", "item", "what is wrong"), rows)
+
+
+def difference(d):
+    """The verdict, and a row for each tensor and key that differs."""
+    verdict = "the same" if d.same else f"{len(d.tensors):,} tensors and {len(d.metadata):,} keys differ"
+    head = _verdict(d.same, f"{d.compared:,} tensors compared: {verdict}")
+    rows = [
+        (row["name"], *_two_sides(row), *(_number(row[fact]) if row["compared"] else "" for fact in ("relative_rms", "max_abs", "cosine")))
+        for row in d.tensors
+    ]
+    keys = [(row["part"], row["text"]) for row in d.metadata]
+    return head + _table(("tensor", "A", "B", "relative error", "largest error", "cosine"), rows) + _table(("part", "difference"), keys)
+
+
+def _two_sides(row):
+    """What a tensor is in each of the two models."""
+    if row["only_in"] is not None:
+        return ("present", "missing") if row["only_in"] == "a" else ("missing", "present")
+    sides = [[], []]
+    for fact in ("shape", "type"):
+        for side, value in zip(sides, row[fact] or ()):
+            side.append(value)
+    return tuple(" ".join(side) for side in sides)
+
+
+def saved(s):
+    """What was written, and what changed on the way."""
+    lossy = any(change["lossy"] for change in s.changes) or bool(s.lost)
+    head = _verdict(not lossy, f"{_text(s.format)}, {s.tensors:,} tensors, {size_text(s.file_bytes)}")
+    return head + _table(("what changed",), [(change["text"],) for change in s.changes])
+
+
+def quantized(q):
+    """The size and the error of the whole, and of each tensor, the worst first."""
+    head = saved(q) + f"<p>{q.bits_per_weight:.2f} bits per weight, relative error {number_text(q.relative_rms)}</p>"
+    report = sorted(q.report, key=lambda row: -(row["relative_rms"] or 0))
+    rows = [(row["name"], row["type"], f"{row['bits_per_weight']:.2f}", _number(row["relative_rms"])) for row in report]
+    return head + _table(("tensor", "type", "bits per weight", "relative error"), rows)
+
+
+def _verdict(good, words):
+    # Both colours are legible on white and on black.
+    colour, mark = ("#2e8540", "&#10003;") if good else ("#c4700b", "&#9888;")
+    return f"<p><b style='color:{colour}'>{mark}</b> {words}</p>"
+
+
+def _text(value):
+    return html.escape(_printable(str(value)))
+
+
+def _number(value):
+    return "" if value is None else number_text(value)
+
+
+def _table(names, rows):
+    if not rows:
+        return ""
+    heads = "".join(f"<th style='text-align:left'>{name}</th>" for name in names)
+    lines = "".join(
+        "<tr>" + "".join(f"<td style='text-align:left'>{_text(cell)}</td>" for cell in row) + "</tr>" for row in rows[:_MOST_ROWS]
+    )
+    more = f"<p>and {len(rows) - _MOST_ROWS:,} more</p>" if len(rows) > _MOST_ROWS else ""
+    return f"<table><tr>{heads}</tr>{lines}</table>{more}"
+
+
 def histogram(counts, edges, width=480, height=120):
     """Bars as SVG."""
     most = max(int(max(counts, default=0)), 1)
@@ -58,8 +130,8 @@ def histogram(counts, edges, width=480, height=120):
         for i, count in enumerate(counts)
     )
     ends = (
-        f"<text x='0' y='{height + 14}' font-size='11'>{number_text(edges[0])}</text>"
-        f"<text x='{width}' y='{height + 14}' font-size='11' text-anchor='end'>{number_text(edges[-1])}</text>"
+        f"<text x='0' y='{height + 14}' font-size='11' fill='currentColor'>{number_text(edges[0])}</text>"
+        f"<text x='{width}' y='{height + 14}' font-size='11' fill='currentColor' text-anchor='end'>{number_text(edges[-1])}</text>"
     )
     return f"<svg width='{width}' height='{height + 18}' xmlns='http://www.w3.org/2000/svg'>{bars}{ends}</svg>"
 

@@ -43,6 +43,14 @@ class Saved(Record):
     changes: list  # dicts: what is not as it was; 'text' is the sentence
     lost: list  # dicts: keys of a file that the target has no place for
 
+    def _verdict(self):
+        return {"lossy": bool(self.lost) or any(change["lossy"] for change in self.changes), "changes": len(self.changes)}
+
+    def _repr_html_(self):
+        from . import _html
+
+        return _html.saved(self)
+
 
 class Conversion(Saved):
     """What was converted."""
@@ -66,6 +74,14 @@ class Quantized(Conversion):
         measured = [row for row in self.report if row["squared_error"] is not None]
         total = sum(row["squared_sum"] for row in measured)
         return (sum(row["squared_error"] for row in measured) / total) ** 0.5 if total else 0.0
+
+    def _verdict(self):
+        return {"bits_per_weight": round(self.bits_per_weight, 2), "relative_rms": float(f"{self.relative_rms:.3g}")}
+
+    def _repr_html_(self):
+        from . import _html
+
+        return _html.quantized(self)
 
 
 class Finding(Record):
@@ -108,6 +124,11 @@ class Verification(Record):
         severities = [finding.severity for finding in self.findings]
         return {"ok": self.ok, "errors": severities.count("error"), "warnings": severities.count("warning")}
 
+    def _repr_html_(self):
+        from . import _html
+
+        return _html.verification(self)
+
 
 class Difference(Record):
     """What differs between two models. True if something does."""
@@ -125,6 +146,11 @@ class Difference(Record):
 
     def _verdict(self):
         return {"same": self.same, "different_tensors": len(self.tensors), "different_metadata": len(self.metadata)}
+
+    def _repr_html_(self):
+        from . import _html
+
+        return _html.difference(self)
 
 
 def save(

@@ -1,6 +1,7 @@
 """Writing piece by piece, plans, notebooks."""
 
 import errno
+import ast
 import json
 import os
 import pathlib
@@ -391,6 +392,57 @@ def test_notebook(demo, model_path, tmp_path):
     tare.save(tmp_path / "x.zt", {"<b>&\x1b[2J": np.ones(2, "f4")})
     page = tare.open(tmp_path / "x.zt")._repr_html_()
     assert "<b>&\x1b" not in page and "\x1b" not in page
+
+
+def test_results_in_a_notebook(demo, tmp_path):
+    import xml.dom.minidom
+
+    done = tare.quantize(demo / "mistral", tmp_path / "q.mcf", "k4")
+    difference = tare.diff(demo / "mistral", tmp_path / "q.mcf")
+    tare.save(tmp_path / "a.zt", {"<w>": np.ones(2, "f4"), "only": np.ones(1, "f4")})
+    tare.save(tmp_path / "b.zt", {"<w>": np.ones((2, 3), "f8")})
+    odd = tare.diff(tmp_path / "a.zt", tmp_path / "b.zt")
+    (tmp_path / "bad.zt").write_bytes((tmp_path / "a.zt").read_bytes()[:-9])
+    bad = tare.verify(tmp_path / "bad.zt")
+    same = tare.diff(tmp_path / "a.zt", tmp_path / "a.zt")
+    for result in (done, difference, odd, bad, same, tare.verify(tmp_path / "a.zt"), tare.convert(tmp_path / "a.zt", tmp_path / "a.npz")):
+        xml.dom.minidom.parseString(f"<div>{result._repr_html_()}</div>")
+    assert f"{done.bits_per_weight:.2f} bits per weight" in done._repr_html_() and "bits_per_weight=" in repr(done)
+    assert "lm_head.weight" in difference._repr_html_() and "mcf.k4" in difference._repr_html_()
+    assert "&lt;w&gt;" in odd._repr_html_() and "missing" in odd._repr_html_() and "2x3 f64" in odd._repr_html_()
+    assert "the same" in same._repr_html_() and "nothing is wrong" in tare.verify(tmp_path / "a.zt")._repr_html_()
+    assert bad.findings[0].rule in bad._repr_html_() and not bad.ok
+
+
+def test_a_notebook_shows_a_part_of_many_tensors(tmp_path):
+    tare.save(tmp_path / "many.zt", {f"layer.{i}.weight": np.ones(4, "f4") for i in range(5000)})
+    page = tare.open(tmp_path / "many.zt")._repr_html_()
+    assert "and 4,940 more" in page and len(page) < 200_000
+    tare.save(tmp_path / "other.zt", {f"layer.{i}.weight": np.zeros(4, "f4") for i in range(5000)})
+    assert len(tare.diff(tmp_path / "many.zt", tmp_path / "other.zt")._repr_html_()) < 50_000
+
+
+def test_the_notebook_of_the_docs(tmp_path, monkeypatch):
+    """Every cell of docs/notebook.ipynb runs, in order, in an empty folder, and gives the output that it shows."""
+    path = pathlib.Path(__file__).resolve().parents[2] / "docs/notebook.ipynb"
+    if not path.exists():
+        pytest.skip("the docs are not here")
+    monkeypatch.chdir(tmp_path)
+    scope, shown = {}, 0
+    for cell in json.loads(path.read_text(encoding="utf-8"))["cells"]:
+        if cell["cell_type"] != "code":
+            continue
+        *before, last = ast.parse("".join(cell["source"])).body
+        value = None
+        if isinstance(last, ast.Expr):
+            exec(compile(ast.Module(before, []), "cell", "exec"), scope)
+            value = eval(compile(ast.Expression(last.value), "cell", "eval"), scope)
+        else:
+            exec(compile(ast.Module([*before, last], []), "cell", "exec"), scope)
+        expected = ["".join(output["data"]["text/plain"]) for output in cell["outputs"]]
+        assert ([] if value is None else [repr(value)]) == expected, "".join(cell["source"])
+        shown += len(expected)
+    assert shown >= 5
 
 
 def test_numbers_for_people():
