@@ -21,7 +21,8 @@ inline constexpr int kFailed = 1;  // the file is bad, the files differ, or the 
 inline constexpr int kUsage = 2;   // the command line is wrong
 
 // What a shell completes for a value or an operand.
-enum class Completes : std::uint8_t { nothing, files, directories, verbs };
+// `tensors`: those of the file that an earlier word names.
+enum class Completes : std::uint8_t { nothing, files, directories, verbs, tensors };
 
 using Words = std::vector<std::string>;
 

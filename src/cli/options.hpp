@@ -86,7 +86,7 @@ inline constexpr Option kDigest{.name = "digest",
 
 inline constexpr Operand kFile{.name = "FILE", .completes = Completes::files};
 inline constexpr Operand kFiles{.name = "FILE", .many = true, .completes = Completes::files};
-inline constexpr Operand kTensor{.name = "TENSOR"};
+inline constexpr Operand kTensor{.name = "TENSOR", .completes = Completes::tensors};
 
 // Returns --no-mmap, --max-expansion and --attach as library options. Broken tensors are listed in the model.
 ReadOptions read_options(const Arguments& arguments);

@@ -33,6 +33,12 @@ bool takes_files(const Verb& verb) {
   return false;
 }
 
+bool takes_tensors(const Verb& verb) {
+  for (const Operand& operand : verb.operands)
+    if (operand.completes == Completes::tensors) return true;
+  return false;
+}
+
 bool takes_verbs(const Verb& verb) { return !verb.operands.empty() && verb.operands[0].completes == Completes::verbs; }
 
 // ---- bash
@@ -63,7 +69,20 @@ std::string bash_flags(const Verb& verb) {
 }
 
 std::string bash() {
+  // The names of tensors come from a file that may be hostile. `compgen -W` would run commands in them, so they are
+  // compared one by one.
   std::string out = fmt::format(R"(# bash completion for tare; made by `tare completions bash`
+_tare_tensors() {{
+  local word name
+  for word in "${{COMP_WORDS[@]:2:COMP_CWORD-2}}"; do
+    [[ -e $word ]] || continue
+    while read -r name; do
+      [[ $name == "$1"* ]] && COMPREPLY+=("$name")
+    done < <(tare ls -q --color never -- "$word" 2>/dev/null | sed -e 1d -e 's/  .*//')
+    return
+  done
+  COMPREPLY=($(compgen -f -- "$1"))
+}}
 _tare() {{
   local cur=${{COMP_WORDS[COMP_CWORD]}} prev=${{COMP_WORDS[COMP_CWORD-1]}} verb=${{COMP_WORDS[1]}}
   local verbs='{}'
@@ -84,6 +103,7 @@ _tare() {{
   for (const Verb* verb : shown_verbs()) {
     std::string operands = ":";
     if (takes_files(*verb)) operands = "COMPREPLY=($(compgen -f -- \"$cur\"))";
+    if (takes_tensors(*verb)) operands = "_tare_tensors \"$cur\"";
     if (takes_verbs(*verb)) operands = "COMPREPLY=($(compgen -W \"$verbs\" -- \"$cur\"))";
     out += fmt::format(
         "    {})\n      case $prev in\n{}      esac\n      if [[ $cur == -* ]]; then\n"
@@ -110,6 +130,7 @@ std::string zsh_action(Completes completes) {
     case Completes::files: return "_files";
     case Completes::directories: return "_files -/";
     case Completes::verbs: return "($verb_names)";
+    case Completes::tensors: return "_tare_tensors";
     case Completes::nothing: break;
   }
   return " ";
@@ -133,7 +154,11 @@ std::string zsh_option(const Option& option) {
 
 std::string zsh() {
   std::string out =
-      "#compdef tare\n# made by `tare completions zsh`\n_tare() {\n  local state\n  local -a verbs verb_names\n  "
+      "#compdef tare\n# made by `tare completions zsh`\n"
+      "_tare_tensors() {\n  local -a names\n"
+      "  names=(${(f)\"$(tare ls -q --color never -- ${(Q)line[1]} 2>/dev/null | sed -e 1d -e 's/  .*//')\"})\n"
+      "  compadd -a names\n}\n"
+      "_tare() {\n  local state line\n  local -a verbs verb_names\n  "
       "verbs=(\n";
   for (const Verb* verb : shown_verbs())
     out += fmt::format("    {}\n", in_quotes(fmt::format("{}:{}", verb->name, zsh_text(verb->summary))));
@@ -172,11 +197,16 @@ std::string fish_option(const Verb& verb, const Option& option) {
 }
 
 std::string fish() {
-  std::string out = "# fish completion for tare; made by `tare completions fish`\ncomplete -c tare -f\n";
+  std::string out =
+      "# fish completion for tare; made by `tare completions fish`\ncomplete -c tare -f\n"
+      "function __tare_tensors\n  for word in (commandline -opc)[3..-1]\n    test -e $word; or continue\n"
+      "    tare ls -q --color never -- $word 2>/dev/null | sed -e 1d -e 's/  .*//'\n    return\n  end\nend\n";
   out += "complete -c tare -n __fish_use_subcommand -l version -d 'print the version'\n";
   for (const Verb* verb : shown_verbs()) {
     out += fmt::format("complete -c tare -n __fish_use_subcommand -a {} -d {}\n", verb->name, in_quotes(verb->summary));
     if (takes_files(*verb)) out += fmt::format("complete -c tare -n '__fish_seen_subcommand_from {}' -F\n", verb->name);
+    if (takes_tensors(*verb))
+      out += fmt::format("complete -c tare -n '__fish_seen_subcommand_from {}' -a '(__tare_tensors)'\n", verb->name);
     if (takes_verbs(*verb))
       out += fmt::format("complete -c tare -n '__fish_seen_subcommand_from {}' -a '{}'\n", verb->name,
                          fmt::join(verb_names(), " "));

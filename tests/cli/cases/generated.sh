@@ -11,5 +11,7 @@ source tare.bash; COMP_WORDS=(tare ls --sort n); COMP_CWORD=3; _tare; echo "${CO
 source tare.bash; COMP_WORDS=(tare ls --sort = s); COMP_CWORD=4; _tare; echo "${COMPREPLY[@]}"
 source tare.bash; COMP_WORDS=(tare info ti); COMP_CWORD=2; _tare; echo "${COMPREPLY[@]}"
 source tare.bash; COMP_WORDS=(tare help ver); COMP_CWORD=2; _tare; echo "${COMPREPLY[@]}"
+source tare.bash; COMP_WORDS=(tare show tiny.zt ''); COMP_CWORD=3; _tare; echo "${COMPREPLY[@]}"
+tare cat --as npy tiny.zt w -o '$(touch owned).npy'; source tare.bash; COMP_WORDS=(tare cat --as raw '$(touch owned).npy' ''); COMP_CWORD=5; _tare; echo "${COMPREPLY[@]}"; test ! -e owned
 tare completions zsh | head -2; if command -v zsh > /dev/null; then tare completions zsh | zsh -n; fi
 tare completions fish | head -1; if command -v fish > /dev/null; then tare completions fish > tare.fish && fish -n tare.fish; fi
