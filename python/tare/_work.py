@@ -187,7 +187,9 @@ def save(
     metadata     a dict of texts, numbers, bytes, lists and dicts
     config       a dict of hyper-parameters; keys that Tare does not know go into an attached config.json
     vocabulary   of another model (m.vocabulary)
-    attachments  a mapping from names to bytes, or to paths
+    attachments  a mapping from names to bytes, or to paths. A config.json and a tokenizer's files among them describe the
+                 model: its config and vocabulary are read from them, and a `config` or `vocabulary` that contradicts them
+                 is refused
     format       its name ('zt', 'safetensors', ...); by default that of the suffix
 
     If `tensors` is a model, its metadata, config, vocabulary and attachments are written, too; what is given here replaces
@@ -459,8 +461,7 @@ def _parts(metadata, config, vocabulary, attachments):
         parts["attachments"] = {name: _attachment(name, value) for name, value in attachments.items()}
     if config is not None:
         parts["config"] = dict(config)
-        files = parts.get("attachments", {})
-        if "config.json" not in files and config.keys() - set(_tare.config_fields):
+        if config.keys() - set(_tare.config_fields):
             import json
 
             parts["config_json"] = json.dumps(dict(config), indent=2).encode()

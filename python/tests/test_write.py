@@ -509,6 +509,44 @@ def test_a_new_config_is_not_undone_by_a_file(tmp_path, suffix):
         assert bytes(found.attachments["README.md"]) == b"read"  # the other files are kept
 
 
+@pytest.mark.parametrize("suffix", ["zt", "zt2", "gguf", "mcf", "npz"])
+def test_new_files_describe_the_model(tmp_path, suffix):
+    def config(theta):
+        return json.dumps({"model_type": "unheard_of", "rope_parameters": {"rope_theta": theta}, "other": [1]}).encode()
+
+    def tokens(text):
+        return json.dumps({"model": {"type": "BPE", "vocab": {text: 0, "x": 1}, "merges": []}}).encode()
+
+    old, new = ({"config.json": config(t), "tokenizer.json": tokens(c), "notes.txt": b"n"} for t, c in ((1.0, "a"), (2.0, "b")))
+    arrays = {"w": np.ones(4, "f4")}
+    tare.save(tmp_path / "m.zt", arrays, attachments=old)
+    assert tare.open(tmp_path / "m.zt").config["rope_theta"] == 1.0
+    path = tmp_path / f"o.{suffix}"
+    for tensors in (tare.open(tmp_path / "m.zt"), arrays, None):
+        if tensors is None:
+            with tare.Writer(path, attachments=new, keep_names=True, overwrite=True) as writer:
+                writer.declare("w", (4,), "f32")
+                writer.write("w", arrays["w"])
+        else:
+            tare.save(path, tensors, attachments=new, keep_names=True, overwrite=True)
+        found = tare.open(path)
+        assert found.config["rope_theta"] == 2.0 and found.vocabulary[0] == b"b"
+        assert not [finding for finding in tare.verify(path).findings if finding.rule.endswith(".differs")]
+        assert json.loads(bytes(found.attachments["config.json"]))["rope_parameters"]["rope_theta"] == 2.0
+    for given in ({"config": {"rope_theta": 3.0}}, {"config": {"rope_theta": 2.0, "other": [2]}}, {"config": {"more": 1}}):
+        with pytest.raises(tare.Error) as error:
+            tare.save(path, arrays, attachments=new, keep_names=True, overwrite=True, **given)
+        assert error.value.rule == "config.contradiction"
+    tare.save(path, arrays, attachments=new, config={"rope_theta": 2.0, "other": [1]}, keep_names=True, overwrite=True)
+    assert tare.open(path).config["model_type"] == "unheard_of"
+    with pytest.raises(tare.Error) as error:
+        tare.save(path, arrays, attachments=new, vocabulary=tare.open(tmp_path / "m.zt").vocabulary, overwrite=True)
+    assert error.value.rule == "tokenizer.contradiction"
+    # A config with keys that Tare has no field for becomes a config.json, which describes the model as well.
+    tare.save(path, arrays, config=json.loads(config(4.0)), keep_names=True, overwrite=True)
+    assert tare.open(path).config["rope_theta"] == 4.0
+
+
 @pytest.mark.parametrize("suffix", ["zt", "gguf"])
 def test_metadata_that_is_set_by_the_command(tmp_path, suffix):
     path = tmp_path / f"m.{suffix}"

@@ -18,8 +18,8 @@ Size count_in(const std::optional<std::int64_t>& field) {
 Size product(const Size& a, const Size& b) { return a && b ? checked_mul(*a, *b) : std::nullopt; }
 Size sum(const Size& a, const Size& b) { return a && b ? checked_add(*a, *b) : std::nullopt; }
 
-// The shape of the weight with this role; empty: none is expected.
-std::vector<Size> shape_of(Role role, const Family& family, const Sizes& sizes) {
+// The shape of the weight with this role; empty: none is expected. `experts`: the layer has experts.
+std::vector<Size> shape_of(Role role, const Family& family, const Sizes& sizes, bool experts) {
   const bool fused = spell(family, Dialect::hugging_face, {.role = Role::qkv, .layer = 0}).has_value();
   if (fused && (role == Role::q || role == Role::k || role == Role::v)) return {};
   const Size queries = product(sizes.heads, sizes.head), keys = product(sizes.kv_heads, sizes.head);
@@ -40,8 +40,7 @@ std::vector<Size> shape_of(Role role, const Family& family, const Sizes& sizes) 
     case Role::k_norm: return {family.wide_qk_norms ? keys : sizes.head};
     default: break;
   }
-  if (sizes.some_mixtures) return {};
-  if (sizes.mixture) switch (role) {
+  if (experts) switch (role) {
       case Role::router: return {sizes.experts, sizes.hidden};
       case Role::expert_gate:
       case Role::expert_up: return {sizes.expert_rows, sizes.hidden};
@@ -77,12 +76,13 @@ bool has_bias(Role role, const Sizes& sizes) {
 // Visits the tensors of a layer, or those outside all layers. Returns false if `visit` did.
 bool visit_part(const Family& family, const Sizes& sizes, std::optional<std::uint32_t> layer,
                 const std::function<bool(const Expected&)>& visit) {
+  const bool experts = layer && sizes.has_experts(*layer);
   for (const Patterns patterns : family.names)
     for (const Pattern& pattern : patterns) {
       const bool inside = pattern.hugging_face.find("{L}") != std::string_view::npos;
       const bool expert = pattern.hugging_face.find("{E}") != std::string_view::npos;
       std::vector<Size> shape =
-          pattern.hugging_face.empty() ? std::vector<Size>() : shape_of(pattern.role, family, sizes);
+          pattern.hugging_face.empty() ? std::vector<Size>() : shape_of(pattern.role, family, sizes, experts);
       if (shape.empty() || inside != layer.has_value()) continue;
       Expected expected{.name = {.role = pattern.role, .layer = layer}, .shape = std::move(shape), .experts = {}};
       if (expert) {
@@ -111,6 +111,10 @@ Sizes sizes_of(const Family& family, const Config& config) {
   sizes.head = count_in(config.head_dim);
   if (!sizes.head && !family.own_head_size && sizes.hidden && sizes.heads) sizes.head = *sizes.hidden / *sizes.heads;
   return sizes;
+}
+
+bool Sizes::has_experts(std::uint64_t layer) const {
+  return mixture && sparse_step != 0 && (layer + 1) % sparse_step == 0 && !plain_layers.contains(layer);
 }
 
 bool Expected::fits(const Shape& found) const {

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <functional>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -18,11 +19,16 @@ struct Sizes {
   // For a mixture: the number of experts, and the matrix rows of one expert and of the shared one.
   std::optional<std::uint64_t> experts, expert_rows, shared_rows;
   bool has_head = true;           // the output has a matrix of its own
-  bool mixture = false;           // layers have experts
-  bool some_mixtures = false;     // only some layers have experts; it is unknown which
+  bool mixture = false;           // layers have experts; `has_experts` knows which
   bool biases_inputs = false;     // q, k and v have biases
   bool biases_attention = false;  // so does the attention's output
   bool biases_ffn = false;
+  // In a mixture, every layer whose number, counted from 1, is a multiple of `sparse_step` has experts, except for
+  // those in `plain_layers` (counted from 0).
+  std::uint64_t sparse_step = 1;
+  std::set<std::uint64_t> plain_layers = {};
+
+  bool has_experts(std::uint64_t layer) const;
 };
 // From the fields of a config and the family's defaults. Leaves `has_head`, experts and biases at their defaults.
 Sizes sizes_of(const Family& family, const Config& config);

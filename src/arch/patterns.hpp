@@ -102,6 +102,13 @@ inline constexpr Pattern kQwenExperts[] = {
      .bare = true},
 };
 
+// Layers of a mixture without experts. GGUF's runtime does not support them.
+inline constexpr Pattern kPlainLayers[] = {
+    {.role = Role::gate, .hugging_face = "layers.{L}.mlp.gate_proj"},
+    {.role = Role::up, .hugging_face = "layers.{L}.mlp.up_proj"},
+    {.role = Role::down, .hugging_face = "layers.{L}.mlp.down_proj"},
+};
+
 inline constexpr Pattern kSharedExpert[] = {
     {.role = Role::shared_router,
      .hugging_face = "layers.{L}.mlp.shared_expert_gate",
@@ -150,8 +157,8 @@ inline constexpr Pattern kTinyLlama[] = {
 };
 
 // All groups; if a name has several roles, the first group decides.
-inline constexpr Patterns kAllPatterns[] = {kStem,        kFinalNorm,    kPreNorms, kPostNorms,   kSandwichNorms,
-                                            kQkNorms,     kGated,        kFused,    kRopeFactors, kMixtral,
-                                            kQwenExperts, kSharedExpert, kMeta,     kTinyLlama};
+inline constexpr Patterns kAllPatterns[] = {kStem,        kFinalNorm,   kPreNorms,     kPostNorms,   kSandwichNorms,
+                                            kQkNorms,     kGated,       kFused,        kRopeFactors, kMixtral,
+                                            kQwenExperts, kPlainLayers, kSharedExpert, kMeta,        kTinyLlama};
 
 }  // namespace tare::arch

@@ -258,11 +258,36 @@ std::string other_weights(const std::string& directory, const Format& target) {
   return {};
 }
 
+// Throws `convert.directory` if an adapter_config.json would stay that is not the model's: transformers would load the
+// model that it names. That of an adapter is replaced together with the adapter.
+void refuse_adapter(const std::string& directory, const Model& model) {
+  constexpr const char* kConfig = "adapter_config.json";
+  std::error_code none;
+  if (directory.find('\0') != directory.npos) return;  // the writer refuses such a path
+  if (model.attachment(kConfig) != nullptr ||
+      !std::filesystem::exists(std::filesystem::path(directory) / kConfig, none))
+    return;
+  try {
+    const Model old = open(directory, {.limits = limits_of_own_output(), .vocabulary = false});
+    const auto of_adapter = [](const SourcePtr& source) {
+      return std::filesystem::path(source->name()).filename().string().starts_with("adapter_model");
+    };
+    if (std::ranges::any_of(old.sources, of_adapter)) return;
+  } catch (const Error&) {
+    // It is not the config of a model that would be replaced.
+  }
+  throw wrong_directory(directory,
+                        fmt::format("the directory holds an {}, which would stay: transformers would load the "
+                                    "model that it names in place of the new one",
+                                    kConfig));
+}
+
 // Throws `convert.directory` if the directory holds a model in another container: its weights would remain, and the
 // directory would be opened as that model, or not at all. Likewise if its config.json would remain, next to weights that
 // it does not describe.
-void refuse_other_container(const std::string& directory, const Format& target) {
-  if (is_directory(target)) return;  // a directory is opened by the files that this format writes
+void refuse_other_container(const std::string& directory, const Model& model, const Format& target) {
+  // A directory is opened by the files that this format writes, except by PEFT.
+  if (is_directory(target)) return refuse_adapter(directory, model);
   if (const std::string weights = other_weights(directory, target); !weights.empty())
     throw wrong_directory(directory, fmt::format("the directory holds a model in another container ({}), which would "
                                                  "stay and be opened in place of the new one",
@@ -280,7 +305,7 @@ void refuse_other_container(const std::string& directory, const Format& target) 
 std::uint64_t write_fitting(Model model, const Origins& origins, const WriteJob& job, const WriteOptions& options) {
   if (job.tree) {
     try {
-      if (job.overwrite) refuse_other_container(job.output, job.format);
+      if (job.overwrite) refuse_other_container(job.output, model, job.format);
       const std::uint64_t bytes = job.format.write_tree(model, job.output, options, job.overwrite);
       if (job.changes != nullptr && (job.format.holds.zstd || job.format.holds.dedup))
         report_expansion(job.output, *job.changes);

@@ -209,7 +209,8 @@ class MetadataEditor {
 
   Value whole_or_other(std::string_view key, const std::string& text) const {
     // As `convert` reads it. A list or an object that the container has no type for is kept as text.
-    const std::optional<Value> json = json_of(text);
+    std::optional<Value> json = json_of(text);
+    if (json && format_.metadata != nullptr && rules_.usual_type(*json).empty()) json = with_one_kind_of_number(*json);
     const bool nested = json && (json->get<List>() != nullptr || json->get<Map>() != nullptr);
     const bool fits = json && (!nested || (format_.holds.metadata == Room::tree && !rules_.usual_type(*json).empty()));
     Value value = fits ? *json : Value(text);

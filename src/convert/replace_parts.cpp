@@ -1,10 +1,16 @@
 #include "convert/replace_parts.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 
 #include "arch/config_names.hpp"
 #include "base/json_writer.hpp"
+#include "convert/directory_form.hpp"
+#include "formats/form.hpp"
+#include "resources/agreement.hpp"
 #include "resources/config_parts.hpp"
+#include "resources/model_files.hpp"
 #include "resources/resources.hpp"
 #include "tare/format.hpp"
 
@@ -22,9 +28,10 @@ void omit_config(Model& model) {
   std::erase_if(model.attachments, [](const Attachment& file) { return file.name == "config.json"; });
 }
 
-void omit_tokenizer(Model& model) {
-  std::erase_if(model.attachments, [](const Attachment& file) {
-    return file.name != "config.json" && resources::role_of(file.name) != resources::Role::other;
+// `ids`: the ids of special tokens are others, which generation_config.json repeats.
+void omit_tokenizer(Model& model, bool ids) {
+  std::erase_if(model.attachments, [&](const Attachment& file) {
+    return resources::is_tokenizer_file(file.name) || (ids && file.name == "generation_config.json");
   });
 }
 
@@ -94,12 +101,136 @@ void restate_config(Model& model, const Config& config) {
     }
 }
 
+// Returns whether the content of a file is a part of the model, or decides what such a part means.
+bool describes_model(std::string_view file) { return file == "config.json" || resources::is_tokenizer_file(file); }
+
+bool has_bytes_of(const Attachment& file, const Attachment& other) {
+  return file.blob.size() == other.blob.size() && file.blob.size() <= resources::kMaxFileBytes &&
+         file.blob.bytes() == other.blob.bytes();
+}
+
+// The tensors and keys of a model that follows the conventions of another container than a directory repeat what its
+// config.json states. Before that file is replaced, the model gets a directory's form, so that nothing old is left.
+void take_directory_form(Model& model) {
+  if (form_of(model) == nullptr) return;
+  std::vector<Change> lines;
+  try {
+    release_conventions(model, lines);
+  } catch (const Error& error) {
+    if (error.kind() != ErrorKind::unsupported && error.kind() != ErrorKind::lossy) throw;
+    throw Error(ErrorKind::unsupported, "meta.form",
+                fmt::format("the keys and tensors of this model would contradict the new file, and it cannot be turned "
+                            "into a directory's form: {}; set its keys instead (metadata)",
+                            error.sentence()))
+        .about(error.item());
+  }
+  model.format = std::ranges::find_if(formats(), is_directory)->name;
+}
+
+// Replaces the files, and the parts that the new ones describe.
+void replace_files(Model& model, std::vector<Attachment> files) {
+  const std::vector<Attachment> before = model.attachments;
+  const auto find = [](std::vector<Attachment>& among, const Attachment& file) {
+    return std::ranges::find(among, file.name, &Attachment::name);
+  };
+  const bool anew = std::ranges::any_of(files, [&](const Attachment& file) {
+    const Attachment* const old = model.attachment(file.name);
+    return describes_model(file.name) && (old == nullptr || !has_bytes_of(file, *old));
+  });
+  if (!anew) {
+    model.attachments = std::move(files);
+    return;
+  }
+  take_directory_form(model);
+  const bool has_tokens = std::ranges::any_of(files, resources::holds_vocabulary, &Attachment::name);
+  // Files that the model did not have were just made from its keys, and the caller did not ask to omit those.
+  for (const Attachment& file : model.attachments) {
+    const bool made = std::ranges::find(before, file.name, &Attachment::name) == before.end();
+    if (made && find(files, file) == files.end() && !(has_tokens && resources::holds_vocabulary(file.name)))
+      files.push_back(file);
+  }
+  model.attachments = std::move(files);
+  resources::describe_anew(model);
+}
+
+[[noreturn]] void refuse_contradiction(std::string_view rule, std::string_view part, std::string_view file,
+                                       const resources::Disagreement& found) {
+  throw Error(ErrorKind::usage, rule,
+              fmt::format("the {} that was given contradicts the file that was given: its {} is {}, in {} it is {}",
+                          part, found.what, found.stated, file, found.in_files))
+      .about(part);
+}
+
+Map parsed_small(const Blob& blob) {
+  const Bytes bytes = blob.bytes(resources::kMaxFileBytes);
+  return resources::parse_small_json({reinterpret_cast<const char*>(bytes.data()), bytes.size()});
+}
+
+// Throws unless config.json states every key of a config that Tare has no field for.
+void require_stated(const Attachment& file, const Blob& config_json) {
+  const Map there = parsed_small(file.blob);
+  for (const auto& [key, value] : parsed_small(config_json)) {
+    if (std::ranges::find(config_fields(), std::string_view(key), &ConfigField::name) != config_fields().end())
+      continue;
+    const Value* const found = there.find(key);
+    if (found == nullptr || *found != value)
+      refuse_contradiction("config.contradiction", "config", "config.json",
+                           {key, found == nullptr ? "missing" : to_json(*found), to_json(value)});
+  }
+}
+
+// Fields that the config lacks, and config.json has under names that are not fields.
+Config completed_config(const Config& config, const Config& file) {
+  Map all = file.to_map();
+  for (const auto& [field, value] : config.to_map()) all.set(field, value);
+  return Config::from_map(all);
+}
+
+void replace_config(Model& model, Config config, std::optional<Blob> config_json, bool keeps_files) {
+  const Attachment* const given = keeps_files ? nullptr : model.attachment("config.json");
+  if (given != nullptr) {
+    if (const auto found = resources::difference(config, model.config))
+      refuse_contradiction("config.contradiction", "config", "config.json", *found);
+    if (config_json) require_stated(*given, *config_json);
+    model.config = completed_config(config, model.config);
+    return;
+  }
+  if (config_json) {
+    omit_config(model);
+    Model described;
+    described.attachments = {{"config.json", *config_json}};
+    Diagnostics silent;
+    resources::describe(described, silent);
+    model.config = completed_config(config, described.config);
+    model.attachments.push_back({"config.json", std::move(*config_json)});
+    return;
+  }
+  if (config == model.config) return;
+  if (keeps_files) restate_config(model, config);
+  model.config = std::move(config);
+}
+
+void replace_vocabulary(Model& model, Vocabulary vocabulary, bool keeps_files) {
+  if (keeps_files) {
+    const Vocabulary& old = model.vocabulary;
+    const bool ids = vocabulary.bos != old.bos || vocabulary.eos != old.eos || vocabulary.pad != old.pad;
+    if (!(vocabulary == old)) omit_tokenizer(model, ids);
+  } else {
+    Model files;
+    files.attachments = model.attachments;
+    Diagnostics silent;
+    resources::describe(files, silent);
+    if (const auto found = resources::difference(vocabulary, files.vocabulary))
+      refuse_contradiction("tokenizer.contradiction", "vocabulary", "the tokenizer's files", *found);
+  }
+  model.vocabulary = std::move(vocabulary);
+}
+
 }  // namespace
 
 Map replace_parts(Model& model, NewParts parts) {
   Map settings;
   const bool keeps_files = !parts.attachments;
-  if (parts.attachments) model.attachments = std::move(*parts.attachments);
   if (parts.metadata) {
     for (const auto& [key, value] : *parts.metadata)
       if (const Value* const before = model.metadata.find(key);
@@ -109,21 +240,12 @@ Map replace_parts(Model& model, NewParts parts) {
     // A key that is not there any more.
     for (const auto& [key, value] : model.metadata)
       if (keeps_files && parts.metadata->find(key) == nullptr && describes(model, key))
-        key.starts_with("tokenizer.") ? omit_tokenizer(model) : omit_config(model);
+        key.starts_with("tokenizer.") ? omit_tokenizer(model, key.ends_with("_token_id")) : omit_config(model);
     model.metadata = std::move(*parts.metadata);
   }
-  if (parts.config && !(*parts.config == model.config)) {
-    if (keeps_files && !parts.config_json) restate_config(model, *parts.config);
-    model.config = std::move(*parts.config);
-  }
-  if (parts.vocabulary && !(*parts.vocabulary == model.vocabulary)) {
-    if (keeps_files) omit_tokenizer(model);
-    model.vocabulary = std::move(*parts.vocabulary);
-  }
-  if (parts.config_json) {
-    omit_config(model);
-    model.attachments.push_back({"config.json", std::move(*parts.config_json)});
-  }
+  if (parts.attachments) replace_files(model, std::move(*parts.attachments));
+  if (parts.config) replace_config(model, std::move(*parts.config), std::move(parts.config_json), keeps_files);
+  if (parts.vocabulary) replace_vocabulary(model, std::move(*parts.vocabulary), keeps_files);
   return settings;
 }
 

@@ -43,8 +43,10 @@ Pair paired(const Tensor& a, const Tensor& b) {
   return pair;
 }
 
-bool differs(const TensorDifference& found) {
-  return !found.shape_a.empty() || !found.type_a.empty() || !found.layout_a.empty() || found.values_differ;
+bool differs(const Pair& pair) {
+  const TensorDifference& found = pair.found;
+  return !found.shape_a.empty() || !found.type_a.empty() || !found.layout_a.empty() || found.values_differ ||
+         pair.other_bits;
 }
 
 }  // namespace
@@ -74,7 +76,7 @@ Difference diff(const Model& a, const Model& b, unsigned threads, Progress* prog
   result.compared = pairs.size();
   result.metadata = inspect::metadata_differences(a, b, pairs);
   for (Pair& pair : pairs)
-    if (differs(pair.found)) result.tensors.push_back(std::move(pair.found));
+    if (differs(pair)) result.tensors.push_back(std::move(pair.found));
   std::stable_sort(result.tensors.begin(), result.tensors.end(),
                    [](const TensorDifference& x, const TensorDifference& y) { return x.name < y.name; });
   return result;

@@ -15,6 +15,7 @@ struct Pair {
   const Tensor* a = nullptr;
   const Tensor* b = nullptr;
   TensorDifference found;
+  bool other_bits = false;  // the values are equal, but not their bits: 0 and -0, two NaN, two codes for one number
 };
 
 // Fills the fields of `found` that describe values. Two NaN are equal, -0 equals 0; if exactly one value is NaN or

@@ -174,6 +174,7 @@ void settle(const ElementPair& pair) {
   found.rms = all.rms(values);
   found.relative_rms = all.relative_rms();
   found.cosine = all.cosine();
+  pair.pair->other_bits = !found.values_differ;
 }
 
 }  // namespace

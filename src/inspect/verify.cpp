@@ -11,6 +11,7 @@
 #include "base/printable.hpp"
 #include "base/stopping.hpp"
 #include "inspect/data_check.hpp"
+#include "resources/agreement.hpp"
 #include "tare/inspect.hpp"
 
 namespace tare {
@@ -91,6 +92,7 @@ Verification verify(const std::string& path, const VerifyOptions& options) {
     result.tensors = model.tensors.size();
     for (const Tensor& tensor : model.tensors) result.bytes += tensor.bytes();
     result.findings = inspect::check_data(model, options.threads, options.progress);
+    for (const Error& differs : resources::disagreements(model)) collector.warning(differs);
     // Drops findings about the data that the reader has already reported as errors.
     std::set<std::pair<std::string_view, std::string_view>> errors;
     for (const Finding& reported : collector.findings)

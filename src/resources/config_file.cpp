@@ -182,6 +182,12 @@ Map assume_fields(Config& config, const ConfigFile& file) {
       if (const Value usual = value_of(fact.value); fact.key == "rope_theta") fill("rope_theta", &usual);
   }
   config = Config::from_map(fields);
+  // Classes with another default compute it if it is null.
+  const std::int64_t hidden = config.hidden_size.value_or(0), heads = config.num_attention_heads.value_or(0);
+  if (!config.head_dim && file.is_null("head_dim") && heads > 0 && hidden >= heads) {
+    config.head_dim = hidden / heads;
+    filled.set("head_dim", *config.head_dim);
+  }
   return filled;
 }
 

@@ -247,6 +247,38 @@ void describe(Model& model, Diagnostics& diagnostics) {
     read_special_tokens(files, model.vocabulary, typed);
 }
 
+namespace {
+
+class Problems final : public Diagnostics {
+ public:
+  void warning(const Error& about) override { all_.push_back(about); }
+  void ignored_value(const Error& /*about*/) override {}  // one value, not the file
+  // Throws the first problem with config.json, or with another file.
+  void raise(bool with_config) const {
+    for (const Error& one : all_)
+      if ((one.item() == "config.json" || one.file().ends_with("config.json")) == with_config) throw one;
+  }
+
+ private:
+  std::vector<Error> all_;
+};
+
+}  // namespace
+
+void describe_anew(Model& model) {
+  const Config config = model.config;
+  const Vocabulary vocabulary = model.vocabulary;
+  Problems problems;
+  if (model.attachment("config.json") != nullptr) model.config = {};
+  if (std::ranges::any_of(model.attachments, holds_vocabulary, &Attachment::name)) model.vocabulary = {};
+  const bool has_tokens = !model.vocabulary.empty();
+  describe(model, problems);
+  if (model.config.empty() && !config.empty()) problems.raise(true);
+  if (model.vocabulary.empty() && !vocabulary.empty()) problems.raise(false);
+  Files files(model, problems);
+  if (has_tokens) read_special_tokens(files, model.vocabulary, true);
+}
+
 void complete(Model& model, bool tokenizer_json_only) {
   const auto add = [&](std::string_view name, std::string_view text) {
     if (model.attachment(name) == nullptr)

@@ -157,6 +157,16 @@ FileKind kind_of(std::string_view file_name) {
   return row == nullptr ? FileKind::other : row->kind;
 }
 
+bool is_tokenizer_file(std::string_view file_name) {
+  const FileKind kind = kind_of(file_name);
+  if (kind == FileKind::vocabulary) return true;
+  if (kind == FileKind::described) return file_name != "config.json";
+  constexpr std::string_view kTables[] = {"normalizer.json", "entity_vocab.json", "emoji.json",
+                                          "byte_maps.json",  "word_shape.json",   "word_pronunciation.json"};
+  return file_name.starts_with("chat_template.") || file_name.starts_with("additional_chat_templates/") ||
+         std::ranges::find(kTables, file_name) != std::end(kTables);
+}
+
 std::string_view unread_reason(std::string_view file_name) {
   const FileRow* const row = row_of(file_name);
   return row == nullptr ? std::string_view() : row->reason;

@@ -22,6 +22,8 @@ enum class FileKind : std::uint8_t {
 FileKind kind_of(std::string_view file_name);
 // Returns whether loaders look for a file of exactly this name, not only for names that match a pattern.
 bool is_known_name(std::string_view file_name);
+// Returns whether the file is about the tokenizer: its tokens, how it splits text, or the chat template.
+bool is_tokenizer_file(std::string_view file_name);
 // Why a `vocabulary` is not read.
 std::string_view unread_reason(std::string_view file_name);
 

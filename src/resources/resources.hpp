@@ -36,6 +36,11 @@ bool holds_vocabulary(std::string_view file_name);
 // one (`tokenizer.unread`), and about a special token that does not exist (`tokenizer.special`).
 void describe(Model& model, Diagnostics& diagnostics);
 
+// The same for a model whose files are new: their content replaces the config and the vocabulary. Parts that no file has
+// are kept; of a vocabulary that is kept, the ids of the special tokens that the files name are changed. Throws what
+// `describe` would warn about if a part that the model had would be lost.
+void describe_anew(Model& model);
+
 // Adds config.json, tokenizer.json and tokenizer_config.json for a config and vocabulary that no attachment has. For
 // containers that keep the two only as files. `tokenizer_json_only`: tokenizer.model does not count as a file with the
 // vocabulary, because the container's readers do not know it.
@@ -119,6 +124,10 @@ struct TokenizerRules;
 std::string tokenizer_json(const Vocabulary& vocabulary, const TokenizerRules* rules = nullptr);
 // Returns whether tokens are spelled in the byte-level alphabet, judging by the tokens and the merges.
 bool is_byte_level(const Vocabulary& vocabulary);
+// Returns whether a token spells a blank as SentencePiece does, as U+2581.
+bool has_blanks(const Vocabulary& vocabulary);
+// Sets the types of a vocabulary that has none: special tokens are known by their ids, bytes by their spelling.
+void infer_types(Vocabulary& vocabulary);
 // Makes a tokenizer_config.json that names the special tokens.
 std::string tokenizer_config_json(const Vocabulary& vocabulary);
 

@@ -48,19 +48,6 @@ bool spells_all_bytes(const Vocabulary& vocabulary) {
   return spelled.all();
 }
 
-// Some containers have no token types, such as ALT's first version: special tokens are then identified by their ids,
-// bytes by their spelling.
-Vocabulary with_types(Vocabulary vocabulary) {
-  std::vector<Token>& tokens = vocabulary.tokens;
-  if (std::any_of(tokens.begin(), tokens.end(), [](const Token& token) { return token.type != TokenType::normal; }))
-    return vocabulary;
-  if (spells_all_bytes(vocabulary))
-    for (Token& token : tokens)
-      if (is_byte_token(token.text)) token.type = TokenType::byte;
-  find_special_tokens(vocabulary, {});
-  return vocabulary;
-}
-
 class Tokenizer {
  public:
   Tokenizer(const Vocabulary& vocabulary, const TokenizerRules* rules) : vocabulary_(vocabulary), rules_(rules) {
@@ -349,9 +336,26 @@ class Tokenizer {
 
 }  // namespace
 
+// Some containers have no token types, such as ALT's first version.
+void infer_types(Vocabulary& vocabulary) {
+  std::vector<Token>& tokens = vocabulary.tokens;
+  if (std::any_of(tokens.begin(), tokens.end(), [](const Token& token) { return token.type != TokenType::normal; }))
+    return;
+  if (spells_all_bytes(vocabulary))
+    for (Token& token : tokens)
+      if (is_byte_token(token.text)) token.type = TokenType::byte;
+  find_special_tokens(vocabulary, {});
+}
+
 std::string tokenizer_json(const Vocabulary& vocabulary, const TokenizerRules* rules) {
-  const Vocabulary typed = with_types(vocabulary);
+  Vocabulary typed = vocabulary;
+  infer_types(typed);
   return Tokenizer(typed, rules).text();
+}
+
+bool has_blanks(const Vocabulary& vocabulary) {
+  return std::ranges::any_of(vocabulary.tokens,
+                             [](const Token& token) { return token.text.find(kBlank) != std::string::npos; });
 }
 
 bool is_byte_level(const Vocabulary& vocabulary) { return Tokenizer(vocabulary, nullptr).is_byte_level(); }

@@ -179,7 +179,11 @@ void add_cut(const object& step, TokenizerRules& rules) {
   } else if (type == "Metaspace") {
     rules.adds_blank = metaspace_adds(step) || rules.adds_blank.value_or(false);
     const std::string_view former = get<std::string_view>(step, "str_rep").value_or(kBlankPiece);
-    if (get<std::string_view>(step, "replacement").value_or(former) == kBlankPiece) rules.spells_blanks = true;
+    if (get<std::string_view>(step, "replacement").value_or(former) == kBlankPiece) {
+      rules.spells_blanks = true;
+      // The normalizer may have put one there, so that every text begins with one.
+      if (metaspace_adds(step) && !rules.prepends_by_normalizer) rules.skips_blank = true;
+    }
     if (get<bool>(step, "split").value_or(true)) rules.splits_words = true;
   } else {
     rules.cuts.emplace_back(type);

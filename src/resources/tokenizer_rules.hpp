@@ -23,6 +23,7 @@ struct TokenizerRules {
   bool ignores_merges = false;  // a word that is a token is not built by merges
   // Whether a piece tokenizer puts a blank before a text; nothing if the file does not define it.
   std::optional<bool> adds_blank;
+  bool skips_blank = false;             // but not before a text that begins with one
   bool adds_byte_blank = false;         // the same for tokens in the byte-level alphabet
   bool prepends_by_normalizer = false;  // it does so before added tokens are looked for
   bool spells_blanks = false;           // blanks become U+2581

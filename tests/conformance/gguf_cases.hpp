@@ -290,6 +290,11 @@ inline std::vector<GgufCase> gguf_cases() {
     f.strings("tokenizer.ggml.tokens", {"a"});
     f.entry("tokenizer.ggml.token_type", 9, [](GgufText& out) { out.u32(5).u64(1).u32(7); });
   });
+  warn("gguf.tokenizer.utf8", "token", [](GgufFile& f) { f.strings("tokenizer.ggml.tokens", {"a", "\xFF"}); });
+  warn("gguf.tokenizer.utf8", "merge", [](GgufFile& f) {
+    f.strings("tokenizer.ggml.tokens", {"a"});
+    f.strings("tokenizer.ggml.merges", {"\xC3 a"});
+  });
   warn("gguf.tokenizer.id", "beyond",
        [](GgufFile& f) { f.strings("tokenizer.ggml.tokens", {"a"}).u32("tokenizer.ggml.eos_token_id", 1); });
   add("gguf.split.type", "wide_count", [](GgufFile& f) { f.u32("split.count", 2); });

@@ -1,10 +1,14 @@
 // A directory is checked against its own config.json before it is written.
+#include <fmt/format.h>
+
+#include <algorithm>
 #include <functional>
 
 #include "arch/expected.hpp"
 #include "conformance/scratch.hpp"
 #include "convert/directory_form.hpp"
 #include "formats/gguf/small_models.hpp"
+#include "resources/resources.hpp"
 
 namespace tare {
 namespace {
@@ -103,6 +107,97 @@ TEST(Configured, EachFamilyWithoutOneTensor) {
       expect_word(less, model.tensors[i].name + " (");
     }
   }
+}
+
+// A mixture of Qwen with these layers (true: experts), and with more keys in its config.json.
+Model qwen_with(const char* type, const std::vector<bool>& layers, const std::string& more) {
+  const arch::Family& family = *arch::find_family(type);
+  Model model;
+  model.attachments = {text_file(
+      "config.json", fmt::format(R"({{"model_type":"{}","vocab_size":10,"hidden_size":8,"intermediate_size":6,)"
+                                 R"("num_hidden_layers":{},"num_attention_heads":2,"num_key_value_heads":1,)"
+                                 R"("num_experts":2,"moe_intermediate_size":3,"shared_expert_intermediate_size":5{}}})",
+                                 type, layers.size(), more))};
+  Diagnostics silent;
+  resources::describe(model, silent);
+  arch::Sizes sizes;
+  sizes.vocabulary = 10, sizes.hidden = 8, sizes.intermediate = 6, sizes.layers = layers.size(), sizes.heads = 2;
+  sizes.kv_heads = 1, sizes.head = 4, sizes.experts = 2, sizes.expert_rows = 3, sizes.shared_rows = 5;
+  sizes.mixture = true;
+  sizes.biases_inputs = family.name.starts_with("qwen2");
+  for (std::size_t i = 0; i < layers.size(); ++i)
+    if (!layers[i]) sizes.plain_layers.insert(i);
+  arch::for_each_expected(family, sizes, [&](const arch::Expected& expected) {
+    arch::TensorName name = expected.name;
+    for (std::uint64_t expert = 0; expert < expected.experts.value_or(1); ++expert) {
+      if (expected.experts) name.expert = static_cast<std::uint32_t>(expert);
+      Shape shape;
+      for (const auto& size : expected.shape) shape.push_back(size.value());
+      model.tensors.push_back(counted(arch::spell(family, arch::Dialect::hugging_face, name).value(), shape, 1));
+    }
+    return true;
+  });
+  return model;
+}
+
+// Which layers of a mixture have experts is a matter of config.json, layer by layer. Without head_dim, a head has the
+// hidden size divided by the number of heads.
+TEST(Configured, LayersOfAMixture) {
+  struct Row {
+    const char* keys;
+    std::vector<bool> layers;
+  };
+  for (const char* const type : {"qwen2_moe", "qwen3_moe"})
+    for (const auto& [keys, layers] :
+         {Row{"", {true, true, true, true}}, Row{R"(,"mlp_only_layers":[0,2])", {false, true, false, true}},
+          Row{R"(,"decoder_sparse_step":2)", {false, true, false, true}},
+          Row{R"(,"decoder_sparse_step":2,"mlp_only_layers":[3])", {false, true, false, false}},
+          Row{R"(,"num_experts":0)", {false, false, false, false}}, Row{R"(,"mlp_only_layers":null)", {true, true}}}) {
+      SCOPED_TRACE(std::string(type) + keys);
+      const Model model = qwen_with(type, layers, keys);
+      EXPECT_EQ(complaint_of(model), "");
+      EXPECT_TRUE(std::ranges::none_of(adapt(model, hf()).changes, [](const Change& change) {
+        return change.impact == Impact::results;
+      })) << "no tensor is ignored";
+      for (std::size_t i = 0; i < model.tensors.size(); ++i) {
+        Model less = model;
+        less.tensors.erase(less.tensors.begin() + static_cast<std::ptrdiff_t>(i));
+        expect_word(less, model.tensors[i].name + " (");
+      }
+      // Layers that are the other kind.
+      std::vector<bool> others = layers;
+      others.front() = !others.front();
+      expect_word(qwen_with(type, others, keys), "model.layers.0.mlp.");
+      const bool mixed = std::ranges::find(layers, false) != layers.end();
+      // llama.cpp needs experts in each layer.
+      if (mixed) {
+        EXPECT_EQ(rule_of([&] { static_cast<void>(adapt(model, gguf())); }), "convert.names");
+      }
+    }
+  // Weights of a layer that has experts are not read.
+  Model more = qwen_with("qwen3_moe", {true}, "");
+  more.tensors.push_back(counted("model.layers.0.mlp.up_proj.weight", {6, 8}, 1));
+  const auto changes = adapt(more, hf()).changes;
+  EXPECT_TRUE(std::ranges::any_of(changes, [](const Change& change) {
+    return change.impact == Impact::results && to_text(change).find("up_proj") != std::string::npos;
+  }));
+}
+
+// A head_dim that is null is computed by the classes that have another default.
+TEST(Configured, HeadsOfUnstatedSize) {
+  const std::string null = R"({"model_type":"ministral3","architectures":["Ministral3ForCausalLM"],"vocab_size":3,)"
+                           R"("hidden_size":8,"intermediate_size":6,"num_hidden_layers":1,"num_attention_heads":2,)"
+                           R"("num_key_value_heads":2,"head_dim":null,"tie_word_embeddings":false,"rope_parameters":)"
+                           R"({"rope_type":"default","rope_theta":5.0},"max_position_embeddings":16})";
+  Model model = llama_with("");
+  model.config = {};
+  model.config.model_type = "ministral3";
+  model.attachments = {text_file("config.json", null)};
+  EXPECT_EQ(complaint_of(model), "");
+  std::string text = null;
+  text.replace(text.find("null"), 4, "128");
+  model.attachments = {text_file("config.json", text)};
+  expect_word(model, "q_proj.weight: expected 256x8, found 8x8");
 }
 
 // A model without one of its tensors is refused for every target that programs run: they would refuse it as well, or

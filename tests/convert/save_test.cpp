@@ -268,6 +268,38 @@ TEST(Save, NotNextToTheConfigOfAnotherModel) {
       }
 }
 
+// transformers loads the model that an adapter_config.json names, not the weights next to it.
+TEST(Save, NotNextToAnAdapterThatStays) {
+  const Scratch scratch;
+  const SaveOptions over{.to = "hf", .overwrite = true};
+  const std::string config = scratch / "d/adapter_config.json";
+  save(small_model(), scratch / "d/", over);
+  put_file(config, to_bytes(R"({"base_model_name_or_path":"other"})"));
+  EXPECT_EQ(rule_of([&] { save(small_model(), scratch / "d/", over); }), "convert.directory");
+  EXPECT_TRUE(std::filesystem::exists(config));
+  // A model that has the file itself replaces it, and so is an adapter that is the only model of the directory.
+  save(open(scratch / "d"), scratch / "d/", over);
+  EXPECT_TRUE(std::filesystem::exists(config));
+  std::filesystem::rename(scratch / "d/model.safetensors", scratch / "d/adapter_model.safetensors");
+  save(small_model(), scratch / "d/", over);
+  EXPECT_FALSE(std::filesystem::exists(config));
+  EXPECT_FALSE(std::filesystem::exists(scratch / "d/adapter_model.safetensors"));
+}
+
+// A directory with two GGUF models is not opened as either.
+TEST(Save, NotNextToAnotherFileOfTheFormat) {
+  const Scratch scratch;
+  SaveOptions options{.to = "gguf", .overwrite = true};
+  options.write.shard_bytes = 16;
+  save(small_model(), scratch / "d/", options);
+  save(small_model(), scratch / "d/", options);
+  std::filesystem::create_directories(scratch / "e");
+  save(small_model(), scratch / "e/other.gguf", {.to = "gguf"});
+  const Bytes other = get_file(scratch / "e/other.gguf");
+  EXPECT_EQ(rule_of([&] { save(small_model(), scratch / "e/", options); }), "gguf.directory");
+  EXPECT_EQ(get_file(scratch / "e/other.gguf"), other);
+}
+
 TEST(Save, OverTheFilesItIsReadFrom) {
   const Scratch scratch;
   for (const std::string name : {"m.zt", "m.safetensors", "dir/"}) {

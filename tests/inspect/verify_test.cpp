@@ -353,5 +353,52 @@ TEST(Verify, TensorsInARowThatBreakOneRuleAreOneFinding) {
   EXPECT_EQ(lines({error("a.b", 1), error("a.b", 2), error("a.c", 3), error("a.b", 4), error("a.b", 5)}).size(), 5U);
 }
 
+// A container that keeps a config and a vocabulary next to the files that describe them.
+TEST(Verify, FilesThatDifferFromTheConfigOrTheVocabulary) {
+  const auto file = [](const char* name, std::string_view text) {
+    const auto bytes = std::as_bytes(std::span(text));
+    return Attachment{name, Blob::memory(Bytes(bytes.begin(), bytes.end()))};
+  };
+  Model model;
+  model.tensors.push_back(dense<float>("a", {1}, std::vector<float>{1}));
+  model.config.rms_norm_eps = 1e-5F;  // as a container with 32 bits has it
+  model.config.rope_theta = 10000;
+  model.vocabulary.kind = "bpe";
+  model.vocabulary.tokens = {{"a"}, {"b"}, {"[PAD2]", 0, TokenType::unused}};
+  model.vocabulary.eos = 1;
+  model.attachments = {file("config.json", R"({"rms_norm_eps":1e-5,"hidden_size":8})"),
+                       file("tokenizer.json", R"({"model":{"type":"BPE","vocab":{"a":0,"b":1},"merges":[]}})"),
+                       file("tokenizer_config.json", R"({"eos_token":"b","bos_token":"a"})")};
+  const auto found = [&] {
+    const ScratchDirectory scratch;
+    static_cast<void>(save(model, scratch.file("m.zt")));
+    return texts(verify(scratch.file("m.zt")).findings);
+  };
+  EXPECT_EQ(found(), std::vector<std::string>());
+  model.config.rope_theta = 10000;
+  model.attachments[0] = file("config.json", R"({"rms_norm_eps":1e-5,"rope_theta":5})");
+  EXPECT_EQ(found(),
+            (std::vector<std::string>{
+                "warning config.differs attachment config.json: its rope_theta is 5.0, but that of the model's "
+                "config is 10000.0; programs that read the file differ from those that read the config"}));
+  model.config.rope_theta = 5;
+  const auto differs = [&](const std::string& what) {
+    const std::vector<std::string> all = found();
+    return all.size() == 1 &&
+           all.front().find("tokenizer.differs attachment tokenizer.json: its " + what + ",") != std::string::npos;
+  };
+  model.attachments[2] = file("tokenizer_config.json", R"({"eos_token":"a"})");
+  EXPECT_TRUE(differs("id of the eos token is 0"));
+  model.attachments[2] = file("tokenizer_config.json", "{}");
+  model.attachments[1] = file("tokenizer.json", R"({"model":{"type":"BPE","vocab":{"a":0,"c":1},"merges":[]}})");
+  EXPECT_TRUE(differs("token 1 is \"c\""));
+  model.attachments[1] =
+      file("tokenizer.json", R"({"model":{"type":"BPE","vocab":{"a":0,"b":1,"c":2,"d":3},"merges":[]}})");
+  EXPECT_TRUE(differs("token 3 is \"d\""));
+  model.vocabulary.merges = {"a b"};
+  model.attachments[1] = file("tokenizer.json", R"({"model":{"type":"BPE","vocab":{"a":0,"b":1},"merges":["b a"]}})");
+  EXPECT_TRUE(differs("merge 0 is \"b a\""));
+}
+
 }  // namespace
 }  // namespace tare

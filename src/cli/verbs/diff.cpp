@@ -37,6 +37,8 @@ std::string what_differs(const TensorDifference& tensor) {
   if (!tensor.layout_a.empty() && tensor.type_a.empty())
     parts.push_back(change("layout", tensor.layout_a, tensor.layout_b));
   if (tensor.values_differ && !tensor.compared) parts.emplace_back("bytes");
+  if (parts.empty() && !tensor.values_differ)
+    parts.emplace_back("bits: 0 and -0, two NaN, or two codes for one number");
   return fmt::format("{}", fmt::join(parts, ", "));
 }
 

@@ -77,6 +77,17 @@ bool has_language_head(const ConfigView& config) {
   });
 }
 
+// Which layers of Qwen's mixtures have experts.
+void set_layers(const ConfigView& config, arch::Sizes& sizes) {
+  if (sizes.experts == 0U) sizes.mixture = false;
+  sizes.sparse_step = config.count("decoder_sparse_step").value_or(1);
+  const Value* const plain = config.find("mlp_only_layers");
+  const List* const list = plain == nullptr ? nullptr : plain->get<List>();
+  for (const Value& item : list == nullptr ? List() : *list)
+    if (const auto* const layer = item.get<std::int64_t>(); layer != nullptr && *layer >= 0)
+      sizes.plain_layers.insert(static_cast<std::uint64_t>(*layer));
+}
+
 arch::Sizes sizes_in(const arch::Family& family, const ConfigView& config) {
   Config fields = resources::parse_config(write_json(config.own(), {}));
   resources::assume_fields(fields, config.file());
@@ -96,10 +107,7 @@ arch::Sizes sizes_in(const arch::Family& family, const ConfigView& config) {
   sizes.expert_rows =
       type.experts == arch::Experts::of_intermediate_size ? sizes.intermediate : config.count("moe_intermediate_size");
   sizes.shared_rows = config.count("shared_expert_intermediate_size");
-  const Value* const plain = config.find("mlp_only_layers");
-  sizes.some_mixtures =
-      sizes.mixture && (config.count("decoder_sparse_step").value_or(1) != 1 ||
-                        (plain != nullptr && plain->get<List>() != nullptr && !plain->get<List>()->empty()));
+  if (type.experts == arch::Experts::of_moe_intermediate_size) set_layers(config, sizes);
   sizes.biases_attention = type.attention_bias && config.flag("attention_bias").value_or(false);
   sizes.biases_inputs = type.has_input_biases && (!type.qkv_bias || config.flag("qkv_bias").value_or(true));
   sizes.biases_ffn = type.mlp_bias && config.flag("mlp_bias").value_or(false);
@@ -179,8 +187,8 @@ class Comparison {
     if (name.suffix == arch::Suffix::bias) return false;
     // A head may exist next to the token table that it equals.
     if (name.role == Role::output_head) return true;
-    // It is unknown which layers have experts, or how many.
-    return (sizes.some_mixtures || (sizes.mixture && !sizes.experts)) && name.layer && !arch::is_norm(name.role);
+    // It is unknown how many experts there are.
+    return name.layer && sizes.has_experts(*name.layer) && !sizes.experts && name.expert;
   }
 
   void compare(const arch::Expected& expected) {

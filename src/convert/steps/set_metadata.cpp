@@ -29,6 +29,8 @@ Value parse_setting(const std::string& key, const std::string& text, const Model
   }
   // If the target has no type for a list or an object, the given text is stored: other programs can read that.
   if (is_list(value) || value.get<Map>() != nullptr) {
+    if (target.metadata != nullptr && target.metadata->usual_type(value).empty())
+      value = with_one_kind_of_number(value);
     const Value* const before = model.metadata.find(key);
     const bool stays_list = is_list(value) && before != nullptr && is_list(*before);
     const bool typed = target.metadata == nullptr || stays_list || !target.metadata->usual_type(value).empty();

@@ -51,6 +51,7 @@ class TokenizerAdopter {
                        [](std::string_view text) { return resources::parse_small_json(text); });
     for (const char* const name : {"tokenizer.model", "spiece.model"})
       if (!pieces_) pieces_ = parsed(model_, name, resources::parse_piece_rules);
+    infer_kind();
     choose_kind();
     // The ids identify the special tokens. Byte-level vocabularies can spell every text and have no unknown token:
     // llama.cpp's converter marks a token with that role (<|endoftext|> of SmolLM) as a control token.
@@ -66,8 +67,33 @@ class TokenizerAdopter {
  private:
   bool is_byte_level() const {
     if (rules_) return rules_->byte_level;
-    return vocabulary_.kind == "bpe" &&
-           (model_.attachment("vocab.json") != nullptr || resources::is_byte_level(vocabulary_));
+    // Pieces of any other kind spell blanks as U+2581.
+    return vocabulary_.kind == "bpe" && (model_.attachment("vocab.json") != nullptr ||
+                                         resources::is_byte_level(vocabulary_) || !resources::has_blanks(vocabulary_));
+  }
+
+  // Some containers have no field for the kind: it is decided by the tokens then.
+  void infer_kind() {
+    if (!vocabulary_.kind.empty() || rules_ || pieces_) return;
+    resources::infer_types(vocabulary_);
+    const bool ranked = resources::is_ranked(vocabulary_), blanks = resources::has_blanks(vocabulary_);
+    const bool scored = std::ranges::any_of(vocabulary_.tokens, [](const Token& token) { return token.score != 0; });
+    if ((resources::is_byte_level(vocabulary_) || !blanks) && (ranked || !vocabulary_.merges.empty())) {
+      vocabulary_.kind = "bpe";
+      if (!vocabulary_.merges.empty()) return;
+      vocabulary_.merges = resources::byte_merges_of_ranked(vocabulary_);
+      for (Token& token : vocabulary_.tokens) token.score = 0;
+    } else if (blanks && (scored || !vocabulary_.merges.empty())) {
+      vocabulary_.kind = !vocabulary_.merges.empty() ? "bpe" : ranked ? "spm" : "unigram";
+    } else {
+      changes_.push_back({.kind = ChangeKind::remark,
+                          .impact = Impact::results,
+                          .part = "vocabulary",
+                          .detail =
+                              "the kind of its tokenizer is not known, and nothing in its tokens shows it: llama.cpp "
+                              "does not load this file without a tokenizer.ggml.model",
+                          .remedies = {{Remedy::set, "tokenizer.ggml.model=KIND"}}});
+    }
   }
 
   void choose_kind() {
@@ -79,7 +105,10 @@ class TokenizerAdopter {
     if (!pieces) return;
     set(kPreKey, "default");
     const bool likely = vocabulary_.kind == "unigram" || (vocabulary_.kind == "spm" && pieces_ && pieces_->unigram);
-    const bool bytes = (pieces_ && pieces_->byte_fallback) || (rules_ && rules_->byte_fallback);
+    const bool unsaid = !pieces_ && !rules_ && std::ranges::any_of(vocabulary_.tokens, [](const Token& token) {
+      return token.type == TokenType::byte;
+    });
+    const bool bytes = unsaid || (pieces_ && pieces_->byte_fallback) || (rules_ && rules_->byte_fallback);
     if (likely && !bytes) return choose_unigram();
     // llama.cpp's T5 tokenizer would map each line break to the unknown token; splitting a few texts differently is the
     // lesser harm.
@@ -127,6 +156,8 @@ class TokenizerAdopter {
                            quote(fmt::format("{}", fmt::join(steps, ", ")))));
       if (rules_->adds_byte_blank) report("it puts a blank before a text, and llama.cpp does not");
       if (unigram || vocabulary_.kind == "spm") report_pieces();
+      // Several blanks become one in llama.cpp, too, if the key asks for it.
+      if ((unigram && !(pieces_ && pieces_->joins_blanks)) || vocabulary_.kind == "spm") report_blank();
       if (vocabulary_.kind == "bpe" && (rules_->spells_blanks || rules_->adds_blank))
         report("it spells blanks as pieces do, and llama.cpp as bytes");
       report_decoders();
@@ -156,6 +187,14 @@ class TokenizerAdopter {
       note(rules_->strips_blank
                ? "when tokens become text, it removes a blank at the beginning, and llama.cpp does not"
                : "when tokens become text, it keeps the blank at the beginning, and llama.cpp does not");
+  }
+
+  void report_blank() {
+    if (!rules_->skips_blank || !adds_blank()) return;
+    changes_.push_back({.kind = ChangeKind::remark,
+                        .impact = Impact::note,
+                        .part = "tokenizer.json",
+                        .detail = "it puts no blank before a text that begins with one, and llama.cpp does"});
   }
 
   // llama.cpp splits text for a piece tokenizer only at blanks, where all pieces begin. Reports any other split.

@@ -32,6 +32,7 @@
 #include "arch/families.hpp"
 #include "base/text.hpp"
 #include "formats/gguf/conventions.hpp"
+#include "formats/gguf/tokenizer.hpp"
 #include "formats/rows.hpp"
 
 namespace tare::gguf {
@@ -63,6 +64,9 @@ void report_attached(const Model& model, std::vector<Change>& lines) {
 std::vector<Change> remarks(const Model& model, const WriteOptions& /*options*/) {
   std::vector<Change> all;
   report_attached(model, all);
+  if (std::string problem = text_problem(model); !problem.empty())
+    all.push_back(
+        {.kind = ChangeKind::remark, .impact = Impact::results, .part = "vocabulary", .detail = std::move(problem)});
   const bool is_model =
       model.metadata.find("general.type") == nullptr || *model.metadata.find("general.type") == "model";
   if (!is_model || model.tensors.size() < 2) return all;

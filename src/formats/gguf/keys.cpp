@@ -12,6 +12,7 @@
 #include "formats/gguf/tokenizer.hpp"
 #include "formats/own_fields.hpp"
 #include "formats/private_tree.hpp"
+#include "resources/model_files.hpp"
 #include "resources/resources.hpp"
 
 namespace tare::gguf {
@@ -258,9 +259,10 @@ void drop_stale_files(Model& model, const Map& facts, const Map& said, const Com
     return now != nullptr && (then == nullptr ? otherwise : *now != *then);
   };
   const auto is_stale = [&](const Attachment& file) {
-    if (resources::role_of(file.name) == resources::Role::other) return false;
     // Earlier versions of Tare did not record the ids by themselves.
-    return file.name == "config.json" ? differs("config", true) || differs("ids", false) : differs("tokenizer", true);
+    if (file.name == "config.json") return differs("config", true) || differs("ids", false);
+    if (file.name == "generation_config.json") return differs("ids", false);
+    return resources::is_tokenizer_file(file.name) && differs("tokenizer", true);
   };
   std::vector<std::string> stale;
   for (const Attachment& file : model.attachments)

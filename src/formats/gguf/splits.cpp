@@ -206,6 +206,11 @@ std::vector<std::vector<const Tensor*>> plan(const Model& model, const std::vect
   return parts;
 }
 
+std::string_view stem_of(std::string_view first) {
+  const auto name = parse_name(first);
+  return name ? name->stem : first.substr(0, first.size() - kSuffix.size());
+}
+
 // The files that a new model replaces: an old model's first file, and the files of its set.
 io::OldFiles old_files(const io::Directory& directory, const std::string& path) {
   io::OldFiles old;
@@ -215,14 +220,25 @@ io::OldFiles old_files(const io::Directory& directory, const std::string& path) 
   };
   for (const std::string& first : first_files(path)) {
     const auto name = parse_name(first);
-    if (!is_file(first) ||
-        (name ? name->stem : std::string_view(first).substr(0, first.size() - kSuffix.size())) != kStem)
-      continue;
+    if (!is_file(first) || stem_of(first) != kStem) continue;
     old.vital.push_back(first);
     for (std::uint32_t i = 1; name && i < name->count; ++i)
       if (std::string part = file_name(kStem, i + 1, name->count); is_file(part)) old.others.push_back(std::move(part));
   }
   return old;
+}
+
+// Throws if the directory would have two models then: no reader chooses one of them.
+void refuse_other_models(const std::string& path) {
+  for (const std::string& first : first_files(path))
+    if (stem_of(first) != kStem)
+      throw Error(
+          ErrorKind::usage, "gguf.directory",
+          fmt::format("the directory holds another model ({}), which would stay next to the new one; remove it, "
+                      "or name another directory",
+                      quote(first)))
+          .in(path)
+          .blame(Subject::output);
 }
 
 }  // namespace
@@ -279,6 +295,7 @@ std::uint64_t write_tree(const Model& model, const std::string& path, const Writ
   const std::vector<Entry> entries = entries_of(model);
   const auto parts = plan(model, entries, options.shard_bytes);
   require_few_shards(parts.size(), "gguf.write.shards");
+  if (overwrite) refuse_other_models(path);
   io::TreeSink tree(path, {.overwrite = overwrite, .durable = true, .old_files = [&](const io::Directory& directory) {
                              return old_files(directory, path);
                            }});

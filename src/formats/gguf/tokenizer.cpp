@@ -61,7 +61,34 @@ std::vector<bool> plain_tokens(const Model& model) {
   return plain;
 }
 
+// The text of a token in a file. `plain`: its spelling is kept.
+std::string spelled_text(const Vocabulary& vocabulary, const Token& token, bool plain) {
+  return vocabulary.kind == "bpe" && !is_plain(token) && !plain ? resources::to_byte_alphabet(token.text) : token.text;
+}
+
+// Names the first text that is not UTF-8, and counts the others; empty if there is none.
+template <typename TextOf>
+std::string not_utf8(std::string_view what, std::size_t count, const TextOf& text_of) {
+  std::size_t first = count, all = 0;
+  for (std::size_t i = 0; i < count; ++i)
+    if (!is_valid_utf8(text_of(i))) first = all++ == 0 ? i : first;
+  if (all == 0) return {};
+  return fmt::format("{} {}{} not UTF-8: programs that need texts refuse the file", what, first,
+                     all == 1 ? " is" : fmt::format(" and {} more are", all - 1));
+}
+
 }  // namespace
+
+std::string text_problem(const Model& model) {
+  const Vocabulary& vocabulary = model.vocabulary;
+  const std::vector<bool> plain = plain_tokens(model);
+  const std::string tokens = not_utf8("token", vocabulary.tokens.size(), [&](std::size_t i) {
+    return spelled_text(vocabulary, vocabulary.tokens[i], plain[i]);
+  });
+  if (!tokens.empty()) return tokens;
+  return not_utf8("merge", vocabulary.merges.size(),
+                  [&](std::size_t i) -> const std::string& { return vocabulary.merges[i]; });
+}
 
 bool is_vocabulary_key(std::string_view key) {
   return std::ranges::find(kVocabularyKeys, key) != std::end(kVocabularyKeys);
@@ -103,6 +130,7 @@ void VocabularyReader::take_tokens() {
   std::size_t number = 0;
   auto* const texts = find<std::vector<std::string>>(kTokens, kTexts, number);
   if (texts == nullptr) return;
+  complain_of_bytes("token", *texts, number);
   std::vector<Token>& tokens = model_.vocabulary.tokens;
   tokens.resize(texts->size());
   for (std::size_t i = 0; i < tokens.size(); ++i) tokens[i].text = std::move((*texts)[i]);
@@ -110,6 +138,13 @@ void VocabularyReader::take_tokens() {
   take_scores();
   take_types();
   if (model_.vocabulary.kind == "bpe") spell_tokens();
+}
+
+void VocabularyReader::complain_of_bytes(std::string_view what, const std::vector<std::string>& texts,
+                                         std::size_t number) const {
+  const std::string problem =
+      not_utf8(what, texts.size(), [&](std::size_t i) -> const std::string& { return texts[i]; });
+  if (!problem.empty()) complaints_.warning("gguf.tokenizer.utf8", problem, entries_[number]);
 }
 
 void VocabularyReader::take_scores() {
@@ -145,6 +180,7 @@ void VocabularyReader::take_merges() {
   std::size_t number = 0;
   auto* const merges = find<std::vector<std::string>>(kMerges, kTexts, number);
   if (merges == nullptr) return;
+  complain_of_bytes("merge", *merges, number);
   model_.vocabulary.merges = std::move(*merges);
   taken_[number] = true;
 }
@@ -201,10 +237,7 @@ VocabularyEntries vocabulary_entries(const Model& model, const Map& wanted, bool
     const std::vector<bool> plain = with_arrays ? plain_tokens(model) : std::vector<bool>();
     std::vector<std::string> texts;
     texts.reserve(count);
-    for (std::size_t i = 0; i < count; ++i)
-      texts.push_back(vocabulary.kind == "bpe" && !is_plain(tokens[i]) && !plain[i]
-                          ? resources::to_byte_alphabet(tokens[i].text)
-                          : tokens[i].text);
+    for (std::size_t i = 0; i < count; ++i) texts.push_back(spelled_text(vocabulary, tokens[i], plain[i]));
     add(kTokens, kTexts, std::move(texts));
   }
   const auto any = [&](const auto& is) { return std::ranges::any_of(tokens, is); };

@@ -34,6 +34,7 @@ class VocabularyReader {
   template <typename T>
   T* find(std::string_view key, const EntryType& type, std::size_t& number);
   void take_kind();
+  void complain_of_bytes(std::string_view what, const std::vector<std::string>& texts, std::size_t number) const;
   void take_tokens();
   void take_scores();
   void take_types();
@@ -55,6 +56,9 @@ struct VocabularyEntries {
 };
 // If `with_arrays` is false, only the keys and types are of interest, and arrays may be empty.
 VocabularyEntries vocabulary_entries(const Model& model, const Map& wanted, bool with_arrays = true);
+// Returns the first token, or merge, that is not UTF-8 as a file would have it, in words with the number of all; empty if
+// there is none. Strings of GGUF are UTF-8.
+std::string text_problem(const Model& model);
 // Puts `rest` back into the vocabulary, as far as it still fits.
 void take_rest(const Map& rest, Vocabulary& vocabulary);
 

@@ -6,9 +6,11 @@
 #include "conformance/scratch.hpp"
 #include "convert/replace_parts.hpp"
 #include "formats/gguf/small_models.hpp"
+#include "resources/agreement.hpp"
 #include "resources/json_file.hpp"
 #include "resources/resources.hpp"
 #include "tare/append.hpp"
+#include "tare/inspect.hpp"
 #include "tare/metadata.hpp"
 
 namespace tare {
@@ -212,6 +214,38 @@ TEST(GgufSettings, ConvertAndMetaAreOne) {
   EXPECT_EQ(after_convert("general.architecture", "qwen2"), "meta.value") << "the keys begin with llama.";
 }
 
+// In JSON, 2 and 2.0 are the same number.
+TEST(GgufSettings, ListsOfNumbersAreListsOfNumbers) {
+  for (const char* const key : {"llama.foo", "my.list"})
+    for (const auto& [text, entry] : {std::pair("[1.5,2]", "[f32] [1.5,2.0]"), {"[2,1.5]", "[f32] [2.0,1.5]"}}) {
+      const AdaptOptions options{.set = {{key, text}}};
+      EXPECT_EQ(entry_in(kept_in(gguf(), file(), options), key), entry);
+      EXPECT_EQ(entry_in(kept_in(gguf(), directory(), options), key), entry);
+      Model edited = file();
+      const MetadataEdit edits[] = {{.kind = MetadataEditKind::read, .key = key, .value = std::string(text)}};
+      static_cast<void>(edit_metadata(edited, edits));
+      EXPECT_EQ(entry_in(edited, key), entry);
+    }
+}
+
+// A setting of the tokenizer makes only the files stale that are about it.
+TEST(GgufSettings, OtherFilesStay) {
+  Model model = directory();
+  model.attachments.push_back(text_file("generation_config.json", R"({"temperature":0.5,"bos_token_id":2})"));
+  model.attachments.push_back(text_file("preprocessor_config.json", "{}"));
+  model.attachments.push_back(text_file("README.md", "# a model"));
+  for (const Model& from : {model, kept_in(gguf(), model)}) {
+    const AdaptOptions flag{.set = {{"tokenizer.ggml.add_bos_token", "true"}}},
+        id{.set = {{"tokenizer.ggml.bos_token_id", "1"}}};
+    const Model with_flag = kept_in(gguf(), from, flag), with_id = kept_in(gguf(), from, id);
+    for (const char* const name : {"preprocessor_config.json", "README.md"})
+      for (const Model* const there : {&with_flag, &with_id}) EXPECT_NE(there->attachment(name), nullptr) << name;
+    EXPECT_NE(with_flag.attachment("generation_config.json"), nullptr);
+    EXPECT_EQ(with_id.attachment("generation_config.json"), nullptr) << "it states the old id";
+    EXPECT_EQ(with_flag.attachment("tokenizer_config.json"), nullptr);
+  }
+}
+
 TEST(GgufSettings, WhatWouldChangeNothingIsRefused) {
   const auto rule = [](const Model& model, const char* to, const char* key) {
     return rule_of([&] { static_cast<void>(adapt(model, *find_format(to), {.set = {{key, "1"}}})); });
@@ -342,6 +376,106 @@ TEST(GgufSettings, ReplacedPartsAreNotUndoneByFiles) {
   ASSERT_TRUE(fewer.metadata->erase("tokenizer.chat_template"));
   replace_parts(other, std::move(fewer));
   EXPECT_EQ(value_in(adapt(other, hf()).model, "tokenizer_config.json", "chat_template"), "");
+}
+
+std::vector<Attachment> files_with(const Model& model,
+                                   std::initializer_list<std::pair<const char*, std::string>> more) {
+  std::vector<Attachment> files = model.attachments;
+  for (const auto& [name, text] : more) {
+    std::erase_if(files, [&, name = std::string_view(name)](const Attachment& one) { return one.name == name; });
+    files.push_back(text_file(name, text));
+  }
+  return files;
+}
+std::string other_config(const Model& model) {
+  Map config = resources::parse_small_json(text_in(model, "config.json"));
+  config.set("rms_norm_eps", 0.125);
+  Map scaling;
+  scaling.append("rope_type", "linear");
+  scaling.append("factor", 2.0);
+  config.set("rope_scaling", std::move(scaling));
+  return to_json(Value(config));
+}
+constexpr const char* kOtherTokens =
+    R"({"added_tokens":[{"id":2,"content":"<s>","special":true}],"decoder":{"type":"ByteLevel"},)"
+    R"("pre_tokenizer":{"type":"ByteLevel","add_prefix_space":false,"trim_offsets":true,"use_regex":true},)"
+    R"("model":{"type":"BPE","vocab":{"b":0,"a":1,"<s>":2},"merges":[]}})";
+
+// New files describe the model, whatever its container: neither its config, nor a key, nor a tensor keeps the old state.
+TEST(GgufSettings, NewFilesReplaceWhatTheyDescribe) {
+  for (const Format* const from : containers()) {
+    SCOPED_TRACE(from->name);
+    Model model = kept_in(*from, file());
+    NewParts parts;
+    parts.attachments = files_with(model, {{"config.json", other_config(model)}, {"tokenizer.json", kOtherTokens}});
+    parts.metadata = model.metadata;
+    parts.metadata->set("my.key", 1);
+    ASSERT_TRUE(replace_parts(model, std::move(parts)).empty());
+    EXPECT_EQ(model.config.rms_norm_eps, 0.125);
+    EXPECT_EQ(model.vocabulary.tokens.front().text, "b");
+    for (const Format* const to : containers()) {
+      const Model there = kept_in(*to, model);
+      EXPECT_EQ(entry_in(there, "llama.attention.layer_norm_rms_epsilon"), "f32 0.125") << to->name;
+      EXPECT_EQ(entry_in(there, "llama.rope.scaling.type"), "string \"linear\"") << to->name;
+      EXPECT_EQ(value_in(adapt(there, hf()).model, "config.json", "rms_norm_eps"), "0.125") << to->name;
+      EXPECT_EQ(there.vocabulary.tokens.front().text, "b") << to->name;
+      EXPECT_TRUE(resources::disagreements(there).empty()) << to->name;
+      EXPECT_TRUE(content_digest(adapt(there, hf()).model) == content_digest(adapt(file(), hf()).model)) << to->name;
+    }
+  }
+  // The ids of special tokens follow the files that name them, even if no file has the tokens.
+  Model model = directory();
+  NewParts names;
+  names.attachments = {text_file("tokenizer_config.json", R"({"bos_token":"b"})")};
+  replace_parts(model, std::move(names));
+  EXPECT_EQ(model.vocabulary.bos, 1);
+  EXPECT_EQ(model.vocabulary.tokens.size(), 3U);
+  EXPECT_EQ(model.config, directory().config) << "no file describes it";
+  // Nothing is described anew by files that are the same, or that describe nothing.
+  model = file();
+  NewParts same;
+  same.attachments = files_with(model, {{"notes.txt", "a"}});
+  replace_parts(model, std::move(same));
+  EXPECT_EQ(model.format, "gguf");
+  EXPECT_TRUE(model.vocabulary == file().vocabulary);
+}
+
+TEST(GgufSettings, PartsThatContradictNewFilesAreRefused) {
+  const auto rule_of = [](NewParts parts) {
+    Model model = directory();
+    try {
+      replace_parts(model, std::move(parts));
+    } catch (const Error& error) {
+      return error.rule();
+    }
+    return std::string();
+  };
+  const Model model = directory();
+  NewParts parts;
+  parts.attachments = files_with(model, {{"config.json", other_config(model)}, {"tokenizer.json", kOtherTokens}});
+  EXPECT_EQ(rule_of(parts), "");
+  parts.config = model.config;
+  EXPECT_EQ(rule_of(parts), "config.contradiction");
+  parts.config->rms_norm_eps = 0.125;
+  EXPECT_EQ(rule_of(parts), "");
+  for (const auto& [text, rule] : {std::pair("{\"a\":1}", "config.contradiction"), {"{\"bos_token_id\":2}", ""}}) {
+    const auto bytes = std::as_bytes(std::span(std::string_view(text)));
+    parts.config_json = Blob::memory(Bytes(bytes.begin(), bytes.end()));
+    EXPECT_EQ(rule_of(parts), rule);
+  }
+  parts.vocabulary = model.vocabulary;
+  EXPECT_EQ(rule_of(parts), "tokenizer.contradiction");
+  std::swap(parts.vocabulary->tokens[0].text, parts.vocabulary->tokens[1].text);
+  EXPECT_EQ(rule_of(parts), "");
+  // A file that cannot be read must not leave an old part next to it.
+  for (const auto& [name, rule] : {std::pair("config.json", "json.syntax"), {"tokenizer.json", "json.syntax"}}) {
+    NewParts broken;
+    broken.attachments = files_with(model, {{name, "{"}});
+    EXPECT_EQ(rule_of(broken), rule) << name;
+  }
+  NewParts unread;
+  unread.attachments = {text_file("tekken.json", "{}")};
+  EXPECT_EQ(rule_of(unread), "tokenizer.unread");
 }
 
 TEST(GgufSettings, SeveralChatTemplates) {

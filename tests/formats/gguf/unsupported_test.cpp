@@ -202,6 +202,96 @@ TEST(GgufUnsupported, BytesWithoutTheirFiles) {
   })) << fmt::format("{}", fmt::join(warnings, "\n"));
 }
 
+Model with_vocabulary(std::vector<Token> tokens, std::vector<std::string> merges = {}) {
+  Model model = small("llama", "{}");
+  model.vocabulary.tokens = std::move(tokens);
+  model.vocabulary.merges = std::move(merges);
+  model.vocabulary.bos = 2;
+  return model;
+}
+
+// A container without a field for the kind, such as ALT: the tokens show it, or there is a warning that nothing does.
+TEST(GgufUnsupported, KindsThatAreNotStated) {
+  struct Row {
+    const char* what;
+    std::vector<Token> tokens;
+    std::vector<std::string> merges;
+    const char *kind, *warning;
+  };
+  const char* const guess = "how it splits text is unknown";
+  for (const auto& [what, tokens, merges, kind, warning] :
+       {Row{"bytes, ranks", {{"a", -1}, {"\xC3", -2}, {"<s>"}, {" a", 0}, {" ", -3}}, {}, "bpe", guess},
+        Row{"bytes, merges", {{"a"}, {"\xC3"}, {"<s>"}, {" a"}, {" "}}, {"Ġ a"}, "bpe", guess},
+        Row{"text only, ranks", {{"a", -1}, {"b", -2}, {"<s>"}, {"ab", 0}}, {}, "bpe", guess},
+        Row{"pieces, ranks", {{"▁", -1}, {"a", -2}, {"<s>"}, {"▁a", 0}}, {}, "spm", nullptr},
+        Row{"pieces, merges", {{"▁"}, {"a"}, {"<s>"}, {"▁a"}}, {"▁ a"}, "spm", nullptr},
+        Row{"pieces, likelihoods", {{"▁", -1.5F}, {"a", -2.5F}, {"<s>"}, {"▁a", -3.5F}}, {}, "unigram", nullptr},
+        Row{"pieces without scores", {{"▁"}, {"a"}, {"<s>"}, {"▁a"}}, {}, "", "the kind of its tokenizer is not known"},
+        Row{"words", {{"a"}, {"b"}, {"<s>"}}, {}, "", "the kind of its tokenizer is not known"}}) {
+    const Model model = with_vocabulary(tokens, merges);
+    EXPECT_EQ(adapt(model, gguf()).model.vocabulary.kind, kind) << what;
+    const Words warnings = warnings_of(model);
+    const bool warned =
+        std::ranges::any_of(warnings, [&, sought = std::string(warning == nullptr ? "known" : warning)](
+                                          const std::string& text) { return text.find(sought) != text.npos; });
+    EXPECT_EQ(warned, warning != nullptr) << what << ": " << fmt::format("{}", fmt::join(warnings, "\n"));
+  }
+  // The merges that the ranks came from; special tokens are found by their ids.
+  const Model there = adapt(with_vocabulary({{"a", -1}, {"\xC3", -2}, {"<s>"}, {" a", 0}, {" ", -3}}), gguf()).model;
+  EXPECT_EQ(there.vocabulary.merges, (Words{"Ġ a"}));
+  EXPECT_EQ(there.vocabulary.tokens[2].type, TokenType::control);
+}
+
+// Strings of GGUF are UTF-8.
+TEST(GgufUnsupported, TokensThatAreNotText) {
+  const auto said = [](const Model& model) {
+    std::string all;
+    const Adapted made = adapt(model, gguf());
+    for (const Change& change : made.changes)
+      if (change.impact == Impact::results) all += to_text(change) + "\n";
+    for (const Change& change : gguf().remarks(made.model, {}))
+      if (change.impact == Impact::results) all += to_text(change) + "\n";
+    return all;
+  };
+  Model model = with_vocabulary({{"▁", -1}, {"\xFF", -2}, {"<s>"}, {"\xC3", 0}});
+  model.vocabulary.kind = "spm";
+  EXPECT_NE(said(model).find("token 1 and 1 more are not UTF-8"), std::string::npos) << said(model);
+  model.vocabulary.kind = "bpe";  // bytes are spelled as characters
+  EXPECT_EQ(said(model).find("not UTF-8"), std::string::npos) << said(model);
+}
+
+// Metaspace puts a blank before a text unless the text begins with one; llama.cpp does so before every text.
+TEST(GgufUnsupported, TextsThatBeginWithABlank) {
+  const auto notes = [](const std::string& steps, const std::string& model) {
+    std::string all;
+    const std::string text = R"({"added_tokens":[{"id":2,"content":"<s>","special":true}],)" + steps +
+                             R"(,"decoder":{"type":"Metaspace"},"model":)" + model + "}";
+    for (const Change& change : adapt(with_tokenizer(text), gguf()).changes) all += to_text(change) + "\n";
+    return all;
+  };
+  const std::string unigram = R"({"type":"Unigram","unk_id":0,"vocab":[["<unk>",0],["▁",-1],["<s>",0],["a",-2]]})",
+                    pieces = R"({"type":"BPE","vocab":{"▁":0,"a":1,"<s>":2,"▁a":3},"merges":["▁ a"]})";
+  const char* const note = "it puts no blank before a text that begins with one, and llama.cpp does";
+  for (const std::string& model : {unigram, pieces}) {
+    for (const char* const scheme : {"first", "always"})
+      EXPECT_NE(notes(fmt::format(R"("pre_tokenizer":{{"type":"Metaspace","replacement":"▁","prepend_scheme":"{}",)"
+                                  R"("split":false}})",
+                                  scheme),
+                      model)
+                    .find(note),
+                std::string::npos)
+          << scheme;
+    EXPECT_EQ(
+        notes(R"("pre_tokenizer":{"type":"Metaspace","replacement":"▁","prepend_scheme":"never"})", model).find(note),
+        std::string::npos);
+    EXPECT_EQ(notes(R"("normalizer":{"type":"Sequence","normalizers":[{"type":"Prepend","prepend":"▁"},)"
+                    R"({"type":"Replace","pattern":{"String":" "},"content":"▁"}]})",
+                    model)
+                  .find(note),
+              std::string::npos);
+  }
+}
+
 TEST(GgufUnsupported, WhatIsDoneToATextBefore) {
   EXPECT_EQ(warnings_of(with_tokenizer(byte_level(""))), Words());
   const auto lower = warnings_of(with_tokenizer(
