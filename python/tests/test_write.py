@@ -599,3 +599,26 @@ def test_stored_members_of_an_archive_are_compared(tmp_path, target, options):
             read()
         assert error.value.rule == "zip.member.crc"
     assert [finding.rule for finding in tare.verify(tmp_path / "bad.npz").findings] == ["zip.member.crc"]
+
+
+def test_outputs_never_replace_other_files_of_the_input(tmp_path):
+    values = {f"l.{i}": np.full((64, 64), i, "f4") for i in range(4)}
+    tare.save(f"{tmp_path}/set/", values, format="safetensors", shard="20KB")
+    tare.save(tmp_path / "one.zt", values)
+    shard = next((tmp_path / "set").glob("*-00001-of-*"))
+    os.link(shard, tmp_path / "linked.zt")
+    before = shard.read_bytes()
+    model = tare.open(tmp_path / "set")
+    for path in (shard, tmp_path / "linked.zt", tmp_path / "set/model.safetensors.index.json"):
+        for write in (lambda out: tare.save(out, model, format="zt", overwrite=True),
+                      lambda out: tare.convert(tmp_path / "set", out, format="zt", overwrite=True)):
+            with pytest.raises(tare.Error) as caught:
+                write(path)
+            assert caught.value.rule == "io.sink.input"
+    assert shard.read_bytes() == before
+    # What takes the place of the whole model may.
+    for _ in range(2):
+        tare.convert(tmp_path / "one.zt", tmp_path / "one.zt", overwrite=True)
+        tare.save(tmp_path / "one.zt", tare.open(tmp_path / "one.zt"), overwrite=True)
+        tare.save(f"{tmp_path}/set/", tare.open(tmp_path / "set"), format="safetensors", shard="20KB", overwrite=True)
+    assert len(tare.open(tmp_path / "set")) == len(tare.open(tmp_path / "one.zt")) == 4

@@ -17,6 +17,7 @@
 #include "cli/session.hpp"
 #include "cli/text.hpp"
 #include "cli/verbs.hpp"
+#include "io/input_files.hpp"
 #include "tare/error.hpp"
 
 namespace tare::cli {
@@ -52,6 +53,7 @@ int unknown_verb(const std::string& word) {
 int run_verb(const Verb& verb, std::span<const std::string> words) {
   const Arguments arguments = parse(verb, words);
   Session session(arguments);
+  const io::InputFiles inputs;  // whatever is read from here on is not replaced
   try {
     if (arguments.has("help"))
       session.print(verb_help(verb, help_look(session)));

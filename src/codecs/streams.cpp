@@ -14,6 +14,7 @@ namespace {
 
 // Bytes read at a time: large enough to hide the cost of a call, small enough to stay in the cache.
 constexpr std::size_t kPull = ByteStream::kMost;
+constexpr std::size_t kDirect = 2048;  // elements that are decoded to where they are wanted, without a copy
 
 std::size_t up_to(std::uint64_t left, std::size_t most) {
   return static_cast<std::size_t>(std::min<std::uint64_t>(left, most));
@@ -49,6 +50,15 @@ void ElementStream::read(std::span<double> out) {
   while (!out.empty()) {
     if (at_ == values_.size()) {
       if (left_ == 0) throw past_end();
+      if (out.size() >= kDirect) {
+        const std::size_t part = up_to(left_, std::min(out.size(), kPull / 8));
+        raw_.resize(part * size_of(dtype_));
+        reader_->read(raw_);
+        decode_elements(dtype_, type_, raw_, out.first(part));
+        left_ -= part;
+        out = out.subspan(part);
+        continue;
+      }
       const std::size_t count = up_to(left_, kPull / 8);
       raw_.resize(count * size_of(dtype_));
       reader_->read(raw_);

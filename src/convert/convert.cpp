@@ -303,6 +303,7 @@ void refuse_other_container(const std::string& directory, const Model& model, co
 }  // namespace
 
 std::uint64_t write_fitting(Model model, const Origins& origins, const WriteJob& job, const WriteOptions& options) {
+  const io::MayReplace own(job.own);
   if (job.tree) {
     try {
       if (job.overwrite) refuse_other_container(job.output, model, job.format);
@@ -360,10 +361,24 @@ struct Destination {
   explicit Destination(const Format& one_file) : format(one_file), tree(false) {}
 };
 
+// The files of the model that is saved.
+struct OwnFiles {
+  io::FileIds weights;  // those of Model::sources
+  io::FileIds all;      // and what was read next to them
+
+  explicit OwnFiles(const Model& model) : weights(io::ids_of(model.sources)), all(weights) {}
+  // A new directory takes the place of all of them. A file takes the place of a model that is one file; next to the other
+  // files of a set or a directory it would be a foreign one.
+  io::FileIds replaced_by(const Destination& to) const {
+    return to.tree ? all : weights.size() == 1 ? weights : io::FileIds();
+  }
+};
+
 // `input`: the file that errors about the model itself name. `refit`: see convert_refitted; may be null. `sink`: see
 // WriteJob.
-Saved save_to(const Destination& to, Model model, const std::string& input, const std::string& output,
-              const SaveOptions& options, bool check, const Refit& refit, Sink* sink = nullptr) {
+Saved save_to(const Destination& to, Model model, const OwnFiles& own, const std::string& input,
+              const std::string& output, const SaveOptions& options, bool check, const Refit& refit,
+              Sink* sink = nullptr) {
   const Format& format = to.format;
   Saved done;
   done.to = format.name;
@@ -392,16 +407,32 @@ Saved save_to(const Destination& to, Model model, const std::string& input, cons
   for (const Tensor& tensor : adapted.model.tensors) done.bytes += tensor.bytes();
   if (options.write.progress != nullptr) options.write.progress->expect(done.bytes);
 
-  done.file_bytes =
-      write_fitting(std::move(adapted.model), origins,
-                    {format, to.tree, input, output, options.overwrite, sink, &done.changes}, options.write);
+  done.file_bytes = write_fitting(std::move(adapted.model), origins,
+                                  {.format = format,
+                                   .tree = to.tree,
+                                   .input = input,
+                                   .output = output,
+                                   .overwrite = options.overwrite,
+                                   .sink = sink,
+                                   .changes = &done.changes,
+                                   .own = own.replaced_by(to)},
+                                  options.write);
   return done;
+}
+
+// `save_to` of a model that was opened before.
+Saved save_opened(const Destination& to, Model model, const std::string& path, const SaveOptions& options,
+                  Sink* sink = nullptr) {
+  io::InputFiles inputs;
+  const OwnFiles own(model);
+  inputs.add(own.all);
+  return save_to(to, std::move(model), own, path, path, options, false, nullptr, sink);
 }
 
 }  // namespace
 
 Saved save(Model model, const std::string& path, const SaveOptions& options) {
-  return save_to(Destination(path, options), std::move(model), path, path, options, false, nullptr);
+  return save_opened(Destination(path, options), std::move(model), path, options);
 }
 
 Saved save(Model model, Sink& sink, const SaveOptions& options) {
@@ -409,7 +440,7 @@ Saved save(Model model, Sink& sink, const SaveOptions& options) {
   const Format& format = target_of(name, options);
   if (format.write == nullptr)
     throw Error(ErrorKind::usage, "convert.format", fmt::format("{} is a directory, not one file", format.name));
-  return save_to(Destination(format), std::move(model), name, name, options, false, nullptr, &sink);
+  return save_opened(Destination(format), std::move(model), name, options, &sink);
 }
 
 const Format& format_for(const std::string& path, const SaveOptions& options) { return target_of(path, options); }
@@ -420,7 +451,7 @@ const Format* format_of_file(const std::string& path, const SaveOptions& options
 }
 
 Saved save_into(Sink& sink, Model model, const std::string& path, const SaveOptions& options) {
-  return save_to(Destination(path, options), std::move(model), path, path, options, false, nullptr, &sink);
+  return save_opened(Destination(path, options), std::move(model), path, options, &sink);
 }
 
 Conversion convert(const std::string& input, const std::string& output, const ConvertOptions& options) {
@@ -443,9 +474,10 @@ Model merged(Model model, const std::string& input, const std::string& adapter, 
   }
 }
 
-// Opens the input and merges all adapters. A plan, its tasks and `convert` all begin with this.
+// Opens the input and merges all adapters. A plan, its tasks and `convert` all begin with this. `own`: receives the files
+// of the input alone; may be null.
 Model opened_for(const std::string& input, const ConvertOptions& options, Diagnostics* diagnostics,
-                 std::vector<Change>& changes) {
+                 std::vector<Change>& changes, std::optional<OwnFiles>* own) {
   std::error_code none;
   if (!options.read.attach.empty() && !std::filesystem::is_directory(input, none))
     throw Error(ErrorKind::usage, "convert.attach",
@@ -454,7 +486,9 @@ Model opened_for(const std::string& input, const ConvertOptions& options, Diagno
   ReadOptions read = options.read;
   read.diagnostics = diagnostics;
   read.keep_broken = true;  // they may be skipped; adapt refuses those that are not
+  const io::InputFiles files;
   Model model = open(input, read);
+  if (own != nullptr) own->emplace(model).all.merge(io::FileIds(files.files()));
   for (const std::string& adapter : options.merge) model = merged(std::move(model), input, adapter, options, changes);
   return model;
 }
@@ -470,7 +504,7 @@ Planned plan_conversion(const std::string& input, const std::string& output, con
   const Destination target(output, save_options(options));
   Planned planned;
   std::vector<Change> ignored;
-  planned.source = opened_for(input, options, options.read.diagnostics, ignored);
+  planned.source = opened_for(input, options, options.read.diagnostics, ignored, nullptr);
   const Origins origins(planned.source);
   try {
     planned.model = adapt(planned.source, target.format, options.adapt).model;
@@ -488,10 +522,12 @@ Conversion convert_refitted(const std::string& input, const std::string& output,
   const Destination target(output, save);
   Remarks remarks(options.read.diagnostics, options.check);  // also checks sums that only a reader knows (zip)
   std::vector<Change> changes;
-  Model model = opened_for(input, options, &remarks, changes);
+  const io::InputFiles inputs;
+  std::optional<OwnFiles> own;
+  Model model = opened_for(input, options, &remarks, changes, &own);
   Conversion done;
   done.from = model.format;
-  static_cast<Saved&>(done) = save_to(target, std::move(model), input, output, save, options.check, refit);
+  static_cast<Saved&>(done) = save_to(target, std::move(model), *own, input, output, save, options.check, refit);
   std::ranges::move(remarks.changes(), std::back_inserter(changes));
   for (Change& change : done.changes)
     if (std::ranges::find(changes, change) == changes.end()) changes.push_back(std::move(change));

@@ -398,6 +398,7 @@ std::vector<MetadataChange> edit_as(Model& model, const Format& format, std::spa
 Edited edit_metadata(const std::string& path, std::span<const MetadataEdit> edits, const EditOptions& options) try {
   ReadOptions read = options.read;
   read.keep_broken = true;  // they are copied unchanged if the container allows it
+  const io::InputFiles inputs;
   Model before = open(path, read);
   codec::packs::separate(before);
   const Format& format = format_of(before);
@@ -443,10 +444,15 @@ Edited edit_metadata(const std::string& path, std::span<const MetadataEdit> edit
   } else if (before.refuse_broken(); !options.dry_run) {
     const io::Descriptor lock = tree ? io::Descriptor() : lock_to_rewrite(target, before);
     const Source* const replaced = tree || before.sources.size() != 1 ? nullptr : before.sources.front().get();
-    done.file_bytes = write_fitting(
-        std::move(after), Origins(before),
-        {.format = format, .tree = tree, .input = path, .output = target, .overwrite = true, .replaces = replaced},
-        options_like(before, format, options));
+    done.file_bytes = write_fitting(std::move(after), Origins(before),
+                                    {.format = format,
+                                     .tree = tree,
+                                     .input = path,
+                                     .output = target,
+                                     .overwrite = true,
+                                     .replaces = replaced,
+                                     .own = inputs.files()},
+                                    options_like(before, format, options));
   }
   return done;
 } catch (Error& error) {

@@ -17,6 +17,7 @@
 #include "convert/refit.hpp"
 #include "convert/writable.hpp"
 #include "io/descriptor_source.hpp"
+#include "io/input_files.hpp"
 #include "io/owner.hpp"
 #include "model/pull_blob.hpp"
 #include "resources/adapter.hpp"
@@ -110,6 +111,7 @@ SourcePtr open_part(const std::string& path, Owners owners) {
         fmt::format("belongs to user {}, not to the user of this process, and may hold anything", status.st_uid))
         .in(path)
         .remedy(Remedy::accept_owners);
+  io::note_input(status);
   return io::descriptor_source(std::move(file), path);
 }
 
@@ -218,6 +220,7 @@ std::vector<PlannedTensor> planned_tensors(const std::string& input, const std::
 
 void write_part(const std::string& input, const std::string& output, const ConvertOptions& options, const Part& part,
                 const std::string& path) {
+  const io::InputFiles inputs;
   Planned planned = plan_conversion(input, output, options);
   const std::size_t count = planned.model.tensors.size();
   if (part.first > count || part.count > count - part.first)
@@ -271,6 +274,7 @@ bool is_part(const std::string& path, const std::string& plan) {
 
 Conversion convert_from_parts(const std::string& input, const std::string& output, const ConvertOptions& options,
                               std::span<const std::string> parts, const std::string& plan, Owners owners) {
+  const io::InputFiles inputs;
   std::vector<Model> models;
   models.reserve(parts.size());
   NameMap<const Tensor*> made;

@@ -5,6 +5,7 @@
 #include <string>
 
 #include "convert/origins.hpp"
+#include "io/input_files.hpp"
 #include "tare/convert.hpp"
 
 namespace tare {
@@ -22,6 +23,7 @@ struct WriteJob {
   Sink* sink = nullptr;                    // replaces a new file at `output`
   std::vector<Change>* changes = nullptr;  // receives changes that are known only after the output was written
   const Source* replaces = nullptr;        // see io::create_replacement
+  io::FileIds own = {};                    // inputs that the output may replace
 };
 
 // Writes a model that fits the format without changes, and returns the number of bytes written. A single file is read

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "formats/registry_limits.hpp"
+#include "io/input_files.hpp"
 
 namespace tare {
 namespace {
@@ -21,10 +22,14 @@ std::vector<std::string_view> appendable() {
 
 std::vector<Change> append(const std::string& path, const Model& extra, const WriteOptions& options) {
   try {
-    const Format& format = detect(*open_file(path, Access::pread));
+    const SourcePtr file = open_file(path, Access::pread);
+    const Format& format = detect(*file);
     if (format.append == nullptr)
       throw Error(ErrorKind::unsupported, "append.format",
                   fmt::format("only {} files can be appended to", fmt::join(appendable(), " and ")));
+    // One of several files that grows is no longer the one that their index lists.
+    const io::FileIds read = io::ids_of(extra.sources), grows = io::ids_of({&file, 1});
+    if (read.size() > 1 && !grows.empty() && read.contains(*grows.begin())) throw io::is_read_here(path);
     format.append(path, extra, options);
     std::vector<Change> changes;
     report_expansion(path, changes);

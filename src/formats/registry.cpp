@@ -14,6 +14,7 @@
 #include "formats/rows.hpp"
 #include "formats/unknown.hpp"
 #include "io/descriptor.hpp"
+#include "io/input_files.hpp"
 #include "io/tree_sink.hpp"
 #include "resources/packed_config.hpp"
 
@@ -179,12 +180,22 @@ Model open(const SourcePtr& source, const ReadOptions& options) {
   return read(detect(*source), {source->name(), source}, options);
 }
 
+namespace {
+
+// `detect_directory`, which looks at files that need not belong to the model.
+const Format& look_into(const std::string& directory) {
+  const io::OnlyLooking looking;
+  return detect_directory(directory);
+}
+
+}  // namespace
+
 Model open(const std::string& path, const ReadOptions& options) {
   io::check_path(path);
   std::error_code none;
   if (!std::filesystem::is_directory(path, none)) return open(open_file(path, options.access), options);
   try {
-    return read(detect_directory(path), {path, nullptr}, options);
+    return read(look_into(path), {path, nullptr}, options);
   } catch (const Error& error) {
     constexpr std::string_view kMoment = "at this moment; try again";
     if (error.sentence().find(kMoment) != std::string::npos || !io::is_being_replaced(path)) throw;

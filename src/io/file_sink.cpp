@@ -15,6 +15,7 @@
 #include <utility>
 
 #include "io/descriptor.hpp"
+#include "io/input_files.hpp"
 #include "io/own_process.hpp"
 #include "io/owner.hpp"
 #include "io/place.hpp"
@@ -319,6 +320,9 @@ std::unique_ptr<Sink> create_sink(const std::string& path, const FileSinkOptions
   const bool exists = place.magic || place.parent.look(place.name.c_str(), status);
   if (!exists && errno != ENOENT)  // such as a name that is too long: report it before the work
     throw io::system_error(kCreate, kCannotCreate, path, errno);
+  // What `replaces` gives is a new version of that file.
+  if (exists && !place.magic && replaces == nullptr)
+    io::refuse_input(place.parent.descriptor(), place.name.c_str(), path);
   if (exists && !place.magic && S_ISDIR(status.st_mode))
     throw Error(ErrorKind::usage, "io.sink.directory", "expected the name of a file, found a directory")
         .in(path)

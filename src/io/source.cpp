@@ -12,6 +12,7 @@
 #include "base/budget.hpp"
 #include "base/checked.hpp"
 #include "io/file_source.hpp"
+#include "io/input_files.hpp"
 #include "io/mapping_guard.hpp"
 
 namespace tare {
@@ -130,6 +131,7 @@ SourcePtr open_file(const std::string& path, Access access) {
   if (!S_ISREG(status.st_mode))
     throw refused("io.open.not_a_file", "is a pipe, socket or device; models are read from regular files", path);
 
+  io::note_input(status);
   if (Budget* const budget = current_budget())
     budget->grant_file(status.st_dev, status.st_ino, static_cast<std::uint64_t>(status.st_size));
   const io::FileStamp stamp(status);

@@ -16,6 +16,7 @@
 #include "base/printable.hpp"
 #include "io/descriptor.hpp"
 #include "io/file_sink.hpp"
+#include "io/input_files.hpp"
 #include "tare/error.hpp"
 
 namespace tare::io {
@@ -137,6 +138,7 @@ void TreeSink::look_at_old_files() {
     struct stat status {};
     const Directory folder = target_.walk(folders_of(name));
     if (!folder || !folder.look(base_of(name), status) || !S_ISREG(status.st_mode)) return;
+    refuse_input(folder.descriptor(), base_of(name), fmt::format("{}/{}", shown_, name));
     const FileRights rights = rights_of(folder, base_of(name), status);
     old_modes_ = old_modes_.value_or(0777) & rights.mode;
     if (rights.group && *rights.group != group) old_modes_ = *old_modes_ & ~mode_t{0070};
@@ -162,6 +164,8 @@ std::unique_ptr<Sink> TreeSink::file(const std::string& name) {
         .blame(Subject::output);
   names_.push_back(name);
   const std::string shown = fmt::format("{}/{}", shown_, name);
+  if (const Directory old = whole_ ? Directory() : target_.walk(folders_of(name)))
+    refuse_input(old.descriptor(), base_of(name), shown);
   const Directory folder = part_.walk(folders_of(name), true);
   if (!folder) throw system_error(kCreate, kCannotCreate, shown, errno);
   return create_private_file({folder, base_of(name), shown, rights_for(name), options_.durable});

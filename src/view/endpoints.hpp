@@ -25,6 +25,9 @@ void tensor(const Context& context, const Query& query, JsonWriter& json);
 void block(const Context& context, const Query& query, JsonWriter& json);
 void values(const Context& context, const Query& query, JsonWriter& json);
 // numbers.cpp
+inline constexpr std::uint64_t kNumbersSample = std::uint64_t{1} << 20;  // elements
+// What `numbers` answers about a tensor: its elements, or about as many as `sample`.
+std::string sampled_numbers(const Tensor& tensor, std::uint64_t sample = kNumbersSample);
 void numbers(const Context& context, const Query& query, JsonWriter& json);
 void all_numbers(const Context& context, const Query& query, JsonWriter& json);
 void report_all_numbers(const Context& context, const Query& query, JsonWriter& json);
@@ -62,6 +65,8 @@ std::size_t tensor_called(const OpenModel& model, std::string_view text, std::st
 Tensor subject_of(const Context& context, const Query& query);
 // The same for a pair that both models have. `of`: left, right or error.
 Tensor side_of(const Pair& pair, std::string_view of);
+// The difference, second minus first, in the shape of the first.
+Tensor error_of(const Tensor& left, const Tensor& right);
 
 // One row of the list: number, name, shape, ...
 void write_item(JsonWriter& json, const OpenModel& model, std::size_t tensor);

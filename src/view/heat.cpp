@@ -13,8 +13,6 @@
 namespace tare::view {
 namespace {
 
-constexpr std::uint64_t kHeatSample = std::uint64_t{2} << 20;  // elements
-
 class Reducer {
  public:
   void take(double value, Reduce reduce) {
@@ -59,7 +57,8 @@ std::uint64_t edge(std::uint64_t size, std::uint64_t cells, std::uint64_t i) {
 
 }  // namespace
 
-HeatMap heat_map(const Tensor& tensor, Region region, std::size_t most_height, std::size_t most_width, Reduce reduce) {
+HeatMap heat_map(const Tensor& tensor, Region region, std::size_t most_height, std::size_t most_width, Reduce reduce,
+                 std::uint64_t sample) {
   Reading reading(tensor);
   HeatMap map;
   map.rows = reading.rows(), map.columns = reading.columns();
@@ -77,14 +76,13 @@ HeatMap heat_map(const Tensor& tensor, Region region, std::size_t most_height, s
   // follow each other are read together, and the number of reads is limited: for short rows, a read costs far more than
   // its elements.
   constexpr std::uint64_t kTogether = 4096, kMostReads = std::uint64_t{1} << 15;
-  const std::uint64_t wide = map.width * std::max<std::uint64_t>(1, kHeatSample / (map.height * map.width));
+  const std::uint64_t wide = map.width * std::max<std::uint64_t>(1, sample / (map.height * map.width));
   const bool whole_rows = columns <= wide;
   const std::uint64_t together =
       whole_rows && columns == map.columns ? std::max<std::uint64_t>(1, kTogether / columns) : 1;
   std::uint64_t depth = 1;
   if (reduce != Reduce::sample && whole_rows)
-    depth = std::max<std::uint64_t>(
-        1, std::min(kHeatSample / (map.height * columns), together * (kMostReads / map.height)));
+    depth = std::max<std::uint64_t>(1, std::min(sample / (map.height * columns), together * (kMostReads / map.height)));
   std::vector<double> values(static_cast<std::size_t>(whole_rows ? together * columns : wide / map.width));
   map.exact = whole_rows && depth * map.height >= rows && (reduce != Reduce::sample || columns == map.width);
   map.cells.reserve(map.height * map.width);

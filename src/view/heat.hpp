@@ -33,7 +33,9 @@ enum class Reduce : std::uint8_t {
 };
 
 // Cells have equal size up to rounding; a small region has one cell per element. If a region has too many elements,
-// only some rows of each cell are read.
-HeatMap heat_map(const Tensor& tensor, Region region, std::size_t most_height, std::size_t most_width, Reduce reduce);
+// only some rows of each cell are read: about `sample` elements.
+inline constexpr std::uint64_t kHeatSample = std::uint64_t{2} << 20;
+HeatMap heat_map(const Tensor& tensor, Region region, std::size_t most_height, std::size_t most_width, Reduce reduce,
+                 std::uint64_t sample = kHeatSample);
 
 }  // namespace tare::view

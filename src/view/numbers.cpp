@@ -19,7 +19,6 @@
 namespace tare::view {
 namespace {
 
-constexpr std::uint64_t kSample = std::uint64_t{1} << 20;  // elements
 constexpr std::uint64_t kRun = 8192, kLongestRow = 65536;  // elements read at a time
 constexpr std::size_t kBins = 96, kOutliers = 16, kPoints = 256;
 constexpr int kLeastExponent = -40, kMostExponent = 40;  // values beyond these fall into the last bins
@@ -326,11 +325,15 @@ bool is_answered_by_job(const Context& context, const Query& query) {
   return query.endpoint() == "numbers" && query.flag("all") && all_numbers_job(context, query) != nullptr;
 }
 
+std::string sampled_numbers(const Tensor& tensor, std::uint64_t sample) {
+  return numbers_json(tensor, sample, kReadBudget, nullptr);
+}
+
 void numbers(const Context& context, const Query& query, JsonWriter& json) {
   // The result for all elements is preferred over a sample.
   const JobPtr job = all_numbers_job(context, query);
   if (job != nullptr && query.flag("all")) return write_job(json, job);
-  json.raw(numbers_json(subject_of(context, query), kSample, kReadBudget, nullptr));
+  json.raw(sampled_numbers(subject_of(context, query)));
 }
 
 void report_all_numbers(const Context& context, const Query& query, JsonWriter& json) {

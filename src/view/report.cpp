@@ -5,7 +5,10 @@
 #include <algorithm>
 #include <tuple>
 
+#include "codecs/streams.hpp"
+#include "tare/codec.hpp"
 #include "view/endpoints.hpp"
+#include "view/heat.hpp"
 #include "view/held_values.hpp"
 #include "view/page.hpp"
 #include "wire/json.hpp"
@@ -152,6 +155,14 @@ void add_findings(Answers& answers, std::string_view found, const std::string& e
   }
 }
 
+// One thing to read: a tensor, or for a pair each side and the difference, named as in requests.
+struct Look {
+  std::string request;  // "tensor=3&of=left"
+  Tensor tensor;
+  bool differs = false;
+  bool whole_only = false;  // reading a part costs as much as reading all
+};
+
 // A tensor that the report shows: from one model or both.
 struct ShownTensor {
   std::size_t model = 0, tensor = 0;
@@ -159,30 +170,93 @@ struct ShownTensor {
   const Pair* pair = nullptr;  // null if it has none
   std::uint64_t bytes = 0;
   bool whole = false;  // all of its values are in the report
+  std::vector<Look> looks = {};
 };
 
-// One thing to read: a tensor, or for a pair each side and the difference, named as in requests.
-struct Look {
-  std::string request;  // "tensor=3&of=left"
-  Tensor tensor;
-  bool differs = false;
+// Tensors in memory as numbers. A look reads a tensor from front to back, and the report has up to five looks at each; what
+// is compressed or coded would be decoded for every one of them.
+class DecodedTensors {
+ public:
+  Tensor hold(const Tensor& tensor) {
+    try {
+      Tensor dense = to_dense(tensor);
+      if (dense.components.size() != 1) return tensor;
+      Blob& blob = dense.components.front().blob;
+      if (blob.is_plain() || blob.size() > left_) return tensor;
+      blob = Blob::memory(blob.bytes(left_, 1));
+      left_ -= blob.size();
+      return dense;
+    } catch (const Error&) {  // each look reports it
+      return tensor;
+    }
+  }
+
+ private:
+  std::uint64_t left_ = std::uint64_t{36} << 20;  // bytes
 };
 
-std::vector<Look> looks_of(const std::vector<OpenModelPtr>& models, const ShownTensor& shown) {
+bool is_whole_only(const Tensor& tensor) {
+  return std::any_of(tensor.components.begin(), tensor.components.end(),
+                     [](const Component& component) { return !is_seekable(component.blob); });
+}
+
+std::vector<Look> looks_of(const std::vector<OpenModelPtr>& models, const ShownTensor& shown, DecodedTensors& decoded) {
   std::vector<Look> looks;
   const std::string request = fmt::format("tensor={}", shown.tensor);
   if (shown.pair == nullptr) {
-    looks.push_back({request + (shown.model == 0 ? "" : "&of=b"), models[shown.model]->model().tensors[shown.tensor]});
+    const Tensor tensor = decoded.hold(models[shown.model]->model().tensors[shown.tensor]);
+    looks.push_back({request + (shown.model == 0 ? "" : "&of=b"), tensor, false, is_whole_only(tensor)});
     return looks;
   }
-  for (const std::string_view of : {"left", "right", "error"}) {
-    try {
-      looks.push_back({fmt::format("{}&of={}", request, of), side_of(*shown.pair, of), of == "error"});
-    } catch (const Error&) {  // tensors of different shapes have no difference; the page reports that
-    }
+  const Tensor left = decoded.hold(shown.pair->tensor_a()), right = decoded.hold(shown.pair->tensor_b());
+  looks.push_back({request + "&of=left", left, false, is_whole_only(left)});
+  looks.push_back({request + "&of=right", right, false, is_whole_only(right)});
+  try {
+    looks.push_back({request + "&of=error", error_of(left, right), true, is_whole_only(left) || is_whole_only(right)});
+  } catch (const Error&) {  // tensors of different shapes have no difference; the page reports that
   }
   return looks;
 }
+
+// How many elements the looks may read, all together: a small file may unpack to far more than it has.
+class Effort {
+ public:
+  Effort(const std::vector<OpenModelPtr>& models, const std::vector<ShownTensor>& order) {
+    constexpr std::uint64_t kFree = std::uint64_t{2} << 20, kPerByte = 24, kMostBytes = std::uint64_t{1} << 40;
+    left_ = kFree;
+    for (const OpenModelPtr& model : models) left_ += std::min(model->model().file_bytes, kMostBytes) * kPerByte;
+    const auto read_with = [&](std::uint64_t each) {
+      constexpr std::uint64_t kVisits = 5;  // numbers take two, each of three pictures one
+      std::uint64_t sum = 0;
+      for (const ShownTensor& shown : order)
+        sum += std::min(elements_of(models[shown.model]->model().tensors[shown.tensor]), each) * kVisits *
+               (shown.pair == nullptr ? 1 : 3);
+      return sum;
+    };
+    constexpr std::uint64_t kLeast = 4096;
+    while (sample_ > kLeast && read_with(sample_) > left_) sample_ = sample_ * 3 / 4;
+  }
+
+  // About as many elements as one look may read.
+  std::uint64_t sample() const { return sample_; }
+  // Counts `visits` of each of these tensors. What cannot be entered anywhere is decoded as a whole.
+  void spend(const std::vector<Look>& looks, std::uint64_t visits) {
+    for (const Look& look : looks) {
+      const std::uint64_t step = look.whole_only ? UINT64_MAX : sample_;
+      const std::uint64_t cost = std::min(elements_of(look.tensor), step) * visits * (look.differs ? 2 : 1);
+      left_ -= std::min(left_, cost);
+    }
+  }
+  bool any_left() const { return left_ > 0; }
+
+ private:
+  static std::uint64_t elements_of(const Tensor& tensor) {
+    constexpr std::uint64_t kMost = std::uint64_t{1} << 40;
+    return std::min(tensor.shape.elements().value_or(kMost), kMost);
+  }
+
+  std::uint64_t left_ = 0, sample_ = kHeatSample;
+};
 
 // Adds the result of `make`, or nothing if that fails. Returns false if there is no space.
 template <typename Make>
@@ -220,7 +294,8 @@ std::uint64_t size_of_whole(const std::vector<Look>& looks) {
 }
 
 // Adds the numbers and a small picture of a tensor; for a pair, of both sides and the difference.
-bool add_tensor(Answers& answers, const std::vector<Look>& looks, ShownTensor& shown) {
+bool add_tensor(Answers& answers, ShownTensor& shown, std::uint64_t sample) {
+  const std::vector<Look>& looks = shown.looks;
   const auto facts = [&](std::size_t tensor, std::string_view end) {
     return answers.add(fmt::format("tensor?tensor={}{}", tensor, end)) &&
            answers.add(fmt::format("block?tensor={}{}", tensor, end));
@@ -228,11 +303,14 @@ bool add_tensor(Answers& answers, const std::vector<Look>& looks, ShownTensor& s
   if (!facts(shown.tensor, shown.model == 0 ? "" : "&of=b")) return false;
   if (shown.pair != nullptr && !facts(static_cast<std::size_t>(shown.other), "&of=b")) return false;
   for (const Look& look : looks)
-    if (!answers.add("numbers?" + look.request)) return false;
+    if (!add_made(answers, "numbers?" + look.request,
+                  [&] { return sampled_numbers(look.tensor, std::min(sample, kNumbersSample)); }))
+      return false;
   shown.whole = size_of_whole(looks) <= kSmallTensor && add_whole(answers, looks);
   if (shown.whole) return true;
   for (const Look& look : looks) {
-    if (!add_made(answers, "grid?" + look.request, [&] { return grid_json(look.tensor, 32, 48); })) return false;
+    if (!add_made(answers, "grid?" + look.request, [&] { return grid_json(look.tensor, 32, 48, sample); }))
+      return false;
     if (look.differs) continue;
     if (!add_made(answers, "corners?" + look.request, [&] { return corners_json(look.tensor); })) return false;
   }
@@ -261,25 +339,34 @@ std::vector<ShownTensor> tensors_to_show(const std::vector<OpenModelPtr>& models
 void add_tensors(Answers& answers, const std::vector<OpenModelPtr>& models, const Pairing* pairing) {
   std::vector<ShownTensor> order = tensors_to_show(models, pairing);
   answers.keep_free(kFiner);
+  Effort effort(models, order);
+  const std::uint64_t sample = effort.sample();
+  DecodedTensors decoded;
   std::size_t shown = 0;
-  while (shown < order.size() && add_tensor(answers, looks_of(models, order[shown]), order[shown])) ++shown;
+  for (; shown < order.size() && effort.any_left(); ++shown) {
+    order[shown].looks = looks_of(models, order[shown], decoded);
+    if (!add_tensor(answers, order[shown], sample)) break;
+    effort.spend(order[shown].looks, 3);
+  }
   order.resize(shown);
   answers.keep_free(answers.room() / 2);
   for (std::size_t i = order.size(); i-- > 0;) {
-    const auto looks = looks_of(models, order[i]);
-    if (order[i].whole || size_of_whole(looks) > kWholeTensor) continue;
-    order[i].whole = add_whole(answers, looks);
+    if (order[i].whole || size_of_whole(order[i].looks) > kWholeTensor) continue;
+    order[i].whole = add_whole(answers, order[i].looks);
     if (!order[i].whole) break;
   }
   answers.keep_free(0);
   for (const auto& [fine, height, width] : {std::tuple(1, 96, 128), std::tuple(2, 256, 384)})
     for (const ShownTensor& tensor : order) {
       if (tensor.whole) continue;
+      if (!effort.any_left()) return;
+      effort.spend(tensor.looks, 1);
       std::vector<std::pair<std::string, std::string>> made;
       try {
-        for (const Look& look : looks_of(models, tensor))
-          made.emplace_back(fmt::format("grid?{}&fine={}", look.request, fine),
-                            grid_json(look.tensor, static_cast<std::size_t>(height), static_cast<std::size_t>(width)));
+        for (const Look& look : tensor.looks)
+          made.emplace_back(
+              fmt::format("grid?{}&fine={}", look.request, fine),
+              grid_json(look.tensor, static_cast<std::size_t>(height), static_cast<std::size_t>(width), sample));
       } catch (const Error&) {
         continue;
       }

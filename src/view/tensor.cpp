@@ -166,8 +166,12 @@ Tensor subject_of(const Context& context, const Query& query) {
 Tensor side_of(const Pair& pair, std::string_view of) {
   if (of == "left") return pair.tensor_a();
   if (of == "right") return pair.tensor_b();
-  Tensor error = difference(pair.tensor_a(), pair.tensor_b());
-  if (error.shape.elements() == pair.tensor_a().shape.elements()) error.shape = pair.tensor_a().shape;
+  return error_of(pair.tensor_a(), pair.tensor_b());
+}
+
+Tensor error_of(const Tensor& left, const Tensor& right) {
+  Tensor error = difference(left, right);
+  if (error.shape.elements() == left.shape.elements()) error.shape = left.shape;
   return error;
 }
 

@@ -1,8 +1,6 @@
 // report: writes what `view` shows as one page, to keep or to attach.
 #include "view/report.hpp"
 
-#include <filesystem>
-
 #include "cli/model_text.hpp"
 #include "cli/options.hpp"
 #include "cli/session.hpp"
@@ -16,13 +14,9 @@ int run(const Arguments& arguments, Session& session) {
   if (session.screen().terminal && arguments.get("output").empty() && !arguments.has("force"))
     throw UsageError("the page is HTML and is not written to a terminal; use -o PAGE.html, or --force");
   const std::vector<std::string> paths(arguments.operands().begin(), arguments.operands().end());
-  std::error_code none;
-  for (const std::string& path : paths)
-    if (std::filesystem::equivalent(path, arguments.get("output"), none))
-      throw UsageError("the page would take the place of the model; name another file with -o");
   view::Service service(paths, read_options(arguments));
-  const std::string text = arguments.has("svg") ? view::picture(service, arguments.get("svg")) : view::report(service);
   OutputTarget target(arguments, session, false);
+  const std::string text = arguments.has("svg") ? view::picture(service, arguments.get("svg")) : view::report(service);
   target.sink().write(std::as_bytes(std::span(text)));
   target.commit();
   return kDone;

@@ -10,6 +10,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <utility>
 
 #include "base/checked.hpp"
 #include "base/endian.hpp"
@@ -66,6 +67,8 @@ class Decoder final : public codec::Decoder {
     std::vector<double> scales(count), zeros(count);
     decode_elements(scale_, {}, {run.at[1], count * size_of(scale_)}, scales);
     decode_elements(zero_, {}, {run.at[2], count * size_of(zero_)}, zeros);
+    if (run.column == 0 && run.columns <= std::min<std::uint64_t>(plan_.per_word, plan_.group_size))
+      return decode_narrow(run, scales.data(), zeros.data(), out);
     for (std::uint64_t row = 0; row < run.rows; ++row)
       decode_row(run, run.at[0] + row * words * 4, &scales[static_cast<std::size_t>(row * groups)],
                  &zeros[static_cast<std::size_t>(row * groups)], out + row * run.columns);
@@ -75,6 +78,17 @@ class Decoder final : public codec::Decoder {
   // A run may begin inside a group, and a group may be wider than a row.
   std::uint64_t groups_of(const Run& run) const {
     return ceil_div(run.column % plan_.group_size + run.columns, plan_.group_size);
+  }
+
+  // For rows of one word and one group: a matrix of one column may have millions of them.
+  void decode_narrow(const Run& run, const double* scales, const double* zeros, float* out) const {
+    const std::uint32_t mask = (1u << plan_.bits) - 1;
+    for (std::uint64_t row = 0; row < run.rows; ++row) {
+      auto word = load_le<std::uint32_t>(run.at[0] + row * 4);
+      const double scale = scales[row], zero = zeros[row];
+      for (std::uint64_t i = 0; i < run.columns; ++i, word >>= plan_.bits)
+        *out++ = f64_to_f32(scale * (static_cast<double>(word & mask) - zero));
+    }
   }
 
   void decode_row(const Run& run, const std::byte* words, const double* scales, const double* zeros, float* out) const {
@@ -139,6 +153,10 @@ using WeightsPtr = std::shared_ptr<const Weights>;
 
 // Makes the bytes of one component.
 class Writer final : public BlockReader {
+  static constexpr std::size_t kGroups = 256;   // in a block
+  static constexpr std::size_t kValues = 2048;  // read at a time, if rows are narrow
+  static_assert(kValues >= kGroupSize);
+
  public:
   Writer(const Weights& from, Part part, std::uint64_t row, std::uint64_t group)
       : name_(from.name),
@@ -150,13 +168,10 @@ class Writer final : public BlockReader {
 
  protected:
   std::span<const std::byte> make_block() override {
-    constexpr std::size_t kGroups = 64;
-    block_.clear();
+    used_ = 0;
     for (std::size_t i = 0; i < kGroups && row_ < plan_.rows; ++i) {
       const std::uint64_t begin = group_ * plan_.group_size;
-      const auto group =
-          std::span(values_).first(static_cast<std::size_t>(std::min(plan_.group_size, plan_.columns - begin)));
-      weights_.read(group);
+      const std::span<double> group = next_group(begin);
       const Code code = choose(group, begin);
       switch (part_) {
         case Part::packed_weight: pack(group, code); break;
@@ -168,14 +183,27 @@ class Writer final : public BlockReader {
         ++row_;
       }
     }
-    return block_;
+    return std::span(block_).first(used_);
   }
 
  private:
+  // The weights of the next group, which may be changed. Those of narrow rows are read together: a call for each would
+  // take longer than all else.
+  std::span<double> next_group(std::uint64_t begin) {
+    const auto size = static_cast<std::size_t>(std::min(plan_.group_size, plan_.columns - begin));
+    if (at_ == end_) {
+      const std::uint64_t rows = plan_.groups > 1 ? 1 : std::min<std::uint64_t>(kValues / size, plan_.rows - row_);
+      at_ = 0;
+      end_ = static_cast<std::size_t>(rows) * size;
+      weights_.read(std::span(values_).first(end_));
+    }
+    return std::span(values_).subspan(std::exchange(at_, at_ + size), size);
+  }
+
   template <typename T>
   void append(T value) {
-    block_.resize(block_.size() + sizeof value);
-    store_le<T>(block_.data() + block_.size() - sizeof value, value);
+    store_le<T>(block_.data() + used_, value);
+    used_ += sizeof value;
   }
 
   Code choose(std::span<const double> group, std::uint64_t first_column) const {
@@ -235,8 +263,10 @@ class Writer final : public BlockReader {
   Part part_;
   std::uint64_t row_, group_;
   ElementStream weights_;
-  std::array<double, kGroupSize> values_;
-  std::vector<std::byte> block_;
+  std::array<double, kValues> values_;
+  std::size_t at_ = 0, end_ = 0;                       // in `values_`: what has been read and not used yet
+  std::array<std::byte, kGroups * kGroupSize> block_;  // a code takes a byte at most
+  std::size_t used_ = 0;
 };
 
 class Encoder final : public BlobProducer {

@@ -127,18 +127,17 @@ std::optional<Problem> doubt(const Tensor& tensor) {
 
 using Report = std::function<void(Problem)>;
 
-// Calls visit(row, group, value) for every scale or zero point.
+// Calls visit(number, value) for every scale or zero point: those of the first row, of the second, and so on.
 template <typename Visit>
 void for_each_parameter(const Component& component, const Plan& plan, const Visit& visit) {
   ElementStream stream(component, 0);
-  std::array<double, 256> buffer;
-  for (std::uint64_t row = 0; row < plan.rows; ++row) {
-    for (std::uint64_t group = 0; group < plan.groups; group += buffer.size()) {
-      const auto part = std::span(buffer).first(
-          static_cast<std::size_t>(std::min<std::uint64_t>(buffer.size(), plan.groups - group)));
-      stream.read(part);
-      for (std::size_t i = 0; i < part.size(); ++i) visit(row, group + i, part[i]);
-    }
+  std::array<double, 2048> buffer;
+  const std::uint64_t all = plan.rows * plan.groups;  // as many as the component has
+  for (std::uint64_t first = 0; first < all; first += buffer.size()) {
+    const auto part =
+        std::span(buffer).first(static_cast<std::size_t>(std::min<std::uint64_t>(buffer.size(), all - first)));
+    stream.read(part);
+    for (std::size_t i = 0; i < part.size(); ++i) visit(first + i, part[i]);
   }
 }
 
@@ -148,10 +147,10 @@ void verify_parameters(const Component& component, const Plan& plan, std::string
                        const Bad& bad, const Report& report) {
   std::uint64_t count = 0, at = 0;
   std::string first;
-  for_each_parameter(component, plan, [&](std::uint64_t row, std::uint64_t group, double value) {
+  for_each_parameter(component, plan, [&](std::uint64_t number, double value) {
     if (!bad(value) || count++ > 0) return;
-    at = (row * plan.groups + group) * size_of(component.dtype);
-    first = fmt::format("row {}, group {}: {}, found {}", row, group, expected, value);
+    at = number * size_of(component.dtype);
+    first = fmt::format("row {}, group {}: {}, found {}", number / plan.groups, number % plan.groups, expected, value);
   });
   if (count > 0)
     report(

@@ -105,9 +105,14 @@ class Sharing {
     };
     const auto size_of = [&](std::size_t number) { return blobs_[number]->size(); };
     std::vector<std::size_t> alike;
+    std::vector<std::array<std::size_t, 2>> pairs;
     for (const auto& [key, numbers] : group(some, looks, size_of)) {
       if (key.first > 2 * kSample) {
-        alike.insert(alike.end(), numbers.begin(), numbers.end());
+        // Two are compared at once: hashes would have to be followed by that, and what is encoded is made anew each time.
+        if (numbers.size() == 2)
+          pairs.push_back({numbers[0], numbers[1]});
+        else
+          alike.insert(alike.end(), numbers.begin(), numbers.end());
         continue;
       }
       if (key.first > kTiny)
@@ -115,6 +120,7 @@ class Sharing {
       else
         for (const std::size_t number : numbers) first_[number] = numbers.front();
     }
+    parallel_for(pairs.size(), threads, [&](std::size_t i) { settle(pairs[i]); });
     std::vector<std::string> hashes(alike.size());
     parallel_for(alike.size(), threads, [&](std::size_t i) { hashes[i] = hash_of(*blobs_[alike[i]]); });
     for (const auto& [key, numbers] : group(alike, hashes, size_of)) settle(numbers);
@@ -122,8 +128,8 @@ class Sharing {
   }
 
   // Equal hashes are not proof: compares the bytes.
-  void settle(const std::vector<std::size_t>& numbers) {
-    for (const std::size_t number : std::span(numbers).subspan(1))
+  void settle(std::span<const std::size_t> numbers) {
+    for (const std::size_t number : numbers.subspan(1))
       if (same_bytes(*blobs_[numbers.front()], *blobs_[number])) first_[number] = numbers.front();
   }
 

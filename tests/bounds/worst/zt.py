@@ -184,6 +184,38 @@ def zt_zstd_rows(directory, size):
     return zt(directory, {"t": item}, None, frame + bytes(max(0, size - len(frame))))
 
 
+TALL = ("report", "report itself", "report other", "verify", "show", "convert gguf", "quantize zt", "quantize zt2")
+
+
+def decoded_bytes(size):
+    """What a file of that size may decode to."""
+    return size * 30 + (15 << 20)
+
+
+@case(allowed=True, verbs=TALL)
+def zt_zstd_one_column(directory, size):
+    rows = decoded_bytes(size)
+    frame = run_of_zeros(rows)
+    item = {"shape": [rows, 1], "format": "dense",
+            "components": {"data": component("u8", 64, len(frame), uncompressed_length=rows, encoding="zstd")}}
+    return zt(directory, {"t": item}, None, frame + bytes(max(0, size - len(frame))))
+
+
+@case(allowed=True, verbs=("report itself",), quick=False, called="zt_groups_of_one_column_twice")
+@case(allowed=True, verbs=[verb for verb in TALL if verb != "report itself"])
+def zt_groups_of_one_column(directory, size):
+    """Each row is a word, a scale and a zero point of its own."""
+    rows = decoded_bytes(size) // 8
+    frames = [run_of_zeros(rows * width) for width in (4, 2, 2)]
+    parts, data = {}, b""
+    for role, dtype, width, frame in zip(("packed_weight", "scales", "zeros"), ("i32", "f16", "f16"), (4, 2, 2), frames):
+        parts[role] = component(dtype, 64 + len(data), len(frame), uncompressed_length=rows * width, encoding="zstd")
+        data += frame + bytes(-len(frame) % 64)
+    item = {"shape": [rows, 1], "format": "quantized_group", "components": parts,
+            "attributes": {"bits": 2, "group_size": 1, "packing": "16_per_i32"}}
+    return zt(directory, {"t": item}, None, data + bytes(max(0, size - len(data))))
+
+
 @case(allowed=True)
 def zt_zstd_shared(directory, size):
     frame = run_of_zeros(1 << 28)

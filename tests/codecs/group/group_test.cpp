@@ -104,6 +104,34 @@ TEST(ZtGroup, AGroupMayBeWiderThanTheRow) {
   EXPECT_EQ(decoded(tensor), Floats({1, 2, 3, 0, 2, 4}));
 }
 
+TEST(ZtGroup, RowsOfAboutOneWord) {
+  std::mt19937 random(5);
+  constexpr std::uint64_t kRows = 700;
+  for (const int bits : {2, 4, 8}) {
+    const auto per_word = static_cast<std::uint64_t>(32 / bits);
+    for (std::uint64_t columns = 1; columns <= per_word + 2; ++columns)
+      for (const std::uint64_t size : {std::uint64_t{1}, columns, per_word}) {
+        const std::uint64_t words = (columns + per_word - 1) / per_word, groups = (columns + size - 1) / size;
+        std::vector<std::uint32_t> codes(kRows * words);
+        Floats scales(kRows * groups), zeros(kRows * groups), expected;
+        for (std::uint32_t& word : codes) word = random();
+        for (float& scale : scales) scale = static_cast<float>(random() % 9) / 4 - 1;
+        for (float& zero : zeros) zero = static_cast<float>(random() % (1u << bits));
+        for (std::uint64_t row = 0; row < kRows; ++row)
+          for (std::uint64_t i = 0; i < columns; ++i) {
+            const std::uint32_t word = codes[row * words + i / per_word];
+            const std::uint32_t code =
+                word >> (static_cast<unsigned>(i % per_word) * static_cast<unsigned>(bits)) & ((1u << bits) - 1);
+            const std::uint64_t group = row * groups + i / size;
+            expected.push_back(scales[group] * (static_cast<float>(code) - zeros[group]));
+          }
+        const Tensor tensor = group({kRows, columns}, bits, static_cast<int>(size), codes, scales, zeros);
+        ASSERT_EQ(decoded(tensor), expected) << bits << " " << columns << " " << size;
+        ASSERT_EQ(decoded(sequential(tensor)), expected) << bits << " " << columns << " " << size;
+      }
+  }
+}
+
 TEST(ZtGroup, VerifyData) {
   const float inf = std::numeric_limits<float>::infinity();
   EXPECT_EQ(verify_rules(group({2, 4}, 8, 2, {1, 2}, {1, inf, NAN, 0}, {0, 0, 0, 255})), Rules{"group.scale"});
@@ -147,6 +175,30 @@ TEST(ZtGroupEncode, StaysWithinHalfAStep) {
         // little for the rounding of the scale.
         ASSERT_LE(std::fabs(in[i] - out[i]), scale * 1.02f) << method << " " << i;
       }
+    }
+  }
+}
+
+// What is read together has no influence: the bytes are those of each row by itself.
+TEST(ZtGroupEncode, EachRowByItself) {
+  for (const std::uint64_t columns : {1u, 3u, 128u, 129u}) {
+    constexpr std::uint64_t kRows = 1500;
+    const Tensor input = random_matrix(kRows, columns, 3), coded = encode(input, "group2");
+    for (const Component& component : coded.components) {
+      const Bytes all = component.blob.bytes();
+      const std::size_t each = all.size() / kRows;
+      for (const std::uint64_t row : {std::uint64_t{0}, std::uint64_t{7}, std::uint64_t{1024}, kRows - 1}) {
+        const Bytes data = input.component("data")->blob.bytes();
+        const auto begin = data.begin() + static_cast<std::ptrdiff_t>(row * columns * 4);
+        const Tensor alone = encode(dense("w", {1, columns}, DType::f32,
+                                          Blob::memory(Bytes(begin, begin + static_cast<std::ptrdiff_t>(columns * 4)))),
+                                    "group2");
+        const Bytes made = alone.component(component.role)->blob.bytes();
+        ASSERT_EQ(made.size(), each);
+        EXPECT_TRUE(std::equal(made.begin(), made.end(), all.begin() + static_cast<std::ptrdiff_t>(row * each)))
+            << component.role << " " << columns << " " << row;
+      }
+      expect_enterable(component.blob);
     }
   }
 }
