@@ -22,6 +22,7 @@ struct Head {
   std::vector<std::string_view> origins;  // every Origin header
   std::string_view site;                  // Sec-Fetch-Site, which browsers send; empty if absent
   std::uint64_t body_bytes = 0;           // the length that the head states
+  bool accepts_page = false;              // a browser opens it as a page: Accept lists text/html
 };
 
 enum class RequestKind : std::uint8_t { page, api };

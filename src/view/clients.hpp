@@ -21,8 +21,9 @@ struct Request {
   std::string target;
   Admission admission;
   bool begun = false, queued = false, ready = false;
-  Stop stop = {};  // requested if the client disconnects, for requests that read data
-  Answer answer;   // lives until the client has received it
+  bool accepts_page = false;  // a refusal is read by a person
+  Stop stop = {};             // requested if the client disconnects, for requests that read data
+  Answer answer;              // lives until the client has received it
 };
 
 // A connection. It owns its request, because the library does not report the end of every request: a request whose head

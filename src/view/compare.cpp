@@ -277,11 +277,95 @@ void start(const Context& context, std::string_view name, void (Comparison::*wor
   }));
 }
 
-// If a user stopped the job, that is not an error: it is treated as never started.
-bool is_stopped(const JobPtr& job) {
-  if (job == nullptr || job->preempted) return false;
-  const std::scoped_lock lock(job->mutex);
-  return job->done && job->error != nullptr && job->stop.asked();
+// The tensors of one layer and role.
+struct Compared {
+  ScaledSum error, squares;
+  std::uint64_t tensors = 0, elements = 0, bytes_a = 0, bytes_b = 0;
+  bool finite = true, exact = true;
+  double most = -1;  // the largest relative error
+  std::size_t worst = 0;
+};
+
+void write_compared(JsonWriter& json, const Context& context, const Compared& cell) {
+  const Pair& pair = context.pairing().pairs[cell.worst];
+  const StoredPair stored(context, pair);
+  json.open('{').key("name").text(short_name(shown_of(pair).name, 80));
+  write_place(json, pair);
+  json.key("type_a").text(type_of(stored.a, true)).key("type_b").text(type_of(stored.b, true));
+  json.key("tensors").number(cell.tensors).key("bytes_a").number(cell.bytes_a).key("bytes_b").number(cell.bytes_b);
+  json.key("bits_b");
+  write_drawn(json,
+              cell.elements == 0 ? 0 : static_cast<double>(cell.bytes_b) * 8 / static_cast<double>(cell.elements));
+  json.key("relative_rms");
+  const double error = cell.finite ? root_of_ratio(cell.error, cell.squares) : std::numeric_limits<double>::infinity();
+  std::isinf(error) ? static_cast<void>(json.text("inf")) : write_drawn(json, error);
+  json.key("exact").boolean(cell.exact).close('}');
+}
+
+// Layers and roles, by the names of the first model: the error and the bytes of each.
+void write_grid(JsonWriter& json, const Context& context, const std::vector<Result>& results) {
+  constexpr std::int32_t kMostGridLayers = 400;
+  constexpr std::size_t kMostGridRoles = 40, kMostGridCells = 6000;
+  const OpenModel& first = *context.models[0];
+  std::map<std::pair<std::int32_t, std::uint32_t>, Compared> cells;
+  std::vector<bool> in_layers(first.roles().size());
+  std::int32_t last = -1;
+  bool complete = true;
+  for (std::size_t i = 0; i < results.size(); ++i) {
+    const Pair& pair = context.pairing().pairs[i];
+    if (!results[i].compared() || pair.a < 0) continue;
+    const Item& item = first.items()[static_cast<std::size_t>(pair.a)];
+    if (item.layer >= kMostGridLayers) {
+      complete = false;
+      continue;
+    }
+    Compared& cell = cells[{item.layer, item.role}];
+    const Figures& figures = results[i].figures;
+    const StoredPair stored(context, pair);
+    const std::uint64_t elements = pair.tensor_a().shape.elements().value_or(0);
+    const double weight = figures.count > 0 ? static_cast<double>(elements) / static_cast<double>(figures.count) : 0;
+    cell.error.add({figures.squared_error.value * weight, figures.squared_error.exponent});
+    cell.squares.add({figures.squares_a.value * weight, figures.squares_a.exponent});
+    cell.finite = cell.finite && figures.not_finite == 0;
+    cell.exact = cell.exact && results[i].state == State::exact;
+    cell.tensors += 1, cell.elements += elements;
+    cell.bytes_a += stored_bytes_of(stored.a, pair.tensor_a());
+    cell.bytes_b += stored_bytes_of(stored.b, pair.tensor_b());
+    if (figures.relative_rms() > cell.most) cell.most = figures.relative_rms(), cell.worst = i;
+    if (item.layer >= 0) in_layers[item.role] = true;
+    last = std::max(last, item.layer);
+  }
+  std::vector<std::uint32_t> roles;
+  for (std::uint32_t role = 0; role < in_layers.size(); ++role)
+    if (in_layers[role]) roles.push_back(role);
+  std::sort(roles.begin(), roles.end(), [&](std::uint32_t a, std::uint32_t b) {
+    return std::pair(order_of_role(first.roles()[a]), std::string_view(first.roles()[a])) <
+           std::pair(order_of_role(first.roles()[b]), std::string_view(first.roles()[b]));
+  });
+  const std::size_t most =
+      std::min(kMostGridRoles, kMostGridCells / static_cast<std::size_t>(std::max(last + 1, std::int32_t{1})));
+  complete = complete && roles.size() <= most;
+  roles.resize(std::min(roles.size(), most));
+  json.key("grid").open('{').key("roles").open('[');
+  for (const std::uint32_t role : roles) json.text(first.roles()[role]);
+  json.close(']').key("layers").open('[');
+  for (std::int32_t layer = 0; layer <= last; ++layer) {
+    json.open('[');
+    for (const std::uint32_t role : roles) {
+      const auto found = cells.find({layer, role});
+      found == cells.end() ? static_cast<void>(json.null()) : write_compared(json, context, found->second);
+    }
+    json.close(']');
+  }
+  json.close(']').key("others").open('[');
+  std::size_t others = 0;
+  for (const auto& [key, cell] : cells) {
+    if (key.first >= 0 || others++ >= kMostGridRoles) continue;
+    json.open('{').key("role").text(first.roles()[key.second]).key("cell");
+    write_compared(json, context, cell);
+    json.close('}');
+  }
+  json.close(']').key("complete").boolean(complete && others <= kMostGridRoles).close('}');
 }
 
 }  // namespace
@@ -305,6 +389,7 @@ void compare(const Context& context, const Query& query, JsonWriter& json) {
     write_row(json, context, order[static_cast<std::size_t>(i)], results[order[static_cast<std::size_t>(i)]]);
   json.close(']');
   if (query.flag("plot")) write_plot(json, context, results);
+  if (query.flag("grid")) write_grid(json, context, results);
   json.close('}');
 }
 

@@ -12,6 +12,8 @@ using Endpoint = void (*)(const Context& context, const Query& query, JsonWriter
 void overview(const Context& context, const Query& query, JsonWriter& json);
 // layers.cpp
 void layers(const Context& context, const Query& query, JsonWriter& json);
+// Sorts roles in the order in which a layer computes; unknown ones come last.
+int order_of_role(std::string_view role);
 // treemap.cpp
 void treemap(const Context& context, const Query& query, JsonWriter& json);
 // file_map.cpp
@@ -30,6 +32,7 @@ inline constexpr std::uint64_t kNumbersSample = std::uint64_t{1} << 20;  // elem
 std::string sampled_numbers(const Tensor& tensor, std::uint64_t sample = kNumbersSample);
 void numbers(const Context& context, const Query& query, JsonWriter& json);
 void all_numbers(const Context& context, const Query& query, JsonWriter& json);
+void stop_numbers(const Context& context, const Query& query, JsonWriter& json);
 void report_all_numbers(const Context& context, const Query& query, JsonWriter& json);
 JobPtr all_numbers_job(const Context& context, const Query& query);
 // Whether a request for numbers is answered by a job that was started already, so that no data is read for it.
@@ -52,6 +55,7 @@ void attachments(const Context& context, const Query& query, JsonWriter& json);
 void attachment(const Context& context, const Query& query, JsonWriter& json);
 // checks.cpp
 void check(const Context& context, const Query& query, JsonWriter& json);
+void stop_check(const Context& context, const Query& query, JsonWriter& json);
 void start_check(const Context& context, const Query& query, JsonWriter& json);
 JobPtr check_job(const Context& context, const Query& query);
 
@@ -79,7 +83,8 @@ void write_drawn(JsonWriter& json, double value);
 void write_element(JsonWriter& json, double value, bool is_single);
 // An integer with all of its digits.
 void write_whole(JsonWriter& json, const WideInteger& value);
-// {"done":false,"progress":..,"expected":..} for a running job, the result of a finished one, or {"started":false}.
+// {"done":false,"progress":..,"expected":..} for a running job, the result of a finished one, or {"started":false},
+// also for one that a user stopped.
 // Throws the job's error.
 void write_job(JsonWriter& json, const JobPtr& job);
 

@@ -37,6 +37,11 @@ std::vector<Span> spans_of(const OpenModel& model, std::uint32_t file, std::uint
         last.bytes = std::max(last.bytes, span.offset + span.bytes - last.offset);
         last.parts += span.parts;
         last.kind = "several";
+        // Padding between tensors does not hide their type.
+        if (last.type == Span::kNoType)
+          last.type = span.type;
+        else if (span.type != Span::kNoType && span.type != last.type)
+          last.type = Span::kMixed;
         last.tensor = -1;
         return;
       }
@@ -55,7 +60,9 @@ std::vector<Span> spans_of(const OpenModel& model, std::uint32_t file, std::uint
     add({shared                 ? "shared"
          : segment->tensor >= 0 ? "tensor"
                                 : "attachment",
-         segment->tensor, segment->attachment, segment->offset, segment->bytes, 1});
+         segment->tensor, segment->attachment, segment->offset, segment->bytes, 1,
+         segment->tensor >= 0 ? std::int64_t{model.items()[static_cast<std::size_t>(segment->tensor)].type}
+                              : Span::kNoType});
     position = std::max(position, segment->offset + segment->bytes);
   }
   if (position < size) add({position == 0 ? "header" : "end", -1, -1, position, size - position, 1});
@@ -99,10 +106,12 @@ void file_map(const Context& context, const Query& query, JsonWriter& json) {
     if (span.tensor >= 0) {
       const auto place = static_cast<std::size_t>(span.tensor);
       json.key("tensor").number(std::uint64_t{place}).key("name").text(model.shown_name(place));
-      json.key("type").text(model.types()[model.items()[place].type]);
     } else if (span.attachment >= 0) {
       json.key("name").text(short_name(model.model().attachments[static_cast<std::size_t>(span.attachment)].name));
     }
+    if (span.type != Span::kNoType)
+      json.key("type").text(span.type == Span::kMixed ? std::string_view("mixed")
+                                                      : model.types()[static_cast<std::size_t>(span.type)]);
     json.close('}');
   }
   json.close(']').close('}');

@@ -15,6 +15,9 @@ struct Span {
   std::string_view kind;
   std::int64_t tensor = -1, attachment = -1;
   std::uint64_t offset = 0, bytes = 0, parts = 1;
+  std::int64_t type = kNoType;  // index into OpenModel::types; of several tensors, the one that all have
+
+  static constexpr std::int64_t kNoType = -1, kMixed = -2;
 };
 
 // The spans of the bytes [from, to) of a file: about `most`, and never more than twice as many.

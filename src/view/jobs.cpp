@@ -51,6 +51,12 @@ void do_job(Job& job, const Jobs::Work& work) noexcept {
 
 }  // namespace
 
+bool is_stopped(const JobPtr& job) {
+  if (job == nullptr || job->preempted) return false;
+  const std::scoped_lock lock(job->mutex);
+  return job->done && job->error != nullptr && job->stop.asked();
+}
+
 void lower_thread_priority(int nice_value) noexcept {
   // Linux keeps the priority per thread, and new threads inherit it. 0 is the calling thread. (glibc has gettid since 2.30;
   // the released files run with 2.28.)

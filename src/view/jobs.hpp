@@ -42,6 +42,9 @@ struct Job {
 };
 using JobPtr = std::shared_ptr<Job>;
 
+// Whether a user stopped the job. That is not an error: the job counts as never started.
+bool is_stopped(const JobPtr& job);
+
 struct JobLimits {
   std::size_t running = 2, waiting = 8, kept = 16;
   // If other work has to wait, a job is stopped once no request has asked about it for this long. Browsers poll only

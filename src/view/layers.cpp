@@ -21,8 +21,19 @@ double bits_of(const Cell& cell) {
   return cell.elements == 0 ? 0 : static_cast<double>(cell.bytes) * 8 / static_cast<double>(cell.elements);
 }
 
-// The order in which a layer computes; unknown roles come last, by name.
-int order_of(std::string_view role) {
+void write_cell(JsonWriter& json, const OpenModel& model, const Cell& cell, bool odd) {
+  json.open('{').key("tensor").number(std::uint64_t{cell.first}).key("type");
+  json.text(cell.mixed ? std::string_view("mixed") : std::string_view(model.types()[cell.type]));
+  json.key("shape").text(cell.tensors == 1 ? short_name(model.model().tensors[cell.first].shape.text(), 60) : "");
+  json.key("tensors").number(cell.tensors).key("elements").number(cell.elements).key("bytes").number(cell.bytes);
+  json.key("bits");
+  write_number(json, bits_of(cell));
+  json.key("odd").boolean(odd).close('}');
+}
+
+}  // namespace
+
+int order_of_role(std::string_view role) {
   static constexpr std::string_view kOrder[] = {"embedding",
                                                 "positions",
                                                 "attention norm",
@@ -56,18 +67,6 @@ int order_of(std::string_view role) {
   const auto* const found = std::find(std::begin(kOrder), std::end(kOrder), role);
   return 2 * static_cast<int>(found - std::begin(kOrder)) + (bias ? 1 : 0);
 }
-
-void write_cell(JsonWriter& json, const OpenModel& model, const Cell& cell, bool odd) {
-  json.open('{').key("tensor").number(std::uint64_t{cell.first}).key("type");
-  json.text(cell.mixed ? std::string_view("mixed") : std::string_view(model.types()[cell.type]));
-  json.key("shape").text(cell.tensors == 1 ? short_name(model.model().tensors[cell.first].shape.text(), 60) : "");
-  json.key("tensors").number(cell.tensors).key("elements").number(cell.elements).key("bytes").number(cell.bytes);
-  json.key("bits");
-  write_number(json, bits_of(cell));
-  json.key("odd").boolean(odd).close('}');
-}
-
-}  // namespace
 
 void layers(const Context& context, const Query& query, JsonWriter& json) {
   const OpenModel& model = context.model(query);
@@ -103,8 +102,8 @@ void layers(const Context& context, const Query& query, JsonWriter& json) {
   for (std::uint32_t role = 0; role < in_layers.size(); ++role)
     if (in_layers[role]) roles.push_back(role);
   std::sort(roles.begin(), roles.end(), [&](std::uint32_t a, std::uint32_t b) {
-    return std::make_pair(order_of(model.roles()[a]), std::string_view(model.roles()[a])) <
-           std::make_pair(order_of(model.roles()[b]), std::string_view(model.roles()[b]));
+    return std::make_pair(order_of_role(model.roles()[a]), std::string_view(model.roles()[a])) <
+           std::make_pair(order_of_role(model.roles()[b]), std::string_view(model.roles()[b]));
   });
   const bool cut = roles.size() > kMostRoles;
   if (cut) roles.resize(kMostRoles);

@@ -85,6 +85,7 @@ class Tally {
   // Second pass: the moments, and the histogram over the range of the first pass, scaled by the largest magnitude.
   void begin_second_look() {
     if (finite_ > 0) scale_ = inspect::Scale::of(min_, max_);
+    find_inner_range();
   }
   void bin(std::span<const double> values) {
     const double low = min_ * scale_.factor, bins_per_unit = kBins / (max_ * scale_.factor - low);
@@ -97,6 +98,7 @@ class Tally {
     const auto scaled = std::span<const double>(scaled_).first(kept);
     moments_.merge(inspect::moments_of(scaled));
     for (const double v : scaled) ++histogram_[inspect::bin_of((v - low) * bins_per_unit, kBins)];
+    if (has_inner_) bin_inner(scaled);
   }
 
   void write(JsonWriter& json, bool is_single) const {
@@ -121,7 +123,9 @@ class Tally {
     write_number(json, finite_ > 0 ? squares_.root_mean(finite_) : kNone);
     json.key("histogram").open('[');
     for (const std::uint64_t count : histogram_) json.number(count);
-    json.close(']').key("magnitudes").open('{').key("first_exponent").number(std::int64_t{kLeastExponent});
+    json.close(']').key("inner");
+    write_inner(json);
+    json.key("magnitudes").open('{').key("first_exponent").number(std::int64_t{kLeastExponent});
     for (const auto& [name, side] : {std::pair("negative", &negative_), std::pair("positive", &positive_)}) {
       json.key(name).open('[');
       for (const std::uint64_t count : *side) json.number(count);
@@ -144,6 +148,45 @@ class Tally {
     Squares squares;
     std::uint64_t count;
   };
+
+  // A few far values would leave all others in one bar. The inner range is the smallest power of two that at least
+  // 99.9 % of the elements stay below; there is one if it covers less than a third of the whole.
+  void find_inner_range() {
+    constexpr double kShare = 0.999, kPart = 1.0 / 3;
+    std::uint64_t below = zeros_;
+    for (std::size_t i = 0; i + 1 < kExponents; ++i) {  // the last bin has no upper bound
+      below += negative_[i] + positive_[i];
+      if (static_cast<double>(below) < kShare * static_cast<double>(finite_)) continue;
+      const double bound = std::ldexp(1.0, kLeastExponent + static_cast<int>(i) + 1);
+      inner_low_ = std::max(min_, -bound), inner_high_ = std::min(max_, bound);
+      has_inner_ = inner_high_ > inner_low_ && inner_high_ / 2 - inner_low_ / 2 < (max_ / 2 - min_ / 2) * kPart;
+      return;
+    }
+  }
+  void bin_inner(std::span<const double> scaled) {
+    const double low = inner_low_ * scale_.factor, high = inner_high_ * scale_.factor, per_unit = kBins / (high - low);
+    for (const double v : scaled) {
+      if (v < low)
+        ++below_;
+      else if (v > high)
+        ++above_;
+      else
+        ++inner_[inspect::bin_of((v - low) * per_unit, kBins)];
+    }
+  }
+  void write_inner(JsonWriter& json) const {
+    if (!has_inner_) {
+      json.null();
+      return;
+    }
+    json.open('{').key("low");
+    write_number(json, inner_low_);
+    json.key("high");
+    write_number(json, inner_high_);
+    json.key("below").number(below_).key("above").number(above_).key("histogram").open('[');
+    for (const std::uint64_t count : inner_) json.number(count);
+    json.close(']').close('}');
+  }
 
   // The minimum and maximum as exact integers.
   void take_whole(std::uint64_t first, std::span<const double> values, const Reading& reading) {
@@ -271,7 +314,10 @@ class Tally {
   inspect::Scale scale_;
   inspect::Moments moments_;
   std::vector<double> scaled_;
-  std::array<std::uint64_t, kBins> histogram_{};
+  std::array<std::uint64_t, kBins> histogram_{}, inner_{};
+  bool has_inner_ = false;
+  double inner_low_ = 0, inner_high_ = 0;
+  std::uint64_t below_ = 0, above_ = 0;  // elements outside of the inner range
   std::array<std::uint64_t, kExponents> negative_{}, positive_{};
   std::vector<Outlier> outliers_;
   std::vector<RowSum> rows_seen_;
@@ -338,6 +384,11 @@ void numbers(const Context& context, const Query& query, JsonWriter& json) {
 
 void report_all_numbers(const Context& context, const Query& query, JsonWriter& json) {
   write_job(json, all_numbers_job(context, query));
+}
+
+void stop_numbers(const Context& context, const Query& query, JsonWriter& json) {
+  context.jobs->stop(job_name(context.model(query), query));
+  report_all_numbers(context, query, json);
 }
 
 void all_numbers(const Context& context, const Query& query, JsonWriter& json) {

@@ -47,8 +47,8 @@ std::string fill(std::string_view form, const std::map<std::string_view, std::st
 Page assemble(std::string_view title, std::string_view answers) {
   std::string form, style, script = "'use strict';\n";
   for (const EmbeddedFile& file : page_files()) {
-    if (file.name.ends_with(".html")) form = file.text;
-    if (file.name.ends_with(".css")) style = file.text;
+    if (file.name == "page.html") form = file.text;
+    if (file.name == "page.css") style = file.text;
     if (file.name.ends_with(".js")) script += without_modules(file.text);
   }
   Page page;
@@ -68,6 +68,30 @@ Page assemble(std::string_view title, std::string_view answers) {
 }
 
 }  // namespace
+
+Page refusal_page(int status, std::string_view rule, std::string_view sentence) {
+  std::string_view form, style;
+  for (const EmbeddedFile& file : page_files()) {
+    if (file.name == "refused.html") form = file.text;
+    if (file.name == "refused.css") style = file.text;
+  }
+  Page page;
+  page.policy = fmt::format("default-src 'none'; style-src {}; img-src data:; base-uri 'none'; form-action 'none'",
+                            digest_in_policy(style));
+  const std::string why = escape_html(sentence), id = escape_html(rule), number = fmt::format("{}", status);
+  const std::string_view title = status == 404   ? "Nothing is here"
+                                 : status == 429 ? "Too many requests"
+                                 : status == 503 ? "The server is busy"
+                                                 : "This link does not work";
+  page.html = fill(form, {{"title", title},
+                          {"policy", page.policy},
+                          {"style", style},
+                          {"sentence", why},
+                          {"rule", id},
+                          {"status", number}});
+  page.policy += "; frame-ancestors 'none'";
+  return page;
+}
 
 Page live_page(std::string_view title) { return assemble(title, "null"); }
 Page report_page(std::string_view title, std::string_view answers) { return assemble(title, answers); }

@@ -384,7 +384,7 @@ std::string report(Service& service) {
   answers.put("overview", service.call("overview?names=1"));
   for (std::size_t i = 0; i < models.size(); ++i) add_model(answers, service, *models[i], i == 0 ? "a" : "b");
   if (models.size() == 2)
-    answers.put("compare", service.call_and_wait("compare/all?sort=relative_rms&way=down&plot=1"));
+    answers.put("compare", service.call_and_wait("compare/all?sort=relative_rms&way=down&plot=1&grid=1"));
   for (std::size_t i = 0; i < models.size(); ++i) {
     const std::string found = service.call_and_wait(i == 0 ? "check/start" : "check/start?of=b");
     answers.put(i == 0 ? "check" : "check?of=b", found);

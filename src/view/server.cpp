@@ -70,15 +70,16 @@ struct Server::State {
   }
 
   // `body` must outlive the request.
-  MHD_Result reply(MHD_Connection* connection, int status, const std::string& body, bool is_page = false,
+  // `policy`: of a page; null for JSON.
+  MHD_Result reply(MHD_Connection* connection, int status, const std::string& body, const char* policy = nullptr,
                    const char* allowed = "POST") {
     clients.set_state(client_of(connection), Client::State::receives_answer);
     MHD_Response* const response =
         http.create_response_from_buffer(body.size(), const_cast<char*>(body.data()), MHD_RESPMEM_PERSISTENT);
     if (response == nullptr) return MHD_NO;
     const auto header = [&](const char* name, const char* value) { http.add_response_header(response, name, value); };
-    header("Content-Type", is_page ? "text/html; charset=utf-8" : "application/json; charset=utf-8");
-    header("Content-Security-Policy", is_page ? page.policy.c_str() : "default-src 'none'; frame-ancestors 'none'");
+    header("Content-Type", policy != nullptr ? "text/html; charset=utf-8" : "application/json; charset=utf-8");
+    header("Content-Security-Policy", policy != nullptr ? policy : "default-src 'none'; frame-ancestors 'none'");
     header("X-Content-Type-Options", "nosniff");
     header("X-Frame-Options", "DENY");
     header("Referrer-Policy", "no-referrer");
@@ -112,6 +113,7 @@ struct Server::State {
             return MHD_NO;
           }
           if (::strcasecmp(key, "Sec-Fetch-Site") == 0) out.site = text;
+          if (::strcasecmp(key, "Accept") == 0 && text.find("text/html") != text.npos) out.accepts_page = true;
           if (::strcasecmp(key, "Transfer-Encoding") == 0) out.body_bytes = 1;
           if (::strcasecmp(key, "Content-Length") == 0 && text != "0") out.body_bytes = 1;
           return MHD_YES;
@@ -122,8 +124,14 @@ struct Server::State {
   }
 
   MHD_Result refuse(MHD_Connection* connection, Request& request, const Refusal& why) {
+    constexpr const char* kAllowed = "GET, HEAD, POST";
+    if (request.accepts_page) {
+      Page refusal = refusal_page(why.status, why.rule, why.sentence);
+      request.answer = {why.status, std::move(refusal.html)};
+      return reply(connection, why.status, request.answer.body, refusal.policy.c_str(), kAllowed);
+    }
     request.answer = error_answer(why.status, why.kind, why.rule, why.sentence);
-    return reply(connection, request.answer.status, request.answer.body, false, "GET, HEAD, POST");
+    return reply(connection, request.answer.status, request.answer.body, nullptr, kAllowed);
   }
 
   MHD_Result redirect(MHD_Connection* connection) {
@@ -144,7 +152,9 @@ struct Server::State {
     if (!request.begun) {
       request.begun = true;
       clients.set_state(client_of(connection), Client::State::waits);
-      if (const auto why = access_control.refuse(head_of(connection, method, request), request.admission))
+      const Head head = head_of(connection, method, request);
+      request.accepts_page = head.accepts_page;
+      if (const auto why = access_control.refuse(head, request.admission))
         return why->status == 308 ? redirect(connection) : refuse(connection, request, *why);
       clients.mark_token_sent(client_of(connection));
       if (!rate.admit(Rate::Clock::now()))
@@ -153,7 +163,7 @@ struct Server::State {
     }
     if (request.admission.kind == RequestKind::page) {
       was_shown.store(true, std::memory_order_relaxed);
-      return reply(connection, 200, page.html, true);
+      return reply(connection, 200, page.html, page.policy.c_str());
     }
     if (request.ready) {
       clients.add_unreceived(client_of(connection), request.answer.body.size());

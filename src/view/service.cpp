@@ -35,7 +35,7 @@ struct Row {
 };
 constexpr bool kLooks = false, kStarts = true, kFresh = true, kReads = true;
 
-constexpr std::string_view kCompareParameters = "search only sort way from count plot";
+constexpr std::string_view kCompareParameters = "search only sort way from count plot grid";
 
 constexpr Row kRows[] = {
     {"overview", overview, "names"},
@@ -43,7 +43,7 @@ constexpr Row kRows[] = {
     {"treemap", treemap, "of under width height"},
     {"map", file_map, "of file from to most"},
     {"bytes", file_bytes, "of file from count", kLooks, kFresh, kReads},
-    {"tensors", tensors, "of search type role sort way from count"},
+    {"tensors", tensors, "of search type role sort way from count with"},
     {"tree", tree, "of under from count"},
     {"tensor", tensor, "of tensor"},
     {"block", block, "of tensor", kLooks, kFresh, kReads},
@@ -58,10 +58,12 @@ constexpr Row kRows[] = {
     {"attachment", attachment, "of attachment", kLooks, kFresh, kReads},
     {"check", check, "of", kLooks, !kFresh, !kReads, &kCheck},
     {"numbers/all", all_numbers, "of tensor all", kStarts, kFresh, !kReads, &kNumbers},
+    {"numbers/stop", stop_numbers, "of tensor all", kStarts, kFresh, !kReads, &kNumbers},
     {"compare/start", start_compare, kCompareParameters, kStarts, kFresh, !kReads, &kCompare},
     {"compare/all", compare_all, kCompareParameters, kStarts, kFresh, !kReads, &kCompare},
     {"compare/stop", stop_compare, kCompareParameters, kStarts, kFresh, !kReads, &kCompare},
     {"check/start", start_check, "of", kStarts, kFresh, !kReads, &kCheck},
+    {"check/stop", stop_check, "of", kStarts, !kFresh, !kReads, &kCheck},
 };
 constexpr std::string_view kReopen = "reopen";
 
@@ -353,7 +355,7 @@ void write_whole(JsonWriter& json, const WideInteger& value) {
 }
 
 void write_job(JsonWriter& json, const JobPtr& job) {
-  if (job == nullptr) {
+  if (job == nullptr || is_stopped(job)) {
     json.open('{').key("started").boolean(false).key("done").boolean(false).close('}');
     return;
   }

@@ -163,11 +163,10 @@ std::string draw_map(const OpenModel& model) {
     const double y = 40.0 * static_cast<double>(file) + 18, size = static_cast<double>(model.files()[file].bytes);
     drawing.text(8, y - 5, fmt::format("{}, {}", model.files()[file].name, size_text(model.files()[file].bytes)));
     for (const Span& span : spans_of(model, static_cast<std::uint32_t>(file), 0, model.files()[file].bytes, 400)) {
-      const std::string_view fill =
-          span.tensor >= 0 ? colour_of_type(model.types()[model.items()[static_cast<std::size_t>(span.tensor)].type])
-          : span.kind == "attachment" ? "#8a8f99"
-          : span.kind == "several"    ? "#b8bec9"
-                                      : "#dfe2e8";
+      const std::string_view fill = span.type >= 0 ? colour_of_type(model.types()[static_cast<std::size_t>(span.type)])
+                                    : span.kind == "attachment" ? "#8a8f99"
+                                    : span.kind == "several"    ? "#b8bec9"
+                                                                : "#dfe2e8";
       drawing.rectangle(
           8 + (kWidth - 16) * static_cast<double>(span.offset) / size, y,
           std::max(0.4, (kWidth - 16) * static_cast<double>(span.bytes) / size - 0.3), 16, fill,

@@ -19,7 +19,8 @@
 namespace tare::view {
 namespace {
 
-constexpr std::size_t kMostComponents = 16, kMostAttributeBytes = 16384, kMostBlockBytes = 512, kMostValues = 4096;
+constexpr std::size_t kMostComponents = 16, kMostAttributeBytes = 16384, kMostBlockBytes = 512, kMostValues = 4096,
+                      kMostName = 8192;
 
 void write_component(JsonWriter& json, const Component& component) {
   const Blob& blob = component.blob;
@@ -182,6 +183,7 @@ void tensor(const Context& context, const Query& query, JsonWriter& json) {
   const Codec* const codec = find_codec(shown.layout);
   json.open('{').key("item");
   write_item(json, model, place);
+  json.key("full_name").text(short_name(shown.name, kMostName));
   json.key("layout").text(short_name(shown.layout, 60)).key("codec");
   json.text(codec == nullptr ? std::string_view() : codec->title);
   json.key("decodes").boolean(codec != nullptr).key("decoded_bytes").number(shown.bytes()).key("components").open('[');

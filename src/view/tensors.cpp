@@ -73,7 +73,13 @@ void tensors(const Context& context, const Query& query, JsonWriter& json) {
   const std::uint64_t from = std::min<std::uint64_t>(query.number("from", 0, 0, UINT32_MAX), order.size());
   const std::uint64_t count = std::min(query.number("count", 100, 0, kMostRows), order.size() - from);
   json.open('{').key("all").number(std::uint64_t{items.size()}).key("found").number(std::uint64_t{order.size()});
-  json.key("from").number(from).key("rows").open('[');
+  json.key("from").number(from);
+  if (query.find("with")) {  // where the list has this tensor
+    const auto found = std::find(order.begin(), order.end(), query.number("with", 0, 0, UINT32_MAX));
+    json.key("place");
+    found == order.end() ? json.null() : json.number(std::int64_t{found - order.begin()});
+  }
+  json.key("rows").open('[');
   for (std::uint64_t i = from; i < from + count; ++i) write_item(json, model, order[i]);
   json.close(']').close('}');
 }

@@ -1,7 +1,11 @@
 #include "view/treemap.hpp"
 
 #include <algorithm>
+#include <functional>
+#include <span>
+#include <utility>
 
+#include "base/checked.hpp"
 #include "view/endpoints.hpp"
 #include "view/names.hpp"
 
@@ -10,8 +14,9 @@ namespace {
 
 constexpr unsigned kMostDepth = 10;
 constexpr double kHeading = 15, kEdge = 2;             // heading of a group; margin around its contents
-constexpr double kLeastWidth = 40, kLeastHeight = 34;  // smallest group whose contents are shown
-constexpr std::size_t kMostBranches = 400;             // per group; the rest becomes one tile
+constexpr double kLeastWidth = 36, kLeastHeight = 30;  // smallest group whose contents are shown
+constexpr std::size_t kMostBranches = 1200;            // per group; beyond that, small ones are bundled
+constexpr std::string_view kUpTo = " … ";              // in the name of a bundle
 
 struct Area {
   double x, y, width, height;
@@ -61,63 +66,127 @@ std::vector<Area> squarify(const std::vector<Weighed>& weights, Area area) {
   return areas;
 }
 
+// What a tile shows: a branch, or a bundle of many small ones that follow each other.
+struct Part {
+  Branch branch;
+  bool bundle = false;
+};
+
+// The parts of a group, largest first. If there are too many, branches of ordinary size are bundled, the same number
+// each, so that many tensors that are alike look alike.
+std::vector<Part> parts_of(std::vector<Branch> all) {
+  std::erase_if(all, [](const Branch& branch) { return branch.bytes == 0; });
+  std::vector<Part> parts;
+  std::size_t bundled = all.size();
+  std::uint64_t large = UINT64_MAX;  // branches of more bytes are never bundled
+  if (all.size() > kMostBranches) {
+    std::vector<std::uint64_t> sizes;
+    std::uint64_t sum = 0;
+    for (const Branch& branch : all) sizes.push_back(branch.bytes), sum += branch.bytes;
+    const auto last = sizes.begin() + kMostBranches / 2;
+    std::nth_element(sizes.begin(), last, sizes.end(), std::greater<>());
+    large = std::max(*last, sum / all.size() * 4);
+    bundled = ceil_div(all.size(), kMostBranches / 2);
+  }
+  std::size_t inside = bundled;  // branches in the last bundle; it is full at first
+  for (Branch& branch : all) {
+    if (all.size() <= kMostBranches || branch.bytes > large) {
+      parts.push_back({std::move(branch)});
+      inside = bundled;
+      continue;
+    }
+    if (inside >= bundled) {
+      parts.push_back({std::move(branch), true});
+      inside = 1;
+      continue;
+    }
+    Branch& to = parts.back().branch;
+    to.label = short_name(to.label.substr(0, to.label.find(kUpTo)), 60);
+    to.label += std::string(kUpTo) + short_name(branch.label, 60);
+    to.bytes += branch.bytes, to.elements += branch.elements;
+    to.end += branch.end - branch.begin;
+    if (to.type != branch.type) to.type = -1;
+    ++inside;
+  }
+  std::stable_sort(parts.begin(), parts.end(),
+                   [](const Part& a, const Part& b) { return a.branch.bytes > b.branch.bytes; });
+  return parts;
+}
+
 class Layout {
  public:
   explicit Layout(const OpenModel& model) : model_(model) {}
 
-  void fill(std::string_view prefix, std::size_t begin, std::size_t end, Area area, unsigned depth) {
-    std::vector<Branch> all = branches(model_, prefix, begin, end);
-    std::erase_if(all, [](const Branch& branch) { return branch.bytes == 0; });
-    std::stable_sort(all.begin(), all.end(), [](const Branch& a, const Branch& b) { return a.bytes > b.bytes; });
-    std::uint64_t sum = 0;
-    for (const Branch& branch : all) sum += branch.bytes;
-    if (sum == 0 || area.width <= 0 || area.height <= 0) return;
-    const std::size_t kept = std::min(all.size(), kMostBranches);
-    const double unit = area.width * area.height / static_cast<double>(sum);
-    std::vector<Weighed> weights;
-    for (std::size_t i = 0; i < kept; ++i) weights.push_back({static_cast<double>(all[i].bytes) * unit, i});
-    Branch rest;
-    for (std::size_t i = kept; i < all.size(); ++i) {
-      rest.bytes += all[i].bytes, rest.elements += all[i].elements;
-      rest.end += all[i].end - all[i].begin;
-    }
-    if (rest.bytes > 0) weights.push_back({static_cast<double>(rest.bytes) * unit, kept});
-    const std::vector<Area> areas = squarify(weights, area);
-    // Breadth first, so that when the tiles run out, whole levels are complete.
-    std::vector<std::size_t> to_open;
-    const std::size_t base = tiles_.size();
-    for (std::size_t i = 0; i < areas.size(); ++i) {
-      const bool is_rest = i == kept;
-      const Branch& branch = is_rest ? rest : all[i];
-      Tile tile;
-      tile.x = areas[i].x, tile.y = areas[i].y, tile.width = areas[i].width, tile.height = areas[i].height;
-      tile.depth = depth;
-      tile.label = is_rest ? "others" : short_name(branch.label, 100);
-      tile.prefix = is_rest || branch.prefix.size() > kMostPrefix ? "" : branch.prefix;
-      tile.tensor = branch.leaf ? static_cast<std::int64_t>(model_.by_name()[branch.begin]) : -1;
-      tile.type = is_rest ? -1 : branch.type;
-      tile.tensors = branch.end - branch.begin;
-      tile.elements = branch.elements;
-      tile.bytes = branch.bytes;
-      if (!branch.leaf && !is_rest && depth + 1 < kMostDepth && tile.width >= kLeastWidth &&
-          tile.height >= kLeastHeight)
-        to_open.push_back(i);
-      tiles_.push_back(std::move(tile));
-    }
-    for (const std::size_t i : to_open) {
-      if (tiles_.size() + kMostBranches + 1 > kMostTiles) return;
-      Tile& tile = tiles_[base + i];
-      tile.opened = true;
-      const Area inside{tile.x + kEdge, tile.y + kHeading, tile.width - 2 * kEdge, tile.height - kHeading - kEdge};
-      fill(all[i].prefix, all[i].begin, all[i].end, inside, depth + 1);
+  // Level by level. Groups of about the same size are opened together or not at all, because a reader takes a
+  // difference between them for one between their tensors.
+  void fill(std::string_view prefix, std::size_t begin, std::size_t end, Area area) {
+    place(parts_of(branches(model_, prefix, begin, end)), area, 0);
+    for (unsigned depth = 1; depth < kMostDepth && !closed_.empty(); ++depth) {
+      std::vector<Group> level = std::exchange(closed_, {});
+      std::stable_sort(level.begin(), level.end(),
+                       [](const Group& a, const Group& b) { return a.branch.bytes > b.branch.bytes; });
+      for (std::size_t first = 0, last = 0; first < level.size(); first = last) {
+        while (last < level.size() && level[last].branch.bytes >= level[first].branch.bytes / 16 * 15) ++last;
+        open_alike(std::span(level).subspan(first, last - first), depth);
+      }
     }
   }
 
   std::vector<Tile> take() { return std::move(tiles_); }
 
  private:
+  struct Group {
+    std::size_t tile;
+    Branch branch;
+  };
+
+  void open_alike(std::span<const Group> groups, unsigned depth) {
+    for (const Group& group : groups)
+      if (tiles_[group.tile].width < kLeastWidth || tiles_[group.tile].height < kLeastHeight) return;
+    std::vector<std::vector<Part>> contents;
+    std::size_t needed = 0;
+    for (const Group& group : groups) {
+      contents.push_back(parts_of(branches(model_, group.branch.prefix, group.branch.begin, group.branch.end)));
+      needed += contents.back().size();
+      if (tiles_.size() + needed > kMostTiles) return;
+    }
+    for (std::size_t i = 0; i < groups.size(); ++i) {
+      Tile& tile = tiles_[groups[i].tile];
+      tile.opened = true;
+      const Area inside{tile.x + kEdge, tile.y + kHeading, tile.width - 2 * kEdge, tile.height - kHeading - kEdge};
+      place(contents[i], inside, depth);
+    }
+  }
+
+  void place(const std::vector<Part>& parts, Area area, unsigned depth) {
+    double sum = 0;
+    for (const Part& part : parts) sum += static_cast<double>(part.branch.bytes);
+    if (sum == 0 || area.width <= 0 || area.height <= 0) return;
+    const double unit = area.width * area.height / sum;
+    std::vector<Weighed> weights;
+    for (std::size_t i = 0; i < parts.size(); ++i)
+      weights.push_back({static_cast<double>(parts[i].branch.bytes) * unit, i});
+    const std::vector<Area> areas = squarify(weights, area);
+    for (std::size_t i = 0; i < areas.size(); ++i) {
+      const auto& [branch, bundle] = parts[i];
+      Tile tile;
+      tile.x = areas[i].x, tile.y = areas[i].y, tile.width = areas[i].width, tile.height = areas[i].height;
+      tile.depth = depth;
+      tile.label = short_name(branch.label, 130);
+      tile.prefix = bundle || branch.prefix.size() > kMostPrefix ? "" : branch.prefix;
+      tile.tensor = branch.leaf && !bundle ? static_cast<std::int64_t>(model_.by_name()[branch.begin]) : -1;
+      tile.type = branch.type;
+      tile.tensors = branch.end - branch.begin;
+      tile.elements = branch.elements;
+      tile.bytes = branch.bytes;
+      if (!branch.leaf && !bundle) closed_.push_back({tiles_.size(), branch});
+      tiles_.push_back(std::move(tile));
+    }
+  }
+
   const OpenModel& model_;
   std::vector<Tile> tiles_;
+  std::vector<Group> closed_;  // groups of the last level that are not opened yet
 };
 
 }  // namespace
@@ -125,7 +194,7 @@ class Layout {
 std::vector<Tile> lay_out(const OpenModel& model, std::string_view prefix, double width, double height) {
   Layout layout(model);
   const auto [begin, end] = run_of(model, prefix);
-  layout.fill(prefix, begin, end, {0, 0, width, height}, 0);
+  layout.fill(prefix, begin, end, {0, 0, width, height});
   return layout.take();
 }
 

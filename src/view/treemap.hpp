@@ -20,9 +20,10 @@ struct Tile {
   bool opened = false;  // its contents follow
 };
 
-inline constexpr std::size_t kMostTiles = 1500;
+inline constexpr std::size_t kMostTiles = 2000;
 
-// The tiles of everything below `prefix`, in an area of width x height. A group precedes its contents.
+// The tiles of everything below `prefix`, in an area of width x height. A group precedes its contents. Groups of about
+// the same size are all opened, or none of them.
 std::vector<Tile> lay_out(const OpenModel& model, std::string_view prefix, double width, double height);
 
 }  // namespace tare::view

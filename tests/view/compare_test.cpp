@@ -307,6 +307,36 @@ TEST(ViewCompare, SidesAreThoseThatAreCompared) {
 }
 
 // With one model, every request about two is refused, and the service continues.
+TEST(ViewCompare, LayersAndRolesHaveErrorsAndSizes) {
+  Model a = small_model(), b = small_model();
+  // q of layer 3 is off by 1 %; up of layer 5 is f16 in both; q of layer 4 has become half as wide.
+  for (Tensor& tensor : b.tensors) {
+    if (tensor.name == "model.layers.3.self_attn.q_proj.weight") tensor = numbers_of(tensor.name, {8, 16}, 1.01);
+    if (tensor.name == "model.layers.4.self_attn.q_proj.weight") tensor = cast(tensor, DType::f16);
+    if (tensor.name == "model.layers.6.self_attn.q_proj.weight")
+      tensor = dense(tensor.name, {8, 16}, std::vector<float>(128, INFINITY));
+  }
+  Service service({shown(std::move(a)), shown(std::move(b))});
+  const Value answer = compared(service, "compare/all?grid=1&count=0");
+  const Value& grid = in(answer, "grid");
+  const List& roles = list(in(grid, "roles"));
+  ASSERT_EQ(roles.size(), 2U);
+  EXPECT_EQ(*roles[0].text(), "q");
+  EXPECT_EQ(*roles[1].text(), "up");
+  const List& layers = list(in(grid, "layers"));
+  ASSERT_EQ(layers.size(), 12U);
+  const auto cell = [&](std::size_t layer, std::size_t role) -> const Value& { return list(layers[layer])[role]; };
+  EXPECT_EQ(number(in(cell(0, 0), "relative_rms")), 0);
+  EXPECT_NEAR(number(in(cell(3, 0), "relative_rms")), 0.01, 1e-5);
+  EXPECT_EQ(*in(cell(3, 0), "name").text(), "model.layers.3.self_attn.q_proj.weight");
+  EXPECT_EQ(number(in(cell(4, 0), "bytes_a")), 512);
+  EXPECT_EQ(number(in(cell(4, 0), "bytes_b")), 256);
+  EXPECT_EQ(number(in(cell(4, 0), "bits_b")), 16);
+  EXPECT_EQ(*in(cell(6, 0), "relative_rms").text(), "inf");
+  EXPECT_EQ(list(in(grid, "others")).size(), 2U);
+  EXPECT_EQ(asked(service, "compare?count=0").get<Map>()->find("grid"), nullptr);
+}
+
 TEST(ViewCompare, WantsTwoModels) {
   Service alone(std::vector<OpenModelPtr>{shown(small_model())});
   for (const std::string_view name : {"compare", "compare/start", "compare/all", "compare/stop"}) {

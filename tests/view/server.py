@@ -101,6 +101,14 @@ def check_door(server):
     status, headers, _ = server.ask(f"/{server.token}")
     assert status == 308 and headers["Location"] == f"/{server.token}/", (status, headers)
     assert server.ask(f"/{server.token}", host="attacker.example")[0] == 403
+    # A person who opens a wrong link reads a page, which has nothing of the right one and runs nothing.
+    for wrong, host in (("/", None), (f"/{'0' * 32}/", None), (f"/{server.token}/", "attacker.example")):
+        status, headers, body = server.ask(wrong, headers={"Accept": "text/html,application/xhtml+xml,*/*;q=0.8"}, **({"host": host} if host else {}))
+        assert status == 403 and headers["Content-Type"].startswith("text/html") and b"<h1>This link does not work</h1>" in body, (wrong, status, body)
+        assert server.token.encode() not in body and b"<script" not in body and b"{{" not in body, body
+        policy = headers["Content-Security-Policy"]
+        assert "default-src 'none'" in policy and "unsafe" not in policy and "script-src" not in policy, policy
+        assert headers["X-Frame-Options"] == "DENY" and headers["Cache-Control"] == "no-store"
     # DNS rebinding and requests of other pages.
     for host in ("attacker.example", f"attacker.example:{server.port}", "127.0.0.1", f"127.0.0.1:{server.port + 1}", f"127.0.0.1.attacker.example:{server.port}"):
         refused = server.ask(api, host=host)

@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>
+#include <unistd.h>
 
 #include <cmath>
 #include <filesystem>
@@ -10,10 +11,12 @@
 #include "base/text.hpp"
 #include "service_cases.hpp"
 #include "tare/codec.hpp"
+#include "tare/convert.hpp"
 #include "view/fuzzy.hpp"
 #include "view/heat.hpp"
 #include "view/held_values.hpp"
 #include "view/names.hpp"
+#include "view/page.hpp"
 #include "view/reading.hpp"
 #include "view/report.hpp"
 #include "view/svg.hpp"
@@ -368,6 +371,153 @@ TEST(ViewService, Words) {
 }
 
 // The worst names, keys and counts that a file may have.
+// Layers that are alike: all of them are opened, or none.
+Model layers_of_experts(int layers, int experts) {
+  Model model;
+  for (int layer = 0; layer < layers; ++layer)
+    for (int expert = 0; expert < experts; ++expert)
+      model.tensors.push_back(numbers_of(fmt::format("model.layers.{}.mlp.experts.{}.w", layer, expert), {2, 2}));
+  return model;
+}
+
+TEST(ViewService, TreemapTreatsAlikeGroupsAlike) {
+  for (const auto& [layers, experts] : {std::pair(60, 20), std::pair(60, 64), std::pair(12, 300), std::pair(7, 5)}) {
+    Service service(std::vector<OpenModelPtr>{shown(layers_of_experts(layers, experts))});
+    const Value answer = asked(service, "treemap?width=1280&height=460");
+    std::size_t opened = 0, closed = 0;
+    for (const Value& tile : list(in(answer, "tiles"))) {
+      if (number(in(tile, "tensors")) != experts) continue;
+      *in(tile, "opened").get<bool>() ? ++opened : ++closed;
+    }
+    EXPECT_TRUE(opened == 0 || closed == 0) << layers << " x " << experts << ": " << opened << ", " << closed;
+    EXPECT_EQ(opened + closed, static_cast<std::size_t>(layers));
+    EXPECT_LE(list(in(answer, "tiles")).size(), 2000U);
+  }
+}
+
+TEST(ViewService, TreemapBundlesVeryManyTensorsEvenly) {
+  Model model;
+  for (int i = 0; i < 5000; ++i) model.tensors.push_back(numbers_of(fmt::format("w{}", i), {1, 4}));
+  model.tensors.push_back(numbers_of("large", {64, 64}));
+  Service service(std::vector<OpenModelPtr>{shown(std::move(model))});
+  const Value answer = asked(service, "treemap");
+  double most = 0, tensors = 0;
+  bool alone = false;
+  for (const Value& tile : list(in(answer, "tiles"))) {
+    tensors += number(in(tile, "tensors"));
+    if (*in(tile, "label").text() == "large") {
+      alone = number(in(tile, "tensors")) == 1;
+      continue;
+    }
+    most = std::max(most, number(in(tile, "tensors")));
+  }
+  EXPECT_EQ(tensors, 5001);
+  EXPECT_TRUE(alone) << "a large tensor has a tile of its own";
+  EXPECT_LE(most, 10) << "no tile is a heap of the rest";
+  EXPECT_LE(list(in(answer, "tiles")).size(), 1201U);
+}
+
+TEST(ViewService, FileMapKeepsTheTypeOfTensorsThatShareASpan) {
+  const auto path = std::filesystem::temp_directory_path() / fmt::format("tare-map-{}.zt", ::getpid());
+  Model model = layers_of_experts(100, 20);
+  static_cast<void>(save(model, path.string()));
+  {
+    Service service({path.string()}, {});
+    double bytes = 0, grey = 0;
+    const Value answer = asked(service, "map?most=100");
+    for (const Value& span : list(in(answer, "spans"))) {
+      if (*in(span, "kind").text() != "several") continue;
+      bytes += number(in(span, "bytes"));
+      const Value* const type = span.get<Map>()->find("type");
+      if (type == nullptr || *type->text() != "f32") grey += number(in(span, "bytes"));
+    }
+    EXPECT_GT(bytes, 0);
+    EXPECT_EQ(grey, 0) << "of " << bytes;
+  }
+  std::filesystem::remove(path);
+}
+
+TEST(ViewService, OutliersDoNotFlattenTheHistogram) {
+  std::vector<float> values(4096);
+  for (std::size_t i = 0; i < values.size(); ++i) values[i] = static_cast<float>(std::sin(static_cast<double>(i)));
+  Model model;
+  model.tensors.push_back(dense("plain", {64, 64}, values));
+  values[7] = 1e6F, values[8] = -1e5F;
+  model.tensors.push_back(dense("outliers", {64, 64}, values));
+  model.tensors.push_back(dense("tiny", {4}, std::vector<double>{1e-30, -1e-30, 2e-30, 1e-25}));
+  model.tensors.push_back(dense("huge", {4}, std::vector<double>{1e30, -1e30, 2e30, 1e300}));
+  Service service(std::vector<OpenModelPtr>{shown(std::move(model))});
+  EXPECT_TRUE(in(asked(service, "numbers?tensor=plain"), "inner").is_null());
+  const Value numbers = asked(service, "numbers?tensor=outliers");
+  const Value& inner = in(numbers, "inner");
+  EXPECT_EQ(number(in(inner, "below")), 1);
+  EXPECT_EQ(number(in(inner, "above")), 1);
+  EXPECT_EQ(number(in(inner, "low")), -1);
+  EXPECT_EQ(number(in(inner, "high")), 1);
+  double inside = 0;
+  for (const Value& bar : list(in(inner, "histogram"))) inside += number(bar);
+  EXPECT_EQ(inside, 4094);
+  // Magnitudes beyond the counted powers of two have no bound to clip at.
+  for (const char* name : {"tiny", "huge"})
+    EXPECT_TRUE(in(asked(service, fmt::format("numbers?tensor={}", name)), "inner").is_null()) << name;
+}
+
+TEST(ViewService, SaysWhereTheListHasATensor) {
+  Service service(std::vector<OpenModelPtr>{shown(small_model())});
+  EXPECT_EQ(number(in(asked(service, "tensors?with=20&count=0"), "place")), 20);
+  EXPECT_EQ(number(in(asked(service, "tensors?with=0&count=0&way=down"), "place")), 25);
+  EXPECT_EQ(number(in(asked(service, "tensors?with=24&count=0&search=embed"), "place")), 0);
+  EXPECT_TRUE(in(asked(service, "tensors?with=3&count=0&search=embed"), "place").is_null());
+  EXPECT_TRUE(in(asked(service, "tensors?with=9999&count=0"), "place").is_null());
+}
+
+TEST(ViewService, ALongNameIsWhole) {
+  Model model;
+  const std::string name = std::string(1000, 'a') + "." + std::string(1000, 'b');
+  model.tensors.push_back(numbers_of(name, {2}));
+  Service service(std::vector<OpenModelPtr>{shown(std::move(model))});
+  EXPECT_EQ(*in(asked(service, "tensor?tensor=0"), "full_name").text(), name);
+}
+
+TEST(ViewService, FindingsAreCountedWorstFirst) {
+  Model model = small_model();
+  std::vector<float> values(8, 1.0F);
+  values[3] = NAN;
+  model.tensors.push_back(dense("bad", {8}, values));
+  const auto path = std::filesystem::temp_directory_path() / fmt::format("tare-nan-{}.zt", ::getpid());
+  static_cast<void>(save(model, path.string()));
+  {
+    Service service({path.string()}, {});
+    wire::TreeBounds bounds;
+    const Value found = wire::read_json(service.call_and_wait("check/start"), bounds);
+    const List& findings = list(in(found, "findings"));
+    ASSERT_FALSE(findings.empty());
+    EXPECT_EQ(number(in(found, "errors")), 0);
+    EXPECT_GE(number(in(found, "warnings")), 1);
+    EXPECT_EQ(*in(findings[0], "severity").text(), "warning");
+    EXPECT_EQ(*in(findings[0], "item").text(), "tensor bad");
+  }
+  std::filesystem::remove(path);
+}
+
+TEST(ViewService, StoppedWorkCountsAsNeverStarted) {
+  Service service(std::vector<OpenModelPtr>{shown(small_model())});
+  for (const std::string_view stop : {"check/stop", "numbers/stop?tensor=1"}) {
+    const Answer answer = service.answer(stop, true);
+    EXPECT_EQ(answer.status, 200) << answer.body;
+    EXPECT_EQ(answer.body, "{\"started\":false,\"done\":false}");
+  }
+}
+
+TEST(ViewPage, ARefusalIsAPageForPeople) {
+  const Page page = refusal_page(403, "view.token", "the link is <b>not</b> complete");
+  EXPECT_NE(page.html.find("the link is &lt;b&gt;not&lt;/b&gt; complete"), std::string::npos) << page.html;
+  EXPECT_NE(page.html.find("view.token"), std::string::npos);
+  EXPECT_EQ(page.html.find("{{"), std::string::npos);
+  EXPECT_EQ(page.html.find("<script"), std::string::npos);
+  EXPECT_NE(page.policy.find("default-src 'none'; style-src 'sha256-"), std::string::npos) << page.policy;
+}
+
 TEST(ViewService, HostileModelsGetBoundedAnswers) {
   Model model;
   const std::string dots(2000, '.'), letters(20000, 'x');

@@ -115,8 +115,8 @@ function fromReport(name, values) {
       const key = values.sort, way = values.way === 'down' ? -1 : 1;
       rows = [...rows].sort((a, b) => way * (typeof a[key] === 'string' ? a[key].localeCompare(b[key], 'en', {numeric: true}) : (a[key] ?? -1) - (b[key] ?? -1)));
     }
-    const from = Number(values.from || 0);
-    return {all: totals[side || 'a'] || 0, found: rows.length, from, rows: rows.slice(from, from + Number(values.count || 100))};
+    const from = Number(values.from || 0), place = values.with === undefined ? undefined : rows.findIndex((row) => row.tensor === values.with);
+    return {place: place === -1 ? null : place, all: totals[side || 'a'] || 0, found: rows.length, from, rows: rows.slice(from, from + Number(values.count || 100))};
   }
   if (name === 'tokens') {
     const page = pick(targetOf('tokens', {what: values.what, count: 500, ...of})), wanted = (values.search || '').toLowerCase();
@@ -147,15 +147,18 @@ const trouble = document.getElementById('trouble');
 
 // Errors about the model's files as a whole: the page stays, and offers to reopen them.
 function showTrouble(facts) {
-  if (!trouble.hidden) return;
+  if (!trouble.hidden && trouble.dataset.rule === facts.rule) return;
   trouble.hidden = false;
+  trouble.dataset.rule = facts.rule || '';
+  const gone = facts.rule === 'view.gone';
   const again = h('button', {class: 'plain', type: 'button', onclick: async () => {
     try {
-      await ask('reopen', {}, 'POST');
+      // A server that is back has its models open.
+      await (gone ? request('overview', {}, 'GET') : ask('reopen', {}, 'POST'));
       trouble.hidden = true;
       dispatchEvent(new Event('reopened'));
     } catch (error) { trouble.hidden = true; showTrouble(error.facts || {sentence: error.message}); }
-  }}, 'Open again');
+  }}, gone ? 'Try again' : 'Open again');
   put(trouble, h('strong', {}, facts.file ? `${facts.file}: ` : ''), h('span', {}, facts.sentence), again);
   say(facts.sentence);
 }
@@ -222,4 +225,9 @@ export async function work(start, name, values, progress, alive = () => true) {
 }
 
 // Shows an error in an element in place of the answer.
-export function sorry(error) { return error.facts && error.facts.kind === 'left' ? h('span', {}) : h('p', {class: 'quiet small', role: 'note'}, error.message); }
+export function sorry(error) {
+  if (error.facts && error.facts.kind === 'left') return h('span', {});
+  // The line above the views says why, once.
+  if (!trouble.hidden && error.facts && error.facts.kind === 'io') return h('p', {class: 'quiet small', role: 'note'}, 'Not loaded.');
+  return h('p', {class: 'quiet small', role: 'note'}, error.message);
+}

@@ -1,15 +1,15 @@
 // Small charts as SVG.
 import {h, s} from './dom.js';
-import {real} from './format.js';
+import {count, real} from './format.js';
 
 const W = 720;
 
 function axisText(x, y, text, anchor = 'middle') { return s('text', {x, y, 'text-anchor': anchor}, text); }
 
-// Bars from `low` to `high`; `marks`: labels below.
-export function bars(values, {low, high, log, height = 190, label, names, colours}) {
-  const scale = (n) => log ? Math.log10(n + 1) : n;
-  const most = Math.max(1e-9, ...values.flat().map(scale)), width = W / values.length;
+// Bars from `low` to `high`. `ends`: how many values lie below and above, each marked at its end; `marks`: single values.
+export function bars(values, {low, high, log, height = 190, label, names, colours, ends = [0, 0], marks = []}) {
+  const scale = (n) => log ? Math.log10(n + 1) : n, room = ends.map((n) => n > 0 ? 54 : 0);
+  const most = Math.max(1e-9, ...values.flat().map(scale)), wide = W - room[0] - room[1], width = wide / values.length;
   const plot = s('svg', {class: 'plot', viewBox: `0 0 ${W} ${height + 22}`, role: 'img', 'aria-label': label});
   plot.append(s('line', {class: 'axis', x1: 0, x2: W, y1: height + 0.5, y2: height + 0.5}));
   values.forEach((entry, i) => {
@@ -18,27 +18,35 @@ export function bars(values, {low, high, log, height = 190, label, names, colour
     parts.forEach((value, k) => {
       const tall = all > 0 ? scale(all) / most * (height - 6) * value / all : 0;
       base -= tall;
-      if (tall > 0) plot.append(s('rect', {x: i * width + 0.5, y: base, width: Math.max(0.7, width - 1), height: Math.max(tall, 0.8), fill: colours ? colours[k] : 'var(--bar)'},
+      if (tall > 0) plot.append(s('rect', {x: room[0] + i * width + 0.5, y: base, width: Math.max(0.7, width - 1), height: Math.max(tall, 0.8), fill: colours ? colours[k] : 'var(--bar)'},
         s('title', {}, names ? names(i, value, k) : String(value))));
     });
   });
-  if (low !== undefined) plot.append(axisText(0, height + 17, real(low), 'start'), axisText(W, height + 17, real(high), 'end'));
+  // What lies outside has a block of its own at its end: its height says nothing.
+  ends.forEach((n, k) => {
+    if (!n) return;
+    const x = k ? W - 46 : 0;
+    plot.append(s('rect', {class: 'outside', x, y: height - 26, width: 46, height: 26, rx: 3}, s('title', {}, `${count(n)} ${n === 1 ? 'value lies' : 'values lie'} ${k ? 'above' : 'below'}`)),
+      s('text', {class: 'outside', x: x + 23, y: height - 9, 'text-anchor': 'middle'}, `${k ? '' : '◂ '}${n < 1e4 ? n : `${Math.round(n / 1000)}k`}${k ? ' ▸' : ''}`));
+  });
+  for (const mark of marks) if (mark >= low && mark <= high) plot.append(s('path', {class: 'outlier', d: `M${room[0] + (mark - low) / (high - low) * wide} ${height + 1}l-3.5 6h7z`}, s('title', {}, real(mark))));
+  if (low !== undefined) plot.append(axisText(room[0], height + 17, real(low), 'start'), axisText(W - room[1], height + 17, real(high), 'end'));
   if (low < 0 && high > 0) {
-    const x = W * (-low / 2) / (high / 2 - low / 2);
-    if (x > 60 && x < W - 60) plot.append(s('line', {class: 'axis', x1: x, x2: x, y1: 0, y2: height}), axisText(x, height + 17, '0'));
+    const x = room[0] + wide * (-low / 2) / (high / 2 - low / 2);
+    if (x > 60 + room[0] && x < W - 60 - room[1]) plot.append(s('line', {class: 'axis', x1: x, x2: x, y1: 0, y2: height}), axisText(x, height + 17, '0'));
   }
   return plot;
 }
 
-export function line(values, {height = 110, label, wide = 420}) {
-  const known = values.filter((v) => v !== null), most = Math.max(0, ...known) || 1;
-  const point = ([v, i]) => `${(values.length > 1 ? i / (values.length - 1) : 0.5) * wide} ${height - v / most * (height - 6)}`;
+export function line(values, {height = 96, label, wide = 420}) {
+  const known = values.filter((v) => v !== null), most = Math.max(0, ...known) || 1, top = 20;
+  const point = ([v, i]) => `${(values.length > 1 ? i / (values.length - 1) : 0.5) * wide} ${top + height - v / most * height}`;
   const drawn = values.map((v, i) => [v, i]).filter(([v]) => v !== null);  // in a sample, some are unknown
-  const plot = s('svg', {class: 'plot', viewBox: `0 0 ${wide} ${height + 18}`, role: 'img', 'aria-label': label});
-  plot.append(s('line', {class: 'axis', x1: 0, x2: wide, y1: height + 0.5, y2: height + 0.5}));
-  if (values.length === 1) plot.append(s('circle', {cx: wide / 2, cy: 8, r: 3, fill: 'var(--bar)'}));
+  const plot = s('svg', {class: 'plot', viewBox: `0 0 ${wide} ${height + top + 16}`, role: 'img', 'aria-label': label});
+  plot.append(s('line', {class: 'axis', x1: 0, x2: wide, y1: top + height + 0.5, y2: top + height + 0.5}), s('line', {class: 'axis', x1: 0, x2: wide, y1: top, y2: top, 'stroke-dasharray': '2 4'}));
+  if (values.length === 1) plot.append(s('circle', {cx: wide / 2, cy: top, r: 3, fill: 'var(--bar)'}));
   else if (drawn.length > 0) plot.append(s('path', {d: `M${drawn.map(point).join('L')}`, fill: 'none', stroke: 'var(--bar)', 'stroke-width': 1.6, 'stroke-linejoin': 'round'}));
-  plot.append(axisText(0, height + 14, '0', 'start'), axisText(wide, 10, `largest ${real(Math.max(0, ...known))}`, 'end'));
+  plot.append(axisText(0, height + top + 14, '0', 'start'), axisText(wide, top - 6, `largest ${real(Math.max(0, ...known))}`, 'end'));
   return plot;
 }
 
@@ -61,6 +69,7 @@ export function dots(points, {height = 300, wide = 1100, label, xLabel, yLabel, 
   return plot;
 }
 
-export function legend(entries) {
-  return h('div', {class: 'small', style: {display: 'flex', flexWrap: 'wrap', gap: '4px 16px', marginTop: '10px'}}, entries);
-}
+export function legend(entries) { return h('div', {class: 'legend small'}, entries); }
+export function swatch(colour, text) { return h('span', {class: 'chip'}, h('i', {style: {background: colour}}), text); }
+// A band of colours between the texts of its ends.
+export function ramp(low, background, high) { return h('span', {class: 'ramp'}, h('span', {}, low), h('i', {style: {background}}), h('span', {}, high)); }

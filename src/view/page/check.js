@@ -22,18 +22,23 @@ function findingOf(finding, side) {
 }
 
 export function checkView(state, place) {
-  const side = place.of === 'b' ? 'b' : undefined, area = h('div', {}), meter = meterBar(true);
+  const side = place.of === 'b' ? 'b' : undefined, area = h('div', {});
+  let running = 0;
+  const meter = meterBar(true, () => { ++running; ask('check/stop', {of: side}, 'POST').catch(() => {}); meter.hidden = true; button.disabled = false; say('Cancelled.'); });
   function draw(answer) {
-    const verdict = answer.ok ? (answer.strict ? 'No problems found' : `Valid, ${many(answer.found, 'finding')}`) : `Invalid: ${many(answer.found, 'finding')}`;
+    const verdict = !answer.ok ? `Invalid: ${many(answer.errors, 'error')}${answer.warnings ? `, ${many(answer.warnings, 'warning')}` : ''}` : answer.warnings ? `Valid, ${many(answer.warnings, 'warning')}` : 'No problems found';
     say(verdict);
-    put(area, h('p', {class: `verdict ${answer.ok ? (answer.strict ? 'good' : 'warned') : 'bad'}`}, verdict),
-      facts([['Format', answer.format || 'unknown', answer.version], ['Tensors', count(answer.tensors)], ['Checked', bytes(answer.bytes)], ['Findings', count(answer.found)]]), h('div', {style: {marginTop: '10px'}}, answer.findings.map((finding) => findingOf(finding, side))),
-      answer.found > answer.findings.length && h('p', {class: 'quiet'}, `The first ${answer.findings.length} of ${count(answer.found)}.`));
+    put(area, h('p', {class: `verdict ${!answer.ok ? 'bad' : answer.warnings ? 'warned' : 'good'}`}, h('span', {class: 'sign', 'aria-hidden': 'true'}, !answer.ok ? '✕' : answer.warnings ? '!' : '✓'), ' ', verdict),
+      h('div', {class: 'findings'}, answer.findings.map((finding) => findingOf(finding, side))), answer.found > answer.findings.length && h('p', {class: 'quiet'}, `The first ${answer.findings.length} of ${count(answer.found)}.`),
+      facts([['Format', answer.format || 'unknown', answer.version], ['Tensors', count(answer.tensors)], ['Checked', bytes(answer.bytes)], ['Findings', count(answer.found)]]));
   }
   async function run() {
+    const run = ++running;
     button.disabled = true;
     meter.hidden = false;
-    try { const answer = await work('check/start', 'check', {of: side}, meter.set, () => area.isConnected); if (answer) draw(answer); } catch (error) { put(area, sorry(error)); }
+    meter.set(0);
+    try { const answer = await work('check/start', 'check', {of: side}, meter.set, () => area.isConnected && run === running); if (answer) draw(answer); } catch (error) { if (run === running) put(area, sorry(error)); }
+    if (run !== running) return;
     meter.hidden = true;
     button.disabled = false;
   }

@@ -26,13 +26,25 @@ export function put(parent, ...children) { parent.replaceChildren(...children.fl
 // Announces text to screen readers.
 export function say(text) { document.getElementById('said').textContent = visible(text); }
 
-export function sheet(title, tools, ...children) {
-  return h('section', {class: 'sheet', 'aria-label': title}, h('div', {class: 'head'}, h('h2', {}, title), tools), children);
+// "A" or "B": which of two models something is about.
+export function sideMark(side) { return h('b', {class: `side ${side === 'b' ? 'second' : 'first'}`, title: side === 'b' ? 'the second model' : 'the first model'}, side === 'b' ? 'B' : 'A'); }
+
+// `mark`: from sideMark, if two models are shown.
+export function sheet(title, tools, ...children) { return markedSheet(null, title, tools, ...children); }
+export function markedSheet(mark, title, tools, ...children) {
+  return h('section', {class: 'sheet', 'aria-label': title}, h('div', {class: 'head'}, h('h2', {}, mark, mark && ' ', title), tools), children);
 }
+
+// What stands where there is nothing to show: why, and what can be done.
+export function emptyState(title, ...more) { return h('div', {class: 'empty', role: 'note'}, h('b', {}, title), more.length > 0 && h('div', {}, more)); }
+// A place for what has been asked for; as high as what comes, so that nothing jumps.
+export function loading(height) { return h('div', {class: 'loading', 'aria-label': 'Loading', role: 'status', style: {minHeight: `${height}px`}}); }
+// Something to be seen before the rest.
+export function notice(...children) { return h('div', {class: 'notice', role: 'note'}, h('i', {'aria-hidden': 'true'}, '!'), h('div', {}, children)); }
 
 // A group of buttons, one of which is pressed.
 export function choice(label, options, chosen, change) {
-  const buttons = options.map(([value, text]) => h('button', {type: 'button', 'aria-pressed': String(value === chosen), onclick: () => {
+  const buttons = options.map(([value, text, title]) => h('button', {type: 'button', title, 'aria-pressed': String(value === chosen), onclick: () => {
     buttons.forEach((button, i) => button.setAttribute('aria-pressed', String(options[i][0] === value)));
     change(value);
   }}, text));
@@ -62,14 +74,23 @@ export function copier(text) {
   return button;
 }
 
-// A progress bar, which also shows that work is waiting: `set(share, waiting)`.
-export function meterBar(hidden = false) {
-  const bar = h('span', {}), band = h('div', {class: 'meter', role: 'progressbar', 'aria-label': 'Progress', 'aria-valuemin': 0, 'aria-valuemax': 100}, bar), words = h('p', {class: 'small quiet', hidden: true}, 'It waits until other work is done.');
-  const element = h('div', {hidden}, band, words);
+function timeText(seconds) { return seconds < 1.5 ? 'a second' : seconds < 90 ? `${Math.ceil(seconds)} s` : seconds < 5400 ? `${Math.ceil(seconds / 60)} min` : `${(seconds / 3600).toFixed(1)} h`; }
+
+// Progress: a bar, the share, the time that is left; and a button if the work can be cancelled. `set(share, waiting)`; a
+// share of 0 begins anew.
+export function meterBar(hidden = false, cancel = undefined) {
+  const bar = h('span', {}), band = h('div', {class: 'meter', role: 'progressbar', 'aria-label': 'Progress', 'aria-valuemin': 0, 'aria-valuemax': 100}, bar), words = h('span', {class: 'small quiet'});
+  const element = h('div', {hidden, class: 'progress'}, band, h('div', {class: 'under'}, words, cancel && h('button', {class: 'plain', type: 'button', onclick: cancel}, 'Cancel')));
+  let begun, waited;
   element.set = (share, waiting) => {
+    const now = performance.now();
+    if (share === 0 || !begun) begun = {now, share};
+    waited = waiting ? waited ?? now : undefined;
+    const rate = (share - begun.share) / (now - begun.now), left = rate > 0 && now - begun.now > 600 ? (1 - share) / rate / 1000 : undefined;
     bar.style.width = `${share * 100}%`;
     band.setAttribute('aria-valuenow', String(Math.floor(share * 100)));
-    words.hidden = !waiting;
+    // Work waits for a moment before it begins, which is not worth a word.
+    words.textContent = waiting && now - waited > 700 ? 'Waiting for other work to finish' : `${Math.floor(share * 100)} %${left === undefined ? '' : ` · about ${timeText(left)} left`}`;
   };
   return element;
 }

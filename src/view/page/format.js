@@ -65,6 +65,12 @@ export function shapeText(shape) { return shape.length ? shape.join(' × ') : 's
 export function percent(share) { return share > 0 && share < 0.0005 ? '<0.1 %' : share < 1 && share >= 0.9995 ? '>99.9 %' : `${fixed(share * 100, 1)} %`; }
 
 // Shortens a name in the middle, because both ends matter.
+// `most`: columns; letters that are two columns wide count as two, and none is cut in half.
+const WIDE = /[\u1100-\u115f\u2e80-\ua4cf\uac00-\ud7a3\uf900-\ufaff\ufe30-\ufe6f\uff00-\uff60\uffe0-\uffe6]|[\u{1f300}-\u{1faff}\u{20000}-\u{3fffd}]/u;
 export function middle(text, most) {
-  return text.length <= most ? text : `${text.slice(0, Math.ceil(most / 2) - 1)}…${text.slice(-Math.floor(most / 2))}`;
+  if (text.length * 2 <= most) return text;
+  const letters = Array.from(text), wide = (letter) => WIDE.test(letter) ? 2 : 1, all = letters.reduce((sum, letter) => sum + wide(letter), 0);
+  if (all <= most) return text;
+  const take = (from, room) => { const kept = []; for (const letter of from) { room -= wide(letter); if (room < 0) break; kept.push(letter); } return kept; };
+  return `${take(letters, Math.ceil(most / 2) - 1).join('')}…${take(letters.reverse(), Math.floor(most / 2)).reverse().join('')}`;
 }

@@ -1,9 +1,11 @@
 // The values of a tensor as pictures. For two models there are three, A, B and their difference, which always show the
 // same region.
-import {h, put, sheet, picker} from './dom.js';
-import {count, real, element} from './format.js';
-import {valueColour} from './colour.js';
+import {h, put, sheet, picker, later} from './dom.js';
+import {count, many, percent, real, element} from './format.js';
+import {AMBER, gradient, inkOn, rangeColour, valueColour} from './colour.js';
+import {ramp} from './chart.js';
 import {ask, isReport, sorry} from './api.js';
+import {keepPlace} from './place.js';
 
 // One side: `label`, `tensor` and `of` as in requests, and whether it is a difference, which has its own scale.
 class Pane {
@@ -12,9 +14,10 @@ class Pane {
     this.canvas = h('canvas', {tabindex: 0, role: 'img', 'aria-label': 'Values, not loaded yet', width: 1, height: 1});
     this.mark = h('i', {class: 'mark', hidden: true, 'aria-hidden': 'true'});
     this.scale = h('div', {class: 'scale'});
+    this.over = h('div', {class: 'over', 'aria-hidden': 'true'});
     this.table = h('div', {class: 'wide'});
     this.element = h('figure', {class: 'pane'}, side.label && h('figcaption', {}, h('b', {}, side.label), ' ', h('span', {class: 'quiet'}, side.what || '')),
-      h('div', {class: 'frame'}, this.canvas, this.mark), this.scale, this.table);
+      h('div', {class: 'frame'}, this.canvas, this.over, this.mark), this.scale, this.table);
     const canvas = this.canvas;
     canvas.addEventListener('pointermove', (event) => this.drag ? this.pull(event) : heat.point(...this.placeOf(event)));
     canvas.addEventListener('pointerleave', () => heat.unpoint());
@@ -52,11 +55,8 @@ class Pane {
 
   fail(error) { this.answer = null; this.canvas.hidden = true; put(this.scale); put(this.table, sorry(error)); }
 
-  // NaN has a colour that no number has.
-  colourOf(cell, most) { return typeof cell === 'string' ? [230, 0, 200] : valueColour(cell === null ? null : most ? cell / most : 0); }
-
-  paint(most, view) {
-    const {width, height, cells, rows, columns} = this.answer, odd = cells.filter((cell) => typeof cell === 'string').length, label = this.side.label ? `${this.side.label}: ` : '';
+  paint(scale, view) {
+    const {width, height, cells, rows, columns} = this.answer, label = this.side.label ? `${this.side.label}: ` : '';
     this.canvas.hidden = false;
     if (!width || !height) { put(this.table, h('p', {class: 'quiet'}, 'It has no elements.')); return; }
     this.canvas.width = width;
@@ -64,27 +64,68 @@ class Pane {
     this.canvas.style.aspectRatio = `1 / ${Math.min(1, Math.max(0.12, (view.bottom - view.top) / (view.right - view.left)))}`;
     const context = this.canvas.getContext('2d'), image = context.createImageData(width, height);
     cells.forEach((cell, i) => {
-      const [r, g, b] = this.colourOf(cell, most);
+      const [r, g, b] = scale.colour(cell);
       image.data.set([r, g, b, 255], i * 4);
     });
     context.putImageData(image, 0, 0);
     const single = width === view.right - view.left && height === view.bottom - view.top && !this.answer.limit;
     this.canvas.setAttribute('aria-label', `${label}Values of rows ${view.top} to ${view.bottom - 1} of ${rows}, columns ${view.left} to ${view.right - 1} of ${columns}; largest magnitude ${real(this.most())}. Plus and minus zoom, arrows move, 0 shows all.`);
-    const ends = [-1, -0.5, -0.15, 0, 0.15, 0.5, 1].map((v) => `rgb(${valueColour(v).join(' ')})`);
-    put(this.scale, h('span', {}, real(-most)), h('i', {style: {background: `linear-gradient(90deg, ${ends.join(', ')})`}}), h('span', {}, real(most)),
-      odd > 0 && h('span', {class: 'chip'}, h('i', {style: {background: 'rgb(230 0 200)'}}), `${count(odd)} with NaN or ∞`));
-    put(this.table, single && width <= 24 && height <= 32 && this.numbers(most, view));
+    put(this.scale, scaleLegend(cells, scale, single));
+    const few = single && width <= 24 && height <= 32, roomy = few && this.canvas.clientWidth / width >= 46 && this.canvas.clientHeight / height >= 15;
+    put(this.table, few && this.numbers(scale, view));
+    // If the cells have room for them, the numbers are in the picture; the table is then for those who do not see it.
+    this.table.classList.toggle('unseen', roomy);
+    Object.assign(this.over.style, {display: roomy ? 'grid' : 'none', gridTemplateColumns: `repeat(${width}, 1fr)`, gridTemplateRows: `repeat(${height}, 1fr)`});
+    put(this.over, roomy && cells.map((cell) => h('span', {style: {color: inkOn(scale.colour(cell))}}, cell === null ? '' : element(cell, 3))));
     return single;
   }
 
-  numbers(most, view) {
+  numbers(scale, view) {
     const {width, height, cells} = this.answer;
     return h('table', {class: 'values'}, h('caption', {class: 'unseen'}, `Values ${this.side.label}`), h('tbody', {}, Array.from({length: height}, (_, y) => h('tr', {}, Array.from({length: width}, (_x, x) => {
-      const cell = cells[y * width + x], colour = this.colourOf(cell, most);
-      const bright = colour[0] * 0.3 + colour[1] * 0.59 + colour[2] * 0.11 > 140;
-      return h('td', {style: {background: `rgb(${colour.join(' ')})`, color: bright ? '#14171c' : '#fff'}, title: `row ${view.top + y}, column ${view.left + x}`}, element(cell));
+      const cell = cells[y * width + x], colour = scale.colour(cell);
+      return h('td', {style: {background: `rgb(${colour.join(' ')})`, color: inkOn(colour)}, title: `row ${view.top + y}, column ${view.left + x}`}, element(cell));
     })))));
   }
+}
+
+// The colours of cells. A few far values would leave all others pale: unless the full range is wanted, the scale ends at a
+// percentile, and what lies outside has a colour of its own and is counted. By default, it ends only where it has to: at the
+// largest value that is at most twice the 98th percentile.
+const SCALES = [['root', 'around 0, square root'], ['linear', 'around 0, linear'], ['log', 'around 0, logarithmic'], ['range', 'least to largest, linear']];
+const RANGES = [['auto', 'without outliers'], ['99.9', 'clipped at 99.9 %'], ['99', 'clipped at 99 %'], ['full', 'full range']];
+const drawn = {by: 'max', scale: 'root', range: 'auto'};
+
+// Where the scale ends, of numbers in ascending order that are measured from `middle`.
+function boundOf(sorted, middle) {
+  const last = sorted.length - 1, at = (share) => sorted[Math.floor(share * last)];
+  if (last < 0 || drawn.range === 'full') return sorted[last] ?? middle;
+  if (drawn.range !== 'auto') return at(Number(drawn.range) / 100);
+  // Of few values, the second largest.
+  const bound = middle + 2 * ((last < 50 ? sorted[Math.max(0, last - 1)] : at(0.98)) - middle);
+  let end = last;
+  while (end > 0 && sorted[end] > bound) --end;
+  return sorted[end];
+}
+
+function scaleOf(lists) {
+  const all = lists.flat().filter((cell) => typeof cell === 'number');
+  if (drawn.scale === 'range') {
+    const sorted = Float64Array.from(all).sort(), middle = sorted[sorted.length >> 1] ?? 0, low = -boundOf(sorted.map((v) => -v).reverse(), -middle), high = boundOf(sorted, middle), wide = high - low || 1;
+    return {low, high, colour: (cell) => typeof cell === 'string' ? AMBER : rangeColour(cell === null ? null : (cell - low) / wide), ends: [0, 0.25, 0.5, 0.75, 1].map(rangeColour)};
+  }
+  // Zeros say nothing about the size of the others.
+  const limit = boundOf(Float64Array.from(all.filter((cell) => cell !== 0).map(Math.abs)).sort(), 0);
+  return {low: -limit, high: limit, colour: (cell) => typeof cell === 'string' ? AMBER : valueColour(cell === null ? null : limit ? cell / limit : 0, drawn.scale), ends: [-1, -0.75, -0.5, -0.25, -0.1, 0, 0.1, 0.25, 0.5, 0.75, 1].map((v) => valueColour(v, drawn.scale))};
+}
+
+function scaleLegend(cells, {low, high, ends}, single) {
+  const odd = cells.filter((cell) => typeof cell === 'string').length, beyond = (cell) => typeof cell === 'number' && (cell > high || cell < low), outside = cells.filter(beyond);
+  const swatches = [outside.some((v) => v < low) && -2, outside.some((v) => v > high) && 2].filter(Boolean).map((v) => h('i', {style: {background: `rgb(${valueColour(v).join(' ')})`}}));
+  const far = outside.reduce((far, v) => Math.abs(v) > Math.abs(far) ? v : far, 0), thing = single ? 'value' : 'cell';
+  return [odd > 0 && h('span', {class: 'chip warned'}, h('i', {style: {background: `rgb(${AMBER.join(' ')})`}}), `${count(odd)} with NaN or ∞`),
+    ramp(real(low), gradient(ends), real(high)),
+    outside.length > 0 && h('span', {class: 'chip outside'}, swatches, `${many(outside.length, thing)} outside (${percent(outside.length / cells.length)}), up to ${real(far)}`)];
 }
 
 // The pictures on the page, and possibly some that were removed.
@@ -94,8 +135,12 @@ addEventListener('repaint', () => {
 });
 
 export class Heat {
-  constructor(sides, signal) {
-    Object.assign(this, {by: 'max', top: 0, left: 0, bottom: null, right: null, turn: 0, asking: null});
+  // `place`: as in the address; `at` is the region, "top-bottom,left-right".
+  constructor(sides, signal, place = {}) {
+    Object.assign(this, {top: 0, left: 0, bottom: null, right: null, turn: 0, asking: null});
+    for (const [key, known] of [['by', ['max', 'mean', 'sample']], ['scale', SCALES.map(([name]) => name)], ['range', RANGES.map(([name]) => name)]]) if (known.includes(place[key])) drawn[key] = place[key];
+    const at = /^(\d+)-(\d+),(\d+)-(\d+)$/.exec(place.at || '');
+    if (at) [this.top, this.bottom, this.left, this.right] = at.slice(1).map(Number);
     if (signal) signal.addEventListener('abort', () => this.asking && this.asking.abort(), {once: true});
     this.panes = sides.map((side) => new Pane(side, this));
     this.reading = h('div', {class: 'reading'});
@@ -103,11 +148,15 @@ export class Heat {
     repainted.add(this);
     const button = (text, label, act) => h('button', {class: 'plain', type: 'button', 'aria-label': label, onclick: act}, text);
     this.element = sheet('Values', [
-      !isReport && picker('Each cell shows', [['max', 'largest of each cell'], ['mean', 'mean of each cell'], ['sample', 'one of each cell']], 'max', (by) => { this.by = by; this.load(); }),
+      !isReport && picker('Each cell shows', [['max', 'largest of each cell'], ['mean', 'mean of each cell'], ['sample', 'one of each cell']], drawn.by, (by) => { drawn.by = by; this.load(); }),
+      picker('Colours', SCALES, drawn.scale, (scale) => { drawn.scale = scale; this.paint(); this.keep(); }),
+      picker('Range of colours', RANGES, drawn.range, (range) => { drawn.range = range; this.paint(); this.keep(); }),
       [button('+', 'Zoom in', () => this.zoom(0.5)), button('−', 'Zoom out', () => this.zoom(2)), button('all', 'The whole tensor', () => this.all())],
     ], h('div', {class: `heat${sides.length > 1 ? ' several' : ''}`}, this.panes.map((pane) => pane.element)), this.reading,
     this.limit, h('p', {class: 'small quiet hides'}, sides.length > 1 ? 'The pictures move together. Click or + zooms in, − out, drag or arrows move.' : 'Click or + zooms in, − out, drag or arrows move.'));
     for (const heat of repainted) if (heat !== this && !heat.element.isConnected) repainted.delete(heat);
+    // Whether the cells have room for numbers depends on the width.
+    new ResizeObserver(later(() => this.element.isConnected && this.single && this.paint())).observe(this.element);
     this.load();
   }
 
@@ -116,7 +165,7 @@ export class Heat {
 
   // Updates all sides or none: pictures of different regions next to each other would mislead.
   async load() {
-    const turn = ++this.turn, {top, bottom, left, right, by} = this, wide = this.panes.length > 1;
+    const turn = ++this.turn, {top, bottom, left, right} = this, by = isReport ? 'max' : drawn.by, wide = this.panes.length > 1;
     if (this.asking) this.asking.abort();
     this.asking = new AbortController();
     const {signal} = this.asking;
@@ -126,12 +175,20 @@ export class Heat {
     const first = answers.find((answer) => !(answer instanceof Error));
     if (first) Object.assign(this, {top: first.top, bottom: first.bottom, left: first.left, right: first.right});
     this.paint();
+    this.keep();
   }
 
+  keep() {
+    if (!this.element.isConnected) return;
+    const pane = this.shown(), whole = !pane || this.bottom - this.top === pane.answer.rows && this.right - this.left === pane.answer.columns;
+    keepPlace({at: whole ? undefined : `${this.top}-${this.bottom},${this.left}-${this.right}`, by: drawn.by === 'max' ? undefined : drawn.by, scale: drawn.scale === 'root' ? undefined : drawn.scale, range: drawn.range === 'auto' ? undefined : drawn.range});
+  }
+
+  // A and B have one scale; their difference has its own.
   paint() {
-    const common = Math.max(...this.panes.filter((pane) => !pane.side.differs).map((pane) => pane.most()));
+    const cells = (differs) => this.panes.filter((pane) => pane.answer && Boolean(pane.side.differs) === differs).map((pane) => pane.answer.cells), common = scaleOf(cells(false));
     let single = false;
-    for (const pane of this.panes) if (pane.answer) single = pane.paint(pane.side.differs ? pane.most() : common, this) || single;
+    for (const pane of this.panes) if (pane.answer) single = pane.paint(pane.side.differs ? scaleOf(cells(true)) : common, this) || single;
     this.single = single;
     // A report has cells instead of values.
     const limited = this.panes.find((pane) => pane.answer && pane.answer.limit);

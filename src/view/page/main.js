@@ -1,33 +1,59 @@
 // Selects the view and the theme, handles keys, and reopens the model.
-import {h, put, visible} from './dom.js';
-import {ask, sorry} from './api.js';
+import {h, put, sideMark, visible} from './dom.js';
+import {ask, isReport, sorry} from './api.js';
 import {overviewView} from './overview.js';
 import {tensorsView} from './tensors.js';
 import {compareView} from './compare.js';
 import {vocabularyView} from './vocabulary.js';
 import {factsView} from './facts.js';
 import {checkView} from './check.js';
+import {readPlace} from './place.js';
 
 const VIEWS = [['overview', 'Overview', overviewView], ['tensors', 'Tensors', tensorsView], ['compare', 'Compare', compareView], ['vocabulary', 'Vocabulary', vocabularyView], ['metadata', 'Metadata', factsView], ['check', 'Check', checkView]];
 const main = document.getElementById('main'), nav = document.getElementById('views'), theme = document.getElementById('theme');
 let state = null, shownView = '', shownSide = '', current = null;
 
+// The theme: the system's, unless somebody chose the other one. A server has another port, and so other storage, each time;
+// a cookie is for all ports of a host. A report is a file, which has no cookies.
+function rememberedTheme() {
+  try { return isReport ? localStorage.getItem('tare-theme') : (/(?:^|; )tare-theme=(light|dark)/.exec(document.cookie) || [])[1]; } catch { return null; }
+}
+function rememberTheme(chosen) {
+  try {
+    if (!isReport) document.cookie = `tare-theme=${chosen || ''}; path=/; SameSite=Strict; Max-Age=${chosen ? 31536000 : 0}`;
+    else if (chosen) localStorage.setItem('tare-theme', chosen); else localStorage.removeItem('tare-theme');
+  } catch { /* neither is allowed here; the choice lasts as long as the page */ }
+}
 function paintTheme(dark) {
   document.documentElement.dataset.theme = dark ? 'dark' : 'light';
   theme.textContent = dark ? '☀' : '☾';
+  theme.title = `Change to ${dark ? 'light' : 'dark'}`;
   theme.setAttribute('aria-pressed', String(dark));
   dispatchEvent(new Event('repaint'));
 }
 const prefers = matchMedia('(prefers-color-scheme: dark)');
-prefers.addEventListener('change', () => paintTheme(prefers.matches));
-theme.addEventListener('click', () => paintTheme(document.documentElement.dataset.theme !== 'dark'));
-paintTheme(prefers.matches);
+const chosenTheme = () => { const chosen = rememberedTheme(); return chosen ? chosen === 'dark' : prefers.matches; };
+prefers.addEventListener('change', () => paintTheme(chosenTheme()));
+theme.addEventListener('click', () => {
+  const dark = document.documentElement.dataset.theme !== 'dark';
+  rememberTheme(dark === prefers.matches ? null : dark ? 'dark' : 'light');
+  paintTheme(dark);
+});
+paintTheme(chosenTheme());
 
-// "#/tensors/12?of=error"
+// The keys, by `?` or the button.
+const KEYS = [['?', 'these keys'], ['1 … 6', 'the views'], ['/', 'search'], ['Enter', 'open the best hit, or what is marked'], ['↑ ↓ ← →', 'move in lists, trees, the treemap and the layers'],
+  ['Backspace', 'out of a group of the treemap'], ['+  −', 'zoom a heat map or the file layout'], ['0', 'all of a heat map'], ['Ctrl + wheel', 'zoom a heat map at the pointer'], ['Esc', 'close this']];
+const keys = h('dialog', {class: 'keys', 'aria-label': 'Keys', onclick: (event) => { if (event.target === keys) keys.close(); }},
+  h('div', {class: 'inside'}, h('div', {class: 'head'}, h('h2', {}, 'Keys'), h('button', {class: 'plain', type: 'button', onclick: () => keys.close()}, 'Close')),
+    h('table', {}, h('tbody', {}, KEYS.map(([key, what]) => h('tr', {}, h('td', {}, h('kbd', {}, key)), h('td', {}, what))))),
+    h('p', {class: 'small quiet'}, 'The address has all of what is shown: copy it to share this picture with whoever can reach this server.')));
+document.body.append(keys);
+document.getElementById('help').addEventListener('click', () => keys.showModal());
+
 function placeNow() {
-  const [path, query] = location.hash.replace(/^#\/?/, '').split('?'), [view, tensor] = path.split('/');
-  const known = VIEWS.some(([name]) => name === view) && (view !== 'compare' || state.models.length === 2);
-  return {...Object.fromEntries(new URLSearchParams(query || '')), view: known ? view : 'overview', tensor: tensor === '' ? undefined : tensor};
+  const place = readPlace(), known = VIEWS.some(([name]) => name === place.view) && (place.view !== 'compare' || state.models.length === 2);
+  return {...place, view: known ? place.view : 'overview'};
 }
 
 // The selected tensor stays selected: the other model's counterpart is shown.
@@ -41,8 +67,8 @@ function sideChoice(place) {
     try { [other] = (await ask('tensor', {tensor: now.tensor, of: now.of === 'b' ? 'b' : undefined})).others; } catch { /* the list says so */ }
     location.hash = `#/tensors${other ? `/${other.tensor}` : ''}${of === 'b' ? '?of=b' : ''}`;
   };
-  const link = (of, text) => h('a', {onclick: (event) => follow(event, of), href: `#/${place.view}${of === 'b' ? '?of=b' : ''}`, 'aria-current': (place.of === 'b') === (of === 'b') ? 'true' : undefined, style: {padding: '3px 10px', textDecoration: 'none', fontWeight: (place.of === 'b') === (of === 'b') ? 600 : 400}}, text);
-  return h('div', {class: 'small', style: {margin: '-8px 0 12px'}}, link('a', `A  ${state.models[0].name}`), link('b', `B  ${state.models[1].name}`));
+  const link = (of, text) => h('a', {onclick: (event) => follow(event, of), href: `#/${place.view}${of === 'b' ? '?of=b' : ''}`, 'aria-current': (place.of === 'b') === (of === 'b') ? 'true' : undefined}, sideMark(of), ' ', h('bdi', {}, text));
+  return h('div', {class: 'small sides'}, link('a', state.models[0].name), link('b', state.models[1].name));
 }
 
 function show() {
@@ -62,7 +88,7 @@ function show() {
 async function begin() {
   try {
     state = await ask('overview');
-    document.getElementById('model-name').textContent = visible(state.models.map((model) => model.name).join('  ·  '));
+    put(document.getElementById('model-name'), state.models.map((model, i) => [state.models.length > 1 && sideMark(i ? 'b' : 'a'), h('bdi', {title: model.name}, model.name)]));
     shownView = '';
     show();
   } catch (error) { put(main, sorry(error)); }
@@ -71,7 +97,8 @@ async function begin() {
 addEventListener('hashchange', show);
 addEventListener('reopened', begin);
 addEventListener('keydown', (event) => {
-  if (event.ctrlKey || event.metaKey || event.altKey || /^(input|select|textarea)$/i.test(event.target.tagName)) return;
+  if (event.ctrlKey || event.metaKey || event.altKey || keys.open || /^(input|select|textarea)$/i.test(event.target.tagName)) return;
+  if (event.key === '?') { keys.showModal(); event.preventDefault(); }
   if (event.key === '/') {
     const search = document.querySelector('input[type="search"]');
     if (search) search.focus(); else location.hash = '#/tensors';

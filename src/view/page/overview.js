@@ -1,9 +1,12 @@
 // The summary of the model: sizes, differences between layers, the map of the file.
-import {h, s, put, say, sheet, choice, picker, facts} from './dom.js';
-import {bytes, count, many, rough, bitsText, percent} from './format.js';
-import {typeColour, bitsColour, chip} from './colour.js';
-import {legend} from './chart.js';
+import {h, s, put, say, sheet, markedSheet, sideMark, emptyState, loading, choice, picker, facts} from './dom.js';
+import {bytes, count, many, middle, rough, bitsText, percent} from './format.js';
+import {typeColour, bitsColour, chip, gradient, inkOn} from './colour.js';
+import {legend, ramp, swatch} from './chart.js';
 import {ask, isReport, sorry} from './api.js';
+import {Link, layerTable} from './grid.js';
+import {keepPlace} from './place.js';
+import {lossSheet} from './compare.js';
 
 const goTo = (tensor, side) => { location.hash = `#/tensors/${tensor}${side === 'b' ? '?of=b' : ''}`; };
 
@@ -42,36 +45,42 @@ function onRecolour(area, draw) {
   for (const other of recoloured.keys()) if (!other.isConnected) recoloured.delete(other);
   queueMicrotask(() => recoloured.set(area, draw));  // once it is on the page
 }
-const colourOf = (entry) => kept.colour === 'type' ? (entry.type === 'mixed' ? '#b3b8c2' : typeColour(entry.type)) : bitsColour(entry.bits);
+const colourOf = (entry) => kept.colour === 'type' ? typeColour(entry.type) : bitsColour(entry.bits);
+// What the colours of the treemap and of the layers mean.
+function colourLegend(model, mixed) {
+  if (kept.colour === 'bits') return legend([ramp('1', gradient([1, 2, 4, 8, 16, 32].map(bitsColour)), '32 bits per weight')]);
+  return legend([...model.types.slice(0, 12).map((type) => chip(type.type)), mixed && swatch(typeColour('mixed'), 'several types')]);
+}
 
 function describe(tile) {
   return `${tile.under || tile.label}: ${bytes(tile.bytes)}, ${many(tile.tensors, 'tensor')}, ${tile.type === 'mixed' ? 'several types' : tile.type}, ${bitsText(tile.bits)} bits per weight`;
 }
 
-// Opening a group in one of two treemaps opens it in the other, if it exists; the same for the cells of layers.
-class Link {
-  constructor() { this.members = []; }
-  join(follow) { this.members.push(follow); return (...what) => this.members.forEach((member) => member !== follow && member(...what)); }
-}
-
 // The treemap: arrow keys go from tile to tile, Enter opens, Backspace goes up.
-function treemapSheet(side, link) {
-  const area = h('div', {}), reading = h('div', {class: 'reading'}), path = h('div', {class: 'crumb'});
-  let under = '', tiles = [], at = -1, turn = 0;
+// `scale`: the share of the larger model's bytes, so that areas of two models can be compared.
+// `drawn`: called once it is on the page.
+function treemapSheet(model, side, link, mark, place, scale, drawn) {
+  const key = side === 'b' ? 'under_b' : 'under', area = h('div', {}, loading(Math.max(110, 460 * scale))), reading = h('div', {class: 'reading'}), path = h('div', {class: 'crumb'}), meaning = h('div', {});
+  let under = place[key] || '', tiles = [], at = -1, turn = 0;
   const tell = link.join((where) => load(where, true));
   const go = (where) => { load(where); tell(where); };
+  const tall = (width) => { const whole = width < 600 ? 420 : 460; return Math.round(Math.max(110, whole * scale)); };
   const up = () => go(isReport ? '' : under.replace(/[^.]*\.?$/, '').replace(/[^.]*$/, ''));
   const open = (tile) => { if (tile.tensor !== null) goTo(tile.tensor, side); else if (tile.under) go(tile.under); };
   const point = (index) => { at = index; reading.textContent = tiles[at] ? describe(tiles[at]) : ''; area.querySelectorAll('.at').forEach((e) => e.classList.remove('at')); const e = area.querySelector(`[data-tile="${at}"]`); if (e) e.classList.add('at'); };
   function draw(answer) {
     tiles = answer.tiles;
+    if (!tiles.length) { put(area, emptyState('There are no bytes to show.', model.tensors ? 'All tensors are empty.' : 'The model has no tensors.')); put(meaning); return; }
     const picture = s('svg', {class: 'plot map', viewBox: `0 0 ${answer.width} ${answer.height}`, tabindex: 0, role: 'group', 'aria-label': 'Tensors by bytes; arrow keys move, Enter opens, Backspace goes up'});
     tiles.forEach((tile, i) => {
       picture.append(s('rect', {class: tile.opened ? 'tile group' : 'tile', 'data-tile': i, x: tile.x + 0.5, y: tile.y + 0.5, width: Math.max(0.4, tile.width - 1), height: Math.max(0.4, tile.height - 1), rx: 2,
-        fill: tile.opened ? undefined : colourOf(tile), onclick: () => open(tile), onpointerenter: () => point(i)}));
+        fill: tile.opened ? undefined : colourOf(tile)}));
       const room = Math.floor((tile.width - 8) / 6.1);
-      if (tile.height > 13 && room > 2) picture.append(s('text', {x: tile.x + 5, y: tile.y + 11.5}, tile.label.length > room ? `${tile.label.slice(0, room - 1)}…` : tile.label));
+      if (tile.height > 13 && room > 2) picture.append(s('text', {x: tile.x + 5, y: tile.y + 11.5, style: tile.opened ? undefined : {fill: inkOn(colourOf(tile))}}, tile.label.length > room ? `${tile.label.slice(0, room - 1)}…` : tile.label));
     });
+    const tileAt = (event) => event.target.dataset && event.target.dataset.tile;
+    picture.addEventListener('click', (event) => { const i = tileAt(event); if (i !== undefined) open(tiles[i]); });
+    picture.addEventListener('pointerover', (event) => { const i = tileAt(event); if (i !== undefined) point(Number(i)); });
     picture.addEventListener('keydown', (event) => {
       const step = {ArrowRight: 1, ArrowDown: 1, ArrowLeft: -1, ArrowUp: -1}[event.key];
       if (step) { point(Math.min(tiles.length - 1, Math.max(0, at + step))); say(reading.textContent); }
@@ -81,6 +90,8 @@ function treemapSheet(side, link) {
       event.preventDefault();
     });
     put(area, picture);
+    const closed = tiles.some((tile) => !tile.opened && tile.tensor === null), bundled = tiles.some((tile) => !tile.under && tile.tensor === null && tile.tensors > 1);
+    put(meaning, colourLegend(model, tiles.some((tile) => !tile.opened && tile.type === 'mixed')), h('p', {class: 'small quiet'}, bundled ? 'There are too many tensors for a tile each: a tile “a … b” is several of about the same size. ' : closed ? 'Groups without room for their tensors are closed. ' : '', 'Click a group to look into it, a tensor to see its values.', scale < 1 && scale * 460 >= 110 ? ' Areas of A and B have the same scale.' : ''));
     put(path, under && [h('button', {class: 'plain', type: 'button', onclick: up}, '↑ up'), ' ', h('span', {class: 'mono'}, under)]);
   }
   // A report has one picture; a part of it is enlarged to full size.
@@ -94,71 +105,57 @@ function treemapSheet(side, link) {
     const here = ++turn;
     try {
       const width = Math.round(Math.min(1280, Math.max(300, area.clientWidth || 960)));
-      let answer = await ask('treemap', {under: isReport ? '' : where, width, height: width < 600 ? 420 : 460, of: side});
+      let answer = await ask('treemap', {under: isReport ? '' : where, width, height: tall(width), of: side});
       if (here !== turn) return;
       if (isReport && where) answer = cropped(answer, where);
       if (!answer.tiles.length && where && (follows || isReport)) return;
       under = where;
+      if (area.isConnected) keepPlace({[key]: under});
       draw(answer);
     } catch (error) { if (here === turn) put(area, sorry(error)); }
+    drawn();
   }
-  const whole = sheet('Size by tensor', [side !== 'b' && choice('Colour', [['type', 'by type'], ['bits', 'by bits per weight']], kept.colour, (value) => { kept.colour = value; dispatchEvent(new Event('recolour')); })], path, area, reading,
-    h('p', {class: 'small quiet'}, 'Click a group to look into it, a tensor to see its values.'));
+  const whole = markedSheet(mark, 'Size by tensor', [side !== 'b' && choice('Colour', [['type', 'by type'], ['bits', 'by bits per weight']], kept.colour, (value) => { kept.colour = value; keepPlace({colour: value === 'type' ? undefined : value}); dispatchEvent(new Event('recolour')); })], path, area, reading, meaning);
   onRecolour(area, () => load());
   queueMicrotask(() => load());
   return whole;
 }
 
-// Layers and roles. One cell is in the tab order; arrow keys reach the others.
-function layersSheet(side, link) {
-  const area = h('div', {class: 'wide'}), reading = h('div', {class: 'reading'});
-  let answer, marked;
-  const mark = (found) => { if (marked) marked.classList.remove('at'); marked = found; if (found) found.classList.add('at'); reading.textContent = found ? found.getAttribute('aria-label') : ''; };
-  const tell = link.join((cell) => mark([...area.querySelectorAll('a[data-cell]')].find((found) => found.dataset.cell === cell)));
-  function cellOf(cell, role, layer) {
-    if (!cell) return h('td', {});
-    const text = `${layer === null ? '' : `layer ${layer}, `}${role}: ${cell.type}, ${cell.tensors > 1 ? many(cell.tensors, 'tensor') : cell.shape}, ${bytes(cell.bytes)}, ${bitsText(cell.bits)} bits${cell.odd ? '; differs from most layers' : ''}`;
-    const place = `${layer}\n${role}`, here = (event) => { mark(event.currentTarget); tell(place); };
-    return h('td', {}, h('a', {'data-cell': place, href: `#/tensors/${cell.tensor}${side === 'b' ? '?of=b' : ''}`, class: cell.odd ? 'odd' : undefined, tabindex: -1, 'aria-label': text, style: {background: colourOf(cell)}, onpointerenter: here, onfocus: here}, cell.type));
-  }
+function layersSheet(model, side, link, mark, turn) {
+  const area = h('div', {class: 'wide'}, loading(90)), reading = h('div', {class: 'reading'}), others = h('div', {});
+  let answer;
+  const hrefOf = (cell) => `#/tensors/${cell.tensor}${side === 'b' ? '?of=b' : ''}`;
+  const look = (cell) => { const background = colourOf(cell), text = kept.colour === 'bits' ? bitsText(cell.bits) : undefined;
+    return {label: `${cell.type}, ${cell.tensors > 1 ? many(cell.tensors, 'tensor') : cell.shape}, ${bytes(cell.bytes)}, ${bitsText(cell.bits)} bits${cell.odd ? '; differs from most layers' : ''}`, href: hrefOf(cell), background, ink: inkOn(background), text, odd: cell.odd}; };
   function draw() {
     if (!answer.layers.length) { put(area, h('p', {class: 'quiet'}, 'The names of the tensors say nothing about layers.')); return; }
-    const table = h('table', {class: `grid${answer.layers.length > 48 ? ' dense' : ''}`},
-      h('caption', {class: 'unseen'}, 'Layers and what each holds; arrow keys move between cells'),
-      h('thead', {}, h('tr', {}, h('th', {}), answer.roles.map((role) => h('th', {scope: 'col'}, h('span', {}, role))))),
-      h('tbody', {}, answer.layers.map((row, layer) => h('tr', {}, h('th', {scope: 'row'}, answer.layers.length > 48 && layer % 8 ? '' : layer),
-        row.map((cell, i) => cellOf(cell, answer.roles[i], layer))))));
-    const first = table.querySelector('a');
-    if (first) first.tabIndex = 0;
-    table.addEventListener('keydown', (event) => {
-      const move = {ArrowRight: [0, 1], ArrowLeft: [0, -1], ArrowDown: [1, 0], ArrowUp: [-1, 0]}[event.key], cell = event.target.closest('td');
-      if (!move || !cell) return;
-      let row = cell.parentElement.rowIndex, column = cell.cellIndex, next;
-      do { row += move[0]; column += move[1]; next = table.rows[row] && table.rows[row].cells[column]; } while (next && !next.querySelector('a') && row > 0 && column > 0);
-      const link = next && next.querySelector('a');
-      if (link) { event.target.tabIndex = -1; link.tabIndex = 0; link.focus(); }
-      event.preventDefault();
-    });
-    put(area, table, answer.others.length > 0 && legend(answer.others.map((other) => h('a', {class: 'chip', style: {color: 'inherit'}, href: `#/tensors/${other.cell.tensor}${side === 'b' ? '?of=b' : ''}`}, h('i', {style: {background: colourOf(other.cell)}}), other.role, ' ', h('span', {class: 'quiet'}, other.cell.type)))));
+    put(area, layerTable(answer, 'Layers and what each holds', look, link, reading, model.two ? 520 : 1180), !answer.complete && h('p', {class: 'small quiet'}, `The first ${count(answer.layers.length)} layers and ${count(answer.roles.length)} roles; the list of tensors has all.`));
+    put(others, answer.others.length > 0 && legend(answer.others.map((other) => h('a', {class: 'chip', style: {color: 'inherit'}, href: hrefOf(other.cell)}, h('i', {style: {background: colourOf(other.cell)}}), h('bdi', {}, middle(other.role, 40)), ' ', h('span', {class: 'quiet'}, other.cell.type)))));
   }
-  ask('layers', {of: side}).then((got) => { answer = got; draw(); }, (error) => put(area, sorry(error)));
+  turn.then(() => ask('layers', {of: side})).then((got) => { answer = got; draw(); }, (error) => put(area, sorry(error)));
   onRecolour(area, () => answer && draw());
-  return sheet('Layers', [h('span', {class: 'small quiet'}, '● differs from most')], area, reading);
+  return markedSheet(mark, 'Layers', [h('span', {class: 'small quiet'}, '● differs from most')], area, reading, others);
 }
 
 // The file as a band. Its buttons, + and - zoom it; the arrow keys move it.
-function mapSheet(model, side, start) {
-  const area = h('div', {}), reading = h('div', {class: 'reading'}), words = h('p', {class: 'small quiet'});
+// The address has the file and the bytes of it, as "0:4096-8192", or the offset of a finding.
+function mapSheet(model, side, mark, place, begin) {
+  const start = place.offset !== undefined && (place.of === 'b') === (side === 'b') ? {file: Number(place.file || 0), offset: Number(place.offset)} : null, key = side === 'b' ? 'map_b' : 'map';
+  const area = h('div', {}, loading(62)), reading = h('div', {class: 'reading'}), words = h('p', {class: 'small quiet'}), meaning = h('div', {});
   let file = start ? start.file : 0, size = 1, from = 0, to = null;
   if (start && start.offset !== undefined) { from = Math.max(0, start.offset - 2048); to = start.offset + 2048; }
-  const kinds = {header: 'var(--faint)', gap: 'var(--line)', end: 'var(--faint)', attachment: '#8a8f99', several: '#b3b8c2'};
+  const kept = /^(\d+):(\d+)-(\d+)$/.exec(place[key] || '');
+  if (kept) [file, from, to] = kept.slice(1).map(Number);
+  const kinds = {header: 'var(--head)', gap: 'var(--gap)', end: 'var(--head)', attachment: '#aa7799', several: typeColour('mixed')};
   function draw(answer) {
     size = answer.bytes; from = answer.from; to = answer.to;
+    if (area.isConnected) keepPlace({[key]: file === 0 && from === 0 && to === size ? undefined : `${file}:${from}-${to}`});
+    const has = (kind) => answer.spans.some((span) => span.kind === kind);
     const W = 1000, px = (offset) => (offset - from) / Math.max(1, to - from) * W;
     const band = s('svg', {class: 'plot', viewBox: `0 0 ${W} 34`, preserveAspectRatio: 'none', tabindex: 0, style: {height: '36px'}, role: 'group', 'aria-label': `Bytes ${from} to ${to} of ${answer.name}; plus and minus zoom, arrows move`});
     for (const span of answer.spans) {
       const x = Math.max(0, px(span.offset)), right = Math.min(W, px(span.offset + span.bytes));
-      const text = `${span.name || {header: 'before the tensors', gap: 'gap', end: 'after the tensors', several: `${span.parts} parts`}[span.kind] || span.kind}${span.type ? `, ${span.type}` : ''}: ${count(span.bytes)} bytes at ${count(span.offset)}${span.kind === 'shared' ? ', shared' : ''}`;
+      const text = `${span.name || {header: 'before the tensors', gap: 'gap', end: 'after the tensors', several: many(span.parts || 1, 'part')}[span.kind] || span.kind}${span.type ? `, ${span.type === 'mixed' ? 'several types' : span.type}` : ''}: ${count(span.bytes)} bytes at ${count(span.offset)}${span.kind === 'shared' ? ', shared' : ''}`;
       band.append(s('rect', {x, y: 0, width: Math.max(0.6, right - x - (right - x > 3 ? 0.6 : 0)), height: 34, fill: span.type ? typeColour(span.type) : kinds[span.kind] || 'var(--line)', style: {cursor: span.tensor !== undefined ? 'pointer' : 'default'},
         onpointerenter: () => { reading.textContent = text; }, onclick: () => span.tensor !== undefined && goTo(span.tensor, side)}, s('title', {}, text)));
     }
@@ -173,6 +170,7 @@ function mapSheet(model, side, start) {
       event.preventDefault();
     });
     put(area, band, h('div', {class: 'small quiet', style: {display: 'flex', justifyContent: 'space-between', marginTop: '4px'}}, h('span', {}, count(from)), h('span', {}, count(to))));
+    put(meaning, legend([...model.types.slice(0, 10).map((type) => chip(type.type)), answer.spans.some((span) => span.type === 'mixed') && swatch(typeColour('mixed'), 'several types'), has('header') && swatch('var(--head)', 'header'), has('attachment') && swatch('#aa7799', 'attached file'), has('gap') && swatch('var(--gap)', 'gap')]));
     words.textContent = `${many(answer.components, 'component')} in ${bytes(answer.tensor_bytes)}; ${answer.gap_bytes ? `${count(answer.gap_bytes)} bytes of gaps` : 'no gaps'}; every one at a multiple of ${count(answer.alignment || 1)} bytes`;
   }
   let turn = 0;
@@ -183,30 +181,34 @@ function mapSheet(model, side, start) {
   function zoom(factor) { const middle = (from + to) / 2, half = Math.max(32, (to - from) * factor / 2); from = Math.max(0, Math.floor(middle - half)); to = Math.min(size, Math.ceil(middle + half)); load(); }
   function move(by) { const width = to - from; from = Math.round(Math.max(0, Math.min(size - width, from + by))); to = from + width; load(); }
   const button = (text, label, act) => h('button', {class: 'plain', type: 'button', 'aria-label': label, onclick: act}, text);
-  load();
-  return sheet('File layout', [
+  begin.then(load);
+  return markedSheet(mark, 'File layout', [
     model.file_count > 1 && picker('File', model.files.map((f, i) => [String(i), f.name]), String(file), (value) => { file = Number(value); from = 0; to = null; load(); }),
     [button('+', 'Zoom in', () => zoom(0.5)), button('−', 'Zoom out', () => zoom(2)), button('all', 'The whole file', () => { from = 0; to = null; load(); })],
-  ], area, reading, words, legend([...model.types.slice(0, 8).map((type) => chip(type.type)), h('span', {class: 'chip'}, h('i', {style: {background: 'var(--line)'}}), 'gap'), h('span', {class: 'chip'}, h('i', {style: {background: 'var(--faint)'}}), 'header')]));
+  ], area, reading, words, meaning);
 }
 
-function factsSheet(model) {
+function factsSheet(model, mark) {
   return [
-    h('section', {class: 'sheet'}, h('div', {class: 'head'}, h('h1', {}, model.name), h('span', {class: 'crumb mono'}, model.path)), modelFacts(model)),
+    h('section', {class: 'sheet'}, h('div', {class: 'head'}, h('h1', {}, mark, mark && ' ', h('bdi', {}, model.name)), h('span', {class: 'crumb mono'}, h('bdi', {}, model.path))), modelFacts(model)),
     model.broken.length > 0 && sheet('Broken tensors', [], model.broken.map((broken) => h('div', {class: 'finding error'}, h('div', {class: 'kind'}, 'error'), h('div', {}, h('span', {class: 'mono'}, broken.name), h('p', {}, broken.sentence, ' ', h('span', {class: 'quiet small'}, broken.rule)))))),
   ];
 }
 
-// For two models, everything is shown twice, side by side.
+// For two models, everything is shown twice, side by side, after what matters most: what B saves, and what it costs.
 export function overviewView(state, place) {
-  const tiles = new Link(), cells = new Link(), two = state.models.length > 1;
-  const start = (side) => place.offset !== undefined && (place.of === 'b') === (side === 'b') ? {file: Number(place.file || 0), offset: Number(place.offset)} : null;
-  const both = (make) => two ? h('div', {class: 'two'}, state.models.map((model, i) => h('div', {}, make(model, i ? 'b' : undefined)))) : make(state.models[0], undefined);
+  const tiles = new Link(), cells = new Link(), two = state.models.length > 1, largest = Math.max(...state.models.map((model) => model.bytes));
+  if (place.colour) kept.colour = place.colour === 'bits' ? 'bits' : 'type';
+  // The treemap comes first: the rest is drawn when the browser has painted it.
+  let missing = state.models.length, begin;
+  const painted = new Promise((resolve) => { begin = resolve; }), drawn = () => { if (--missing === 0) requestAnimationFrame(() => setTimeout(begin)); };
+  const both = (make) => two ? h('div', {class: 'two'}, state.models.map((model, i) => h('div', {}, make(model, i ? 'b' : undefined, sideMark(i ? 'b' : 'a'))))) : make(state.models[0], undefined, null);
   return [
-    both((model) => factsSheet(model)),
-    both((model) => sheet('Types', [], typesTable(model))),
-    both((model, side) => treemapSheet(side, tiles)),
-    both((model, side) => layersSheet(side, cells)),
-    both((model, side) => mapSheet(model, side, start(side))),
+    two && lossSheet(state),
+    both((model, side, mark) => factsSheet(model, mark)),
+    both((model, side, mark) => markedSheet(mark, 'Types', [], typesTable(model))),
+    both((model, side, mark) => treemapSheet(model, side, tiles, mark, place, two ? model.bytes / (largest || 1) : 1, drawn)),
+    both((model, side, mark) => layersSheet({...model, two}, side, cells, mark, painted)),
+    both((model, side, mark) => mapSheet(model, side, mark, place, painted)),
   ];
 }

@@ -1,50 +1,77 @@
 // One tensor: facts, values as a picture, distribution, norms, slices, the first block.
-import {h, put, sheet, choice, facts, copier, meterBar} from './dom.js';
+import {h, put, say, sheet, choice, emptyState, facts, copier, loading, meterBar, notice} from './dom.js';
 import {bytes, count, many, rough, real, element, bitsText, shapeText, percent} from './format.js';
 import {chip} from './colour.js';
-import {bars, line, legend} from './chart.js';
+import {bars, line, legend, swatch} from './chart.js';
 import {ask, work, isReport, heldValues, sorry} from './api.js';
 import {heldWords} from './held.js';
 import {Heat} from './heat.js';
+import {keepPlace} from './place.js';
 
 // For a tensor that both models have: one of the two, or their difference.
-const whichSide = (sides, chosen, change) => sides.length > 1 && choice('Of', sides.map((side) => [side.of, side.label]), chosen.of, (of) => change(sides.find((side) => side.of === of)));
+const whichSide = (sides, chosen, change) => sides.length > 1 && choice('Of', sides.map((side) => [side.of, side.label, side.model]), chosen.of, (of) => change(sides.find((side) => side.of === of)));
 
-function distributionSheet(sides, begin, heat, signal) {
-  const area = h('div', {}), words = h('div', {}), places = h('div', {class: 'wide'}), norms = h('div', {});
-  let shown, kind = 'values', log = 'counts', side = begin, turn = 0;
+const chart = {kind: 'values', bars: 'counts', full: false};
+
+// `first`: where it says what is not finite, above everything else.
+function distributionSheet(sides, begin, heat, signal, first, place) {
+  const area = h('div', {}, loading(212)), words = h('div', {}, loading(56)), places = h('div', {class: 'wide'}, loading(300)), norms = h('div', {}, loading(260)), marks = [], how = h('div', {});
+  const sampleMark = () => { const mark = h('span', {class: 'sampled', hidden: true}, 'sample'); marks.push(mark); return mark; };
+  let shown, side = begin, turn = 0, running = 0;
+  if (['values', 'magnitudes'].includes(place.dist)) chart.kind = place.dist;
+  if (place.bars) chart.bars = place.bars === 'log' ? 'log' : 'counts';
+  if (place.full !== undefined) chart.full = place.full === '1';
+  const keep = () => keepPlace({dist: chart.kind === 'values' ? undefined : chart.kind, bars: chart.bars === 'counts' ? undefined : chart.bars, full: chart.full ? 1 : undefined});
+  const whether = h('span', {}, choice('Range', [['inner', 'most values'], ['full', 'all values']], chart.full ? 'full' : 'inner', (value) => { chart.full = value === 'full'; keep(); histogram(); }));
   function histogram() {
+    if (!shown) return;
+    const log = chart.bars === 'log', {inner} = shown;
+    whether.hidden = !inner || chart.kind !== 'values';
     if (shown.min === null) { put(area, h('p', {class: 'quiet'}, 'There is no finite value.')); return; }
-    if (kind === 'values') {
-      const bins = shown.histogram.length, low = Number(shown.min), high = Number(shown.max), width = high / bins - low / bins;
-      put(area, bars(shown.histogram, {low, high, log: log === 'log', label: 'Histogram of the values', names: (i, n) => `${real(low + i * width)} to ${real(low + (i + 1) * width)}: ${count(n)}`}));
+    if (chart.kind === 'values') {
+      const clipped = inner && !chart.full, counts = clipped ? inner.histogram : shown.histogram, low = clipped ? inner.low : Number(shown.min), high = clipped ? inner.high : Number(shown.max), width = high / counts.length - low / counts.length;
+      const outside = clipped ? inner.below + inner.above : 0, far = shown.outliers.map(({value}) => Number(value));
+      put(area, bars(counts, {low, high, log, label: 'Histogram of the values', ends: clipped ? [inner.below, inner.above] : undefined, marks: inner && !clipped ? far.filter((v) => v < inner.low || v > inner.high) : [], names: (i, n) => `${real(low + i * width)} to ${real(low + (i + 1) * width)}: ${count(n)}`}),
+        outside > 0 && h('p', {class: 'small outliers'}, `${many(outside, 'value')} (${percent(outside / shown.counted)}) ${outside === 1 ? 'lies' : 'lie'} outside, from ${element(shown.min)} to ${element(shown.max)}.`));
       return;
     }
-    const {negative, positive, first_exponent: first} = shown.magnitudes, used = positive.map((n, i) => n + negative[i] > 0);
+    const {negative, positive, first_exponent: least} = shown.magnitudes, used = positive.map((n, i) => n + negative[i] > 0);
     const low = Math.max(0, used.indexOf(true)), high = Math.max(low, used.lastIndexOf(true));
     const entries = positive.slice(low, high + 1).map((n, i) => [n, negative[low + i]]);
-    put(area, bars(entries, {log: log === 'log', label: 'Histogram of the magnitudes, by powers of two', colours: ['#cc6677', '#4477aa'], names: (i, n, k) => `${k ? 'negative' : 'positive'}, 2^${first + low + i} and more: ${count(n)}`}),
-      legend([h('span', {}, `2^${first + low} … 2^${first + high}`), h('span', {class: 'chip'}, h('i', {style: {background: '#cc6677'}}), 'positive'), h('span', {class: 'chip'}, h('i', {style: {background: '#4477aa'}}), 'negative')]));
+    put(area, bars(entries, {log, label: 'Histogram of the magnitudes, by powers of two', colours: ['#cc6677', '#4477aa'], names: (i, n, k) => `${k ? 'negative' : 'positive'}, 2^${least + low + i} and more: ${count(n)}`}),
+      legend([h('span', {}, `2^${least + low} … 2^${least + high}`), swatch('#cc6677', 'positive'), swatch('#4477aa', 'negative')]));
   }
-  const progress = meterBar(true);
+  const request = () => ({tensor: side.tensor, of: side.of});
+  const progress = meterBar(true, () => { ++running; progress.hidden = true; ask('numbers/stop', request(), 'POST').catch(() => {}); tellHow(shown); say('Cancelled.'); });
+  async function readAll() {
+    const here = turn, run = ++running, alive = () => here === turn && run === running && words.isConnected;
+    put(how);
+    progress.hidden = false;
+    progress.set(0);
+    try {
+      const whole = await work('numbers/all', 'numbers', request(), progress.set, alive);
+      if (whole && alive()) { draw(whole); say('Every value was read.'); }
+    } catch (error) { if (alive()) put(how, sorry(error)); }
+    if (here === turn && run === running) progress.hidden = true;
+  }
+  // States whether the figures are of a sample, and offers better ones.
+  function tellHow(answer) {
+    for (const mark of marks) mark.hidden = answer.exact;
+    put(how, answer.exact ? h('p', {class: 'small quiet'}, 'Of every value.') : h('p', {class: 'small basis'}, h('b', {}, 'A sample: '), `${rough(answer.counted)} of ${rough(answer.elements)} values (${percent(answer.counted / answer.elements)}). Others may be larger. `, !isReport && h('button', {class: 'plain', type: 'button', onclick: readAll}, 'Read all values')));
+  }
   function draw(answer) {
     shown = answer;
+    const odd = answer.nan + answer.infinite;
+    put(first, odd > 0 && notice(h('b', {}, `${many(odd, 'value')} ${odd === 1 ? 'is' : 'are'} not finite`), `${side.label ? ` in ${side.label}` : ''}: ${count(answer.nan)} NaN, ${count(answer.infinite)} infinite${answer.exact ? '' : ', in a sample'}. They are amber in the picture, and not in the figures below.`));
+    const of = answer.exact ? '' : ' of sample';
     put(words, facts([
-      ['Min', element(answer.min)], ['Max', element(answer.max)], ['Mean', real(answer.mean)], ['Standard deviation', real(answer.std)],
-      ['Zeros', percent(answer.counted ? answer.zeros / answer.counted : 0)], (answer.nan > 0 || answer.infinite > 0) && ['Not finite', count(answer.nan + answer.infinite), `${count(answer.nan)} NaN, ${count(answer.infinite)} infinite`],
-      ['Sampled', answer.exact ? 'every value' : `${rough(answer.counted)} of ${rough(answer.elements)}`],
-    ]), !answer.exact && !isReport && h('p', {}, h('button', {class: 'plain', type: 'button', onclick: async (event) => {
-      const here = turn, alive = () => here === turn && words.isConnected;
-      event.target.disabled = true;
-      progress.hidden = false;
-      try {
-        const whole = await work('numbers/all', 'numbers', {tensor: side.tensor, of: side.of}, progress.set, alive);
-        if (whole && alive()) draw(whole);
-      } catch (error) { if (alive()) put(area, sorry(error)); }
-      if (alive()) progress.hidden = true;
-    }}, 'Look at every value')), progress);
+      odd > 0 && ['Not finite', count(odd), `${count(answer.nan)} NaN, ${count(answer.infinite)} infinite`],
+      [`Min${of}`, element(answer.min)], [`Max${of}`, element(answer.max)], ['Mean', real(answer.mean)], ['Standard deviation', real(answer.std)],
+      ['Zeros', percent(answer.counted ? answer.zeros / answer.counted : 0)],
+    ]));
+    tellHow(answer);
     histogram();
-    put(places, h('table', {}, h('thead', {}, h('tr', {}, h('th', {class: 'right'}, 'Value'), h('th', {class: 'right'}, 'Row'), h('th', {class: 'right'}, 'Column'), h('th', {}, ''))),
+    put(places, h('table', {}, h('thead', {}, h('tr', {}, h('th', {class: 'right'}, 'Value'), h('th', {class: 'right'}, 'Row'), h('th', {class: 'right'}, 'Column'), h('th', {}, h('span', {class: 'unseen'}, 'In the picture')))),
       h('tbody', {}, answer.outliers.map((place) => h('tr', {}, h('td', {class: 'right mono'}, element(place.value, 6)), h('td', {class: 'right'}, count(place.row)), h('td', {class: 'right'}, count(place.column)),
         h('td', {}, h('button', {class: 'copy', type: 'button', onclick: () => heat.show(place.row, place.column)}, 'show')))))));
     put(norms, h('h3', {}, 'Rows'), line(answer.row_norms, {label: 'Root mean square of rows'}), h('h3', {}, 'Columns'), line(answer.column_norms, {label: 'Root mean square of columns'}));
@@ -53,25 +80,29 @@ function distributionSheet(sides, begin, heat, signal) {
     const here = ++turn;
     progress.hidden = true;
     try {
-      const answer = await ask('numbers', {tensor: side.tensor, of: side.of, all: isReport ? undefined : 1}, 'GET', signal);
+      const answer = await ask('numbers', {...request(), all: isReport ? undefined : 1}, 'GET', signal);
       if (here !== turn) return;
-      // The work is already running: show a sample until it is done.
-      draw(answer.done ? answer : await ask('numbers', {tensor: side.tensor, of: side.of}, 'GET', signal));
-    } catch (error) { if (here === turn) { put(words, sorry(error)); put(area); put(places); put(norms); } }
+      if (answer.done) { draw(answer); return; }
+      // The work is already running: a sample is shown until it is done.
+      const sample = await ask('numbers', request(), 'GET', signal);
+      if (here !== turn) return;
+      draw(sample);
+      if (answer.started) readAll();
+    } catch (error) { if (here === turn) { put(words, sorry(error)); put(area); put(places); put(norms); put(how); } }
   }
   load();
   return [
-    sheet('Distribution', [whichSide(sides, side, (next) => { side = next; load(); }),
-      choice('Of', [['values', 'values'], ['magnitudes', 'magnitudes']], kind, (value) => { kind = value; if (shown) histogram(); }),
-      choice('Bars', [['counts', 'linear'], ['log', 'logarithmic']], log, (value) => { log = value; if (shown) histogram(); })], words, h('div', {style: {height: '12px'}}), area),
-    h('div', {class: 'two'}, sheet('Largest magnitudes', [], places), sheet('Norms', [h('span', {class: 'small quiet'}, 'root mean square')], norms)),
+    sheet('Distribution', [sampleMark(), whichSide(sides, side, (next) => { side = next; keepPlace({side: next === begin ? undefined : next.of}); load(); }),
+      choice('Of', [['values', 'values'], ['magnitudes', 'magnitudes']], chart.kind, (value) => { chart.kind = value; keep(); histogram(); }), whether,
+      choice('Bars', [['counts', 'linear'], ['log', 'logarithmic']], chart.bars, (value) => { chart.bars = value; keep(); histogram(); })], words, how, progress, h('div', {style: {height: '12px'}}), area),
+    h('div', {class: 'two'}, sheet('Largest magnitudes', [sampleMark()], places), sheet('Norms', [sampleMark(), h('span', {class: 'small quiet'}, 'root mean square')], norms)),
   ];
 }
 
-function sliceSheet(sides, begin, shape, signal) {
+function sliceSheet(sides, begin, shape, signal, place) {
   let side = begin, turn = 0;
   const result = h('div', {class: 'wide'}), first = shape.length < 2 ? ':16' : `${'0, '.repeat(shape.length - 2)}:8, :8`;
-  const input = h('input', {type: 'text', value: shape.length ? first : '...', 'aria-label': 'Slice, as in NumPy', maxlength: 200, class: 'mono', spellcheck: 'false', size: 24});
+  const input = h('input', {type: 'text', value: place.slice ?? (shape.length ? first : '...'), 'aria-label': 'Slice, as in NumPy', maxlength: 200, class: 'mono', spellcheck: 'false', size: 24});
   async function load() {
     const here = ++turn;
     try {
@@ -83,7 +114,7 @@ function sliceSheet(sides, begin, shape, signal) {
         h('table', {class: 'values'}, h('caption', {class: 'unseen'}, 'Values of the slice'), h('tbody', {}, lines)));
     } catch (error) { if (here === turn) put(result, sorry(error)); }
   }
-  const form = h('form', {style: {display: 'flex', gap: '6px', flexWrap: 'wrap', marginBottom: '8px'}, onsubmit: (event) => { event.preventDefault(); load(); }}, input, h('button', {class: 'plain'}, 'Read'));
+  const form = h('form', {style: {display: 'flex', gap: '6px', flexWrap: 'wrap', marginBottom: '8px'}, onsubmit: (event) => { event.preventDefault(); keepPlace({slice: input.value}); load(); }}, input, h('button', {class: 'plain'}, 'Read'));
   const held = isReport && heldValues(side.tensor, side.of);
   load();
   return sheet('Slice', [whichSide(sides, side, (next) => { side = next; load(); }), h('span', {class: 'small quiet'}, 'as in NumPy: 0, :8, ::2, -1')], form,
@@ -125,23 +156,32 @@ function storageSheet(answer) {
   Object.keys(answer.attributes).length > 0 && [h('h3', {style: {margin: '14px 0 4px'}}, 'Attributes'), h('pre', {}, JSON.stringify(answer.attributes, null, 2))]);
 }
 
+// A name of any length: the first lines of a long one, and a button for the rest.
+function nameHeading(name) {
+  const heading = h('h1', {class: `mono tensor${name.length > 300 ? ' long' : ''}`, dir: 'ltr'}, h('bdi', {}, name));
+  const more = h('button', {class: 'copy', type: 'button', onclick: () => { heading.classList.toggle('long'); more.textContent = heading.classList.contains('long') ? 'whole name' : 'shorten'; }}, 'whole name');
+  return [heading, name.length > 300 && more];
+}
+
 // `signal`: aborted when another tensor is selected.
 export async function tensorDetail(state, place, signal) {
   const side = place.of === 'b' ? 'b' : undefined, tensor = place.tensor;
   const answer = await ask('tensor', {tensor, of: side}, 'GET', signal), item = answer.item, other = answer.others[0];
   // A, B and their difference, as they are compared, by the number in the first model.
   const number = String(item.tensor), first = other && (side ? other : item), second = other && (side ? item : other);
-  const sides = !other ? [{label: '', tensor: number, of: side}] : ['left', 'right', 'error'].map((of, i) => ({of, tensor: String(first.tensor), label: ['A', 'B', 'B − A'][i], what: [first.type, second.type, ''][i], differs: i === 2}));
-  const begin = sides.find((entry) => entry.of === (place.of === 'error' ? 'error' : side ? 'right' : 'left')) || sides[0];
-  const heat = answer.decodes && item.elements > 0 ? new Heat(sides, signal) : null;
+  const names = state.models.map((model) => model.name);
+  const sides = !other ? [{label: '', tensor: number, of: side}] : ['left', 'right', 'error'].map((of, i) => ({of, tensor: String(first.tensor), label: ['A', 'B', 'B − A'][i], model: [names[0], names[1], 'the difference'][i], what: [`${names[0]}, ${first.type}`, `${names[1]}, ${second.type}`, 'the difference'][i], differs: i === 2}));
+  const begin = sides.find((entry) => entry.of === (place.side || (place.of === 'error' ? 'error' : side ? 'right' : 'left'))) || sides[0], alarm = h('div', {});
+  const heat = answer.decodes && item.elements > 0 ? new Heat(sides, signal, place) : null;
   return [
     h('a', {class: 'back', href: `#/tensors${side ? '?of=b' : ''}`}, '← all tensors'),
-    h('section', {class: 'sheet'}, h('div', {class: 'head'}, h('h1', {class: 'mono', style: {fontSize: '1.08rem'}}, item.name), copier(item.name)),
+    h('section', {class: 'sheet'}, h('div', {class: 'head'}, nameHeading(answer.full_name || item.name), copier(answer.full_name || item.name)),
       facts([['Shape', shapeText(item.shape), `${rough(item.elements)} ${item.elements === 1 ? 'element' : 'elements'}`], ['Type', chip(item.type), answer.codec], ['Size', bytes(item.bytes), answer.decoded_bytes !== item.bytes && `${bytes(answer.decoded_bytes)} decompressed`],
-        ['Bits per weight', bitsText(item.bits)], ['Role', item.role, item.layer === null ? undefined : `layer ${item.layer}`], other && [side ? 'In A' : 'In B', chip(other.type), `${other.name === item.name ? '' : `${other.name}, `}${bitsText(other.bits)} bits`]])),
-    heat ? heat.element : h('p', {class: 'quiet'}, answer.decodes ? 'It has no elements.' : 'Its layout is not one that Tare decodes.'),
-    heat && distributionSheet(sides, begin, heat, signal),
-    heat && sliceSheet(sides, begin, item.shape, signal),
+        ['Bits per weight', bitsText(item.bits)], (item.layer !== null || !item.name.startsWith(item.role)) && ['Role', item.role, item.layer === null ? undefined : `layer ${item.layer}`], other && [`In ${side ? 'A' : 'B'}, ${names[side ? 0 : 1]}`, chip(other.type), `${other.name === item.name ? '' : `${other.name}, `}${bitsText(other.bits)} bits`]])),
+    alarm,
+    heat ? heat.element : h('section', {class: 'sheet'}, answer.decodes ? emptyState('It has no elements.', `Its shape is ${shapeText(item.shape)}.`) : emptyState('Tare does not decode this layout.', 'Its bytes are below.')),
+    heat && distributionSheet(sides, begin, heat, signal, alarm, place),
+    heat && sliceSheet(sides, begin, item.shape, signal, place),
     item.elements > 0 && blockSheet(number, side, signal),
     other && other.elements > 0 && blockSheet(String(other.tensor), side ? undefined : 'b', signal, side ? 'A' : 'B'),
     storageSheet(answer),

@@ -83,6 +83,15 @@ export class Rows {
     }
   }
 
+  // Brings a row into view, if it is not.
+  reveal(index) {
+    const room = this.element.clientHeight, top = index * this.height / this.scale;
+    if (top < this.element.scrollTop || top + this.height > this.element.scrollTop + room) this.element.scrollTop = Math.max(0, top - room / 2 + this.height / 2);
+    this.here = index;
+    this.show();
+    this.mark(this.chosen);
+  }
+
   choose(index, opens) {
     if (index < 0 || index >= this.found) return;
     this.here = index;
