@@ -41,6 +41,10 @@ if(NOT TARE_SANITIZE)
   add_test(NAME tree.pages COMMAND ${TARE_PYTHON} ${PROJECT_SOURCE_DIR}/tools/pages.py)
   add_test(NAME tree.pages-selftest COMMAND ${TARE_PYTHON} ${PROJECT_SOURCE_DIR}/tools/pages.py --selftest)
 
+  # The tables of what --json prints are drawn from the schema.
+  add_test(NAME tree.json COMMAND ${TARE_PYTHON} ${PROJECT_SOURCE_DIR}/tools/schema.py --check)
+  add_test(NAME tree.json-selftest COMMAND ${TARE_PYTHON} ${PROJECT_SOURCE_DIR}/tools/schema.py --selftest)
+
   # The version and the name to install are said once, or are the same everywhere.
   add_test(NAME tree.version COMMAND ${TARE_PYTHON} ${PROJECT_SOURCE_DIR}/tools/version.py --check $<TARGET_FILE:tare-cli>)
   add_test(NAME tree.version-selftest COMMAND ${TARE_PYTHON} ${PROJECT_SOURCE_DIR}/tools/version.py --selftest)

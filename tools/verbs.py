@@ -16,6 +16,7 @@ import re
 import sys
 import tempfile
 
+import schema
 from readme import ROOT, output_of
 
 FOLDER = ROOT / "docs" / "verbs"
@@ -35,9 +36,9 @@ EXAMPLES = {
                  ["guide/quantize.md", "quantization.md"]),
     "append": (["tare append mistral.zt demo.npy", "tare ls mistral.zt --match demo"], ["guide/edit.md"]),
     "plan": (["tare plan job.json --tasks 3 -- mistral big.gguf --quant q8_0"], ["recipes.md#convert-on-a-cluster"]),
-    "task": (["tare plan job.json --tasks 3 -- mistral big.gguf --quant q8_0 -q > /dev/null", "seq 0 2 | xargs -n 1 tare task job.json"],
+    "task": (["tare plan job.json --tasks 3 -q -- mistral big.gguf --quant q8_0 > /dev/null", "seq 0 2 | xargs -n 1 tare task job.json"],
              ["recipes.md#convert-on-a-cluster"]),
-    "finish": (["tare plan job.json --tasks 3 -- mistral big.zt -q > /dev/null", "seq 0 2 | xargs -n 1 tare task job.json -q", "tare finish job.json"],
+    "finish": (["tare plan job.json --tasks 3 -q -- mistral big.zt > /dev/null", "seq 0 2 | xargs -n 1 tare task job.json -q", "tare finish job.json"],
                ["recipes.md#convert-on-a-cluster"]),
     "verify": (["tare verify mistral demo.zt", "head -c 50000 demo.zt > cut.zt", "tare verify cut.zt || echo \"exit code $?\""],
                ["guide/look.md#check", "rules.md"]),
@@ -126,6 +127,7 @@ def page_of(verb, summary, help_text, shared, ran, more):
         out += [*option_rows(own), ""]
     if others:
         out += ["Also " + ", ".join(f"`{name}`" for name in others) + ": [the same for every verb](README.md#options-of-every-verb).", ""]
+    out += schema.of_verb(verb, schema.load())
     links = [f"[{page}](../{page})" for page in more]
     out += ["See also: " + ", ".join([*links, "[all verbs](README.md)"]) + "."]
     return "\n".join(out) + "\n"
