@@ -140,6 +140,8 @@ readme: packages  ## bring the generated parts of README.md and docs up to date
 	$(call configure,release)
 	$(call build,release,--target tare-cli)
 	@/usr/bin/python3 tools/readme.py build/release/tare
+	@/usr/bin/python3 tools/schema.py
+	@/usr/bin/python3 tools/verbs.py build/release/tare
 
 install:  ## install the command and the library into PREFIX (/usr/local)
 	@tools/packages build

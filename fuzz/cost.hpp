@@ -1,6 +1,6 @@
 // Measures and limits the cost of an input: a fuzz target fails if a small input takes much memory or much work.
 //
-// The limits are those of docs/security.md: 0.2 s of processor time and 64 MB for files below 64 KB, 2 s and 256 MB for
+// The limits are those of docs/security-audit.md: 0.2 s of processor time and 64 MB for files below 64 KB, 2 s and 256 MB for
 // 5 MB. Counts of allocations are the same in every run, so exceeding them fails at once. Time depends on the machine
 // and its load, so only fuzzers check it, never the tests that replay a corpus. The limit on time is multiplied to
 // allow for sanitizers and emulators, and a slow input is run again: it fails only if it is slow twice.

@@ -2,7 +2,7 @@
 # a shared library exports, and use from outside: the sources inside another project, and an installed copy.
 
 # What is true of the sources whatever they are built with. A sanitizer's build has not all of the tests that
-# docs/security.md names.
+# docs/security-audit.md names.
 if(NOT TARE_SANITIZE)
   # Includes point down only.
   add_test(NAME tree.layers COMMAND ${TARE_PYTHON} ${PROJECT_SOURCE_DIR}/tools/layers.py)
@@ -36,6 +36,14 @@ if(NOT TARE_SANITIZE)
   # Every link in the documents leads somewhere.
   add_test(NAME tree.links COMMAND ${TARE_PYTHON} ${PROJECT_SOURCE_DIR}/tools/links.py)
   add_test(NAME tree.links-selftest COMMAND ${TARE_PYTHON} ${PROJECT_SOURCE_DIR}/tools/links.py --selftest)
+
+  # No page is too long to read.
+  add_test(NAME tree.pages COMMAND ${TARE_PYTHON} ${PROJECT_SOURCE_DIR}/tools/pages.py)
+  add_test(NAME tree.pages-selftest COMMAND ${TARE_PYTHON} ${PROJECT_SOURCE_DIR}/tools/pages.py --selftest)
+
+  # The tables of what --json prints are drawn from the schema.
+  add_test(NAME tree.json COMMAND ${TARE_PYTHON} ${PROJECT_SOURCE_DIR}/tools/schema.py --check)
+  add_test(NAME tree.json-selftest COMMAND ${TARE_PYTHON} ${PROJECT_SOURCE_DIR}/tools/schema.py --selftest)
 
   # The version and the name to install are said once, or are the same everywhere.
   add_test(NAME tree.version COMMAND ${TARE_PYTHON} ${PROJECT_SOURCE_DIR}/tools/version.py --check $<TARGET_FILE:tare-cli>)
@@ -92,6 +100,9 @@ if(TARGET tare-cli)
 
   # What the README shows is what the command prints.
   add_test(NAME tree.readme COMMAND ${TARE_PYTHON} ${PROJECT_SOURCE_DIR}/tools/readme.py --check $<TARGET_FILE:tare-cli>)
+  # The pages of the verbs say what their help says, and show what their examples print.
+  add_test(NAME tree.verbs COMMAND ${TARE_PYTHON} ${PROJECT_SOURCE_DIR}/tools/verbs.py --check $<TARGET_FILE:tare-cli>)
+  add_test(NAME tree.verbs-selftest COMMAND ${TARE_PYTHON} ${PROJECT_SOURCE_DIR}/tools/verbs.py --selftest)
 
   # Every command and program of the guide works, and prints what is shown there. A program outside of a sanitizer's build
   # does not link what it installs.

@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
-"""Runs docs/guide.md: every command in it, every program, every file.
+"""Runs the pages of the guide, docs/guide/*.md: every command in them, every program, every file.
 
     tools/guide.py --check BUILD     exit 1, saying where, if a command fails or prints something else than is shown
     tools/guide.py --record BUILD    builds what it needs, and rewrites what is shown to what the commands print
     tools/guide.py --selftest        shows that the check can fail
 
-BUILD is a build directory with everything built (build/release). The blocks of the guide are run in order, in one empty
-directory, with an installed copy of Tare:
+BUILD is a build directory with everything built (build/release). The blocks of a page are run in order, in one empty directory, with
+an installed copy of Tare. docs/guide.md has a link to each page.
 
     ```console     `$ COMMAND`, what it prints below it; lines that begin with `> ` continue the command. It runs in bash
                    and must succeed: where a failure is the point, the command says so (`|| echo "exit code $?"`).
@@ -27,7 +27,8 @@ import sys
 import tempfile
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
-GUIDE = ROOT / "docs" / "guide.md"
+INDEX = ROOT / "docs" / "guide.md"
+PAGES = sorted((ROOT / "docs" / "guide").glob("*.md"))
 FENCE = re.compile(r"^```(\w*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 FILE = re.compile(r"<!-- file: (\S+) -->\n\Z")
 EXAMPLE = re.compile(r"// example: ([a-z0-9-]+)\n")
@@ -100,7 +101,7 @@ def console(done):
 class Guide:
     """A run through a document. `text` is what it should say."""
 
-    def __init__(self, document, directory, environment, programs, name="docs/guide.md"):
+    def __init__(self, document, directory, environment, programs, name="docs/guide/x.md"):
         self.directory, self.environment, self.programs, self.name = directory, environment, programs, name
         self.problems, self.stale = [], []  # what a new recording does not mend, and what it does
         self.document = document
@@ -185,19 +186,31 @@ def surroundings(prefix, temporary):
 
 
 def build_programs(build):
-    programs = [f"example-{name}" for name in EXAMPLE.findall(GUIDE.read_text(encoding="utf-8"))]
+    programs = [f"example-{name}" for page in PAGES for name in EXAMPLE.findall(page.read_text(encoding="utf-8"))]
     subprocess.run(["cmake", "--build", build, "--target", "tare", "tare-cli", "tare-pages", *programs], check=True)
 
 
 def walk(build):
+    """A run through each page."""
     with tempfile.TemporaryDirectory(prefix="tare-guide-") as name:
         directory = pathlib.Path(name)
-        prefix, temporary, work = directory / "prefix", directory / "tmp", directory / "work"
-        temporary.mkdir(), work.mkdir()
+        prefix, temporary = directory / "prefix", directory / "tmp"
+        temporary.mkdir()
         installed = subprocess.run(["cmake", "--install", build, "--prefix", prefix], capture_output=True, text=True)
         if installed.returncode != 0:
             sys.exit(f"{build} cannot be installed; is everything built?\n{installed.stderr}")
-        return Guide(GUIDE.read_text(encoding="utf-8"), work, surroundings(prefix, temporary), build / "tests")
+        guides = []
+        for page in PAGES:
+            work = directory / page.stem
+            work.mkdir()
+            name = str(page.relative_to(ROOT))
+            guides.append(Guide(page.read_text(encoding="utf-8"), work, surroundings(prefix, temporary), build / "tests", name))
+        return guides
+
+
+def unlinked(index, pages):
+    """The pages to which the index has no link."""
+    return [f"docs/guide.md: no link to {page.name}" for page in pages if f"](guide/{page.name})" not in index]
 
 
 def selftest():
@@ -263,6 +276,8 @@ def selftest():
         text, found = problems(document)
         assert text == expected and found, (document, text, found)
         assert not problems(text)[1], text
+    pages = [pathlib.Path("a.md"), pathlib.Path("b.md")]
+    assert unlinked("[a](guide/a.md) [b](guide/b.md)", pages) == [] and len(unlinked("[a](guide/a.md)", pages)) == 1
 
 
 def main(arguments):
@@ -273,15 +288,18 @@ def main(arguments):
     build = pathlib.Path(arguments[1]).resolve()
     if arguments[0] == "--record":
         build_programs(build)
-    guide = walk(build)
-    found = guide.problems
-    if arguments[0] == "--check":
-        found = found + guide.stale
-    elif guide.text != guide.document:
-        GUIDE.write_text(guide.text, encoding="utf-8")
+    if not PAGES:
+        sys.exit("docs/guide: no page is there")
+    found = unlinked(INDEX.read_text(encoding="utf-8"), PAGES)
+    for page, guide in zip(PAGES, walk(build)):
+        found += guide.problems
+        if arguments[0] == "--check":
+            found += guide.stale
+        elif guide.text != guide.document:
+            page.write_text(guide.text, encoding="utf-8")
     if found:
         print("\n".join(found))
-        sys.exit("docs/guide.md is not true: mend it, or run `tools/guide.py --record BUILD` and read the difference")
+        sys.exit("The guide is not true: mend it, or run `tools/guide.py --record BUILD` and read the difference")
 
 
 if __name__ == "__main__":

@@ -7,9 +7,10 @@
 TARE is the built command. What stands between a marker and `<!-- end -->` is replaced:
 
     <!-- markdown: tare ARGUMENTS -->   by the output
-    <!-- shell: LINE; LINE -->          by a block of `$ LINE` and its output, for each line
+    <!-- shell: LINE; LINE -->          by a block of `$ LINE` and its output, for each line (a semicolon and a space apart)
 
-Lines are run by bash, for each page in an empty directory that `tare demo .` has filled, and must succeed.
+Lines are run by bash and must succeed. Each page has a directory of its own, which `tare demo .` has filled, unless that is the page's
+first line: then the directory is empty.
 """
 
 import difflib
@@ -41,7 +42,7 @@ def filled(text, tare, directory):
         begin, kind, lines, _, end = region.groups()
         if kind == "markdown":
             return f"{begin}{output_of(tare, lines, directory)}{end}"
-        shown = [f"$ {line.strip()}\n{output_of(tare, line, directory)}" for line in lines.split(";")]
+        shown = [f"$ {line.strip()}\n{output_of(tare, line, directory)}" for line in lines.split("; ")]
         return f"{begin}```console\n{chr(10).join(shown)}```\n{end}"
 
     return REGION.sub(fill, text)
@@ -50,14 +51,15 @@ def filled(text, tare, directory):
 def main(arguments):
     check = arguments[:1] == ["--check"]
     tare = str(pathlib.Path(arguments[-1]).resolve())
-    pages = {page: page.read_text(encoding="utf-8") for page in [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]}
+    pages = {page: page.read_text(encoding="utf-8") for page in [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]}
     pages = {page: text for page, text in pages.items() if REGION.search(text)}
     if ROOT / "README.md" not in pages:
         sys.exit("README.md: no generated part found")
     stale = []
     for page, old in pages.items():
         with tempfile.TemporaryDirectory() as directory:
-            output_of(tare, "tare demo .", directory)
+            if not REGION.search(old)[3].startswith("tare demo ."):
+                output_of(tare, "tare demo .", directory)
             new = filled(old, tare, directory)
         if old == new:
             continue

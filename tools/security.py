@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Every promise of docs/security.md names the tests that hold it, and those tests exist.
+"""Every promise of docs/security-audit.md names the tests that hold it, and those tests exist.
 
     tools/security.py BUILD_DIR
     tools/security.py --selftest
@@ -14,7 +14,7 @@ import subprocess
 import sys
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
-PAGE = ROOT / "docs" / "security.md"
+PAGE = ROOT / "docs" / "security-audit.md"
 
 
 def promises(page):

@@ -6,6 +6,7 @@
 
 #include "base/text.hpp"
 #include "cli/advice.hpp"
+#include "cli/json.hpp"
 #include "cli/model_text.hpp"
 #include "cli/text.hpp"
 #include "tare/codec.hpp"
@@ -86,10 +87,8 @@ void write_change(JsonWriter& json, const Change& change, const Verb* verb) {
   write_texts(json, "values", change.values);
   json.key("before").text(one_line(change.before)).key("after").text(one_line(change.after));
   json.key("count").number(change.count).key("lossy").boolean(change.lossy).key("detail").text(one_line(change.detail));
-  json.key("remedies").open('[');
-  for (const Advice& advice : change.remedies)
-    json.open('[').text(name_of(advice.remedy)).text(one_line(advice.argument)).close(']');
-  json.close(']').key("text").text(text_of(change, verb)).close('}');
+  write_remedies(json, change.remedies);
+  json.key("text").text(text_of(change, verb)).close('}');
 }
 
 }  // namespace
@@ -105,6 +104,17 @@ void write_changes(JsonWriter& json, const Saved& done, const Verb* verb) {
     json.close('}');
   }
   json.close(']');
+}
+
+std::string conversion_json(const Conversion& done, const Arguments& arguments, const Verb* verb) {
+  std::string text;
+  JsonWriter json(text);
+  json.open('{').key("input").text(arguments.operand(0)).key("output").text(arguments.operand(1));
+  json.key("from").text(done.from).key("to").text(done.to).key("tensors").number(done.tensors);
+  json.key("bytes").number(done.bytes).key("file_bytes").number(done.file_bytes);
+  write_changes(json, done, verb);
+  json.close('}');
+  return text;
 }
 
 std::string headline_of(const Conversion& done, const Arguments& arguments) {

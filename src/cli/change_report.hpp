@@ -30,6 +30,9 @@ std::vector<ReportLine> weigh(const std::vector<Change>& changes, const Verb* ve
 // Writes the keys "changes" and "lost": the changes as data and as sentences. `verb`: as above.
 void write_changes(JsonWriter& json, const Saved& done, const Verb* verb);
 
+// Returns the JSON object of a conversion; `arguments` has the operands IN and OUT. `verb`: as above.
+std::string conversion_json(const Conversion& done, const Arguments& arguments, const Verb* verb);
+
 // Returns for example "mistral (hf) -> model.alt (alt): 21 tensors, 340.7 KiB", from the operands IN and OUT.
 std::string headline_of(const Conversion& done, const Arguments& arguments);
 // Prints the remark `headline` and the lines below it. Without `verbose` the lines are brief, and details are only

@@ -81,4 +81,27 @@ void write_tensor(JsonWriter& json, const Tensor& tensor, std::string_view file,
   json.close('}');
 }
 
+void write_remedies(JsonWriter& json, const std::vector<Advice>& remedies) {
+  json.key("remedies").open('[');
+  for (const Advice& advice : remedies)
+    json.open('[').text(name_of(advice.remedy)).text(one_line(advice.argument)).close(']');
+  json.close(']');
+}
+
+std::string error_json(const Error& error, std::string_view text, std::string_view file) {
+  std::string out;
+  JsonWriter json(out);
+  json.open('{').key("error").open('{').key("kind").text(name_of(error.kind())).key("rule").text(error.rule());
+  json.key("file").text(one_line(error.file().empty() ? file : std::string_view(error.file())));
+  json.key("item").text(one_line(error.item())).key("offset");
+  if (error.offset())
+    json.number(*error.offset());
+  else
+    json.null();
+  json.key("sentence").text(one_line(error.sentence()));
+  write_remedies(json, error.remedies());
+  json.key("text").text(text).close('}').close('}');
+  return out;
+}
+
 }  // namespace tare::cli

@@ -1,6 +1,7 @@
 // The command: finds the verb, parses the words after it, runs it, and turns the result into an exit code.
 #include <fmt/format.h>
 #include <signal.h>
+#include <unistd.h>
 #ifdef __GLIBC__
 #include <malloc.h>
 #endif
@@ -13,12 +14,14 @@
 
 #include "cli/help.hpp"
 #include "cli/interrupts.hpp"
+#include "cli/json.hpp"
 #include "cli/missing_file.hpp"
 #include "cli/session.hpp"
 #include "cli/text.hpp"
 #include "cli/verbs.hpp"
 #include "io/input_files.hpp"
 #include "tare/error.hpp"
+#include "tare/sink.hpp"
 
 namespace tare::cli {
 namespace {
@@ -26,7 +29,16 @@ namespace {
 // The exit code that a shell reports for a command that a broken pipe ended.
 constexpr int kBrokenPipe = 128 + SIGPIPE;
 
-int usage_error(std::string_view verb, const std::string& sentence) {
+// Whether a program asked for JSON, in words that were not or could not be parsed.
+bool wants_json(std::span<const std::string> words) { return std::ranges::find(words, "--json") != words.end(); }
+
+// Prints a sentence about the command line; `words` is the command line.
+int usage_error(std::string_view verb, const std::string& sentence, std::span<const std::string> words) {
+  if (wants_json(words)) {
+    const Error error(ErrorKind::usage, "cli.usage", sentence);
+    const std::string text = error_json(error, printable(sentence)) + "\n";
+    descriptor_sink(STDOUT_FILENO, "standard output")->write(std::as_bytes(std::span(text)));
+  }
   to_stderr(fmt::format("tare: {}{}{}\nTry `tare help{}{}`.\n", verb, verb.empty() ? "" : ": ", printable(sentence),
                         verb.empty() ? "" : " ", verb));
   return kUsage;
@@ -38,16 +50,19 @@ bool names_file(const std::string& word) {
   return !word.starts_with('-') && std::filesystem::exists(word, ignored);
 }
 
-int unknown_verb(const std::string& word) {
+int unknown_verb(std::span<const std::string> words) {
+  const std::string& word = words.front();
   const bool option = word.starts_with('-');
   if (!option && word.find_first_of("./") != word.npos)
-    return usage_error({},
-                       fmt::format("'{}' is neither a verb nor a file that exists{}", word, missing_file_hint(word)));
+    return usage_error(
+        {}, fmt::format("'{}' is neither a verb nor a file that exists{}", word, missing_file_hint(word)), words);
   const auto near = nearest(word, option ? Words{"--help", "--version"} : verb_names(), 1);
   const std::string_view what = option ? "option" : "verb";
   return usage_error(
-      {}, fmt::format("unknown {} '{}'{}", what, word,
-                      near.empty() ? missing_file_hint(word) : fmt::format("; did you mean '{}'?", near.front())));
+      {},
+      fmt::format("unknown {} '{}'{}", what, word,
+                  near.empty() ? missing_file_hint(word) : fmt::format("; did you mean '{}'?", near.front())),
+      words);
 }
 
 int run_verb(const Verb& verb, std::span<const std::string> words) {
@@ -63,6 +78,7 @@ int run_verb(const Verb& verb, std::span<const std::string> words) {
   } catch (Error& error) {
     // An error without a file concerns the verb's first file.
     if (arguments.size() > 0 && verb.operands[0].completes == Completes::files) error.in(arguments.operand(0));
+    if (!stdout_reader_gone()) session.answer(error, &verb);
     throw;
   }
   return session.code();
@@ -77,11 +93,11 @@ int run(std::vector<std::string> words) {
   if (words[0] == "--version" || words[0] == "-V") words[0] = "version";
   if (find_verb(words[0]) == nullptr && names_file(words[0])) words.insert(words.begin(), "info");
   const Verb* const verb = find_verb(words[0]);
-  if (verb == nullptr) return unknown_verb(words[0]);
+  if (verb == nullptr) return unknown_verb(words);
   try {
     return run_verb(*verb, std::span(words).subspan(1));
   } catch (const UsageError& error) {
-    return usage_error(verb->name == "help" ? "" : verb->name, error.what());
+    return usage_error(verb->name == "help" ? "" : verb->name, error.what(), words);
   } catch (const Error& error) {
     if (stdout_reader_gone()) return kBrokenPipe;
     to_stderr(error_line(error, {}, verb) + "\n");

@@ -10,6 +10,7 @@
 #include <cstdlib>
 
 #include "cli/advice.hpp"
+#include "cli/json.hpp"
 #include "cli/missing_file.hpp"
 #include "cli/text.hpp"
 
@@ -17,6 +18,8 @@ namespace tare::cli {
 namespace {
 
 constexpr std::size_t kBuffer = std::size_t{1} << 18;
+// What every line on standard error begins with.
+constexpr std::string_view kMe = "tare: ";
 
 std::string_view environment(const char* name) {
   const char* const value = std::getenv(name);
@@ -61,6 +64,7 @@ Session::Session(const Arguments& arguments)
       screen_(Screen::of(STDOUT_FILENO, arguments.get("color", "auto"))),
       messages_(Screen::of(STDERR_FILENO, arguments.get("color", "auto"))),
       quiet_(arguments.has("quiet")),
+      json_(arguments.has("json")),
       unicode_(utf8_locale()) {}
 
 Session::~Session() = default;
@@ -100,6 +104,17 @@ void Session::complain(const Error& error, std::string_view file) {
   fail(exit_code_of(error));
 }
 
+void Session::give_up(const Error& error, std::string_view file) {
+  answer(error, nullptr, file);
+  complain(error, file);
+}
+
+void Session::answer(const Error& error, const Verb* verb, std::string_view file) {
+  if (!json_) return;
+  line(error_json(error, error_line(error, file, verb).substr(kMe.size()), file));
+  flush();
+}
+
 void Session::remark(std::string_view text) {
   if (quiet_) return;
   flush();
@@ -126,7 +141,7 @@ int exit_code_of(const Error& error) {
 }
 
 std::string error_line(const Error& error, std::string_view file, const Verb* verb) {
-  std::string text = "tare: ";
+  std::string text(kMe);
   if (error.file().empty() && !file.empty()) text += fmt::format("{}: ", file);
   std::string sentence = advised(error.sentence(), error.remedies(), verb);
   if (error.kind() == ErrorKind::not_found && error.subject() != Subject::output)

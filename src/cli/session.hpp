@@ -49,6 +49,10 @@ class Session {
   // Prints an error on standard error and remembers its exit code; the caller continues with the next file. `file` is
   // used if the error itself has no file.
   void complain(const Error& error, std::string_view file = {});
+  // complain(), for an error that takes the place of a file's result: with --json, standard output gets it as JSON.
+  void give_up(const Error& error, std::string_view file);
+  // With --json, prints the error as JSON on standard output; its sentence for people is the caller's.
+  void answer(const Error& error, const Verb* verb, std::string_view file = {});
   // Prints a line for people on standard error, unless --quiet was given.
   void remark(std::string_view text);
   // Prints a line that belongs to the remark above it: indented, with a short label, wrapped on a terminal.
@@ -61,7 +65,7 @@ class Session {
   std::unique_ptr<Sink> stdout_;
   std::string buffer_;
   Screen screen_, messages_;
-  bool quiet_ = false, unicode_ = false;
+  bool quiet_ = false, json_ = false, unicode_ = false;
   int code_ = kDone;
 };
 

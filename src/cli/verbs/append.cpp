@@ -8,6 +8,7 @@
 #include "base/printable.hpp"
 #include "base/text.hpp"
 #include "cli/advice.hpp"
+#include "cli/change_report.hpp"
 #include "cli/model_text.hpp"
 #include "cli/options.hpp"
 #include "cli/progress_bar.hpp"
@@ -51,6 +52,18 @@ int run(const Arguments& arguments, Session& session) {
     options.progress = bar.progress();
     for (Change& change : tare::append(file, extra.model, options)) extra.changes.push_back(std::move(change));
   }
+  if (arguments.has("json")) {
+    Saved done;
+    done.changes = std::move(extra.changes);
+    std::string text;
+    JsonWriter json(text);
+    json.open('{').key("file").text(file).key("tensors").number(std::uint64_t{extra.model.tensors.size()});
+    json.key("bytes").number(tensor_bytes(extra.model));
+    write_changes(json, done, &kVerb);
+    json.close('}');
+    session.line(text);
+    return kDone;
+  }
   for (const Change& change : extra.changes) session.remark(text_of(change, &kVerb));
   session.remark(fmt::format("{}: {} added, {}", file, counted(extra.model.tensors.size(), "tensor"),
                              size_text(tensor_bytes(extra.model))));
@@ -58,7 +71,7 @@ int run(const Arguments& arguments, Session& session) {
 }
 
 constexpr Operand kOperands[] = {kFile, {.name = "IN", .many = true, .completes = Completes::files}};
-constexpr Option kOptions[] = {kMatch, kSkip, kSet, kZstd, kNoZstd, kDigest, kNoMmap, kMaxExpansion, kThreads};
+constexpr Option kOptions[] = {kMatch, kSkip, kSet, kZstd, kNoZstd, kDigest, kJson, kNoMmap, kMaxExpansion, kThreads};
 constexpr Example kExamples[] = {{"tare append model.zt adapter.npz", "the file grows by what is added"}};
 
 }  // namespace

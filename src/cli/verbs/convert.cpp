@@ -100,17 +100,6 @@ ConvertOptions options_from(const Arguments& arguments, const Format& target) {
   return options;
 }
 
-void print_json(const Conversion& done, const Arguments& arguments, Session& session) {
-  std::string text;
-  JsonWriter json(text);
-  json.open('{').key("input").text(arguments.operand(0)).key("output").text(arguments.operand(1));
-  json.key("from").text(done.from).key("to").text(done.to).key("tensors").number(done.tensors);
-  json.key("bytes").number(done.bytes).key("file_bytes").number(done.file_bytes);
-  write_changes(json, done, &kVerb);
-  json.close('}');
-  session.line(text);
-}
-
 int run(const Arguments& arguments, Session& session) {
   const std::string& output = arguments.operand(1);
   const ConvertOptions checked = options_from(arguments, target_format(arguments));
@@ -126,7 +115,7 @@ int run(const Arguments& arguments, Session& session) {
     done = convert(arguments.operand(0), output, options);
   }
   if (arguments.has("json")) {
-    print_json(done, arguments, session);
+    session.line(conversion_json(done, arguments, &kVerb));
     return kDone;
   }
   std::vector<ReportLine> lines = scale_warnings(done.outcomes);

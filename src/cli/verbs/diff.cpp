@@ -115,6 +115,16 @@ void print_text(const Difference& difference, Session& session) {
   if (!session.quiet()) session.line(verdict(difference));
 }
 
+// Writes an entry of metadata that differs as data; the names are those of Python's `Difference.metadata`.
+void write_entry(JsonWriter& json, const MetadataDifference& entry) {
+  json.open('{').key("part").text(name_of(entry.part)).key("key").text(one_line(entry.key)).key("tensor");
+  entry.tensor.empty() ? json.null() : json.text(one_line(entry.tensor));
+  json.key("a").raw(entry.a ? to_json(*entry.a) : "null").key("b").raw(entry.b ? to_json(*entry.b) : "null");
+  json.key("different").number(entry.different).key("first");
+  entry.first ? json.number(*entry.first) : json.null();
+  json.close('}');
+}
+
 void print_json(const Difference& difference, Session& session) {
   std::string text;
   JsonWriter json(text);
@@ -140,6 +150,8 @@ void print_json(const Difference& difference, Session& session) {
   }
   json.close(']').key("metadata").open('[');
   for (const MetadataDifference& entry : difference.metadata) json.text(to_text(entry));
+  json.close(']').key("entries").open('[');
+  for (const MetadataDifference& entry : difference.metadata) write_entry(json, entry);
   json.close(']').close('}');
   session.line(text);
 }

@@ -39,6 +39,10 @@ int run(const Arguments& arguments, Session& session) {
                               owners_of(arguments));
   }
   const std::vector<std::string> left = remove_parts(plan);
+  if (arguments.has("json")) {
+    session.line(conversion_json(done, conversion, &convert_verb::kVerb));
+    return kDone;
+  }
   report_changes(headline_of(done, conversion), weigh(done.changes), verbose(conversion), session);
   if (!left.empty())
     session.remark(
@@ -47,7 +51,7 @@ int run(const Arguments& arguments, Session& session) {
 }
 
 constexpr Operand kOperands[] = {{.name = "PLAN", .completes = Completes::files}};
-constexpr Option kOptions[] = {kAnyOwner};
+constexpr Option kOptions[] = {kAnyOwner, kJson};
 constexpr Example kExamples[] = {{"tare finish job.json", "the output of job.json, when all its tasks are done"}};
 
 }  // namespace

@@ -49,7 +49,7 @@ int run(const Arguments& arguments, Session& session) {
       session.flush();
     } catch (const Error& error) {
       if (stdout_reader_gone()) throw;
-      session.complain(error, file);
+      session.give_up(error, file);
     }
   }
   return kDone;

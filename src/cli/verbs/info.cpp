@@ -396,7 +396,7 @@ int run(const Arguments& arguments, Session& session) {
     try {
       show(file, arguments, session);
     } catch (const Error& error) {
-      session.complain(error, file);
+      session.give_up(error, file);
     }
   }
   return kDone;

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include "base/text.hpp"
+#include "cli/json.hpp"
 #include "cli/model_text.hpp"
 #include "cli/options.hpp"
 #include "cli/plan_file.hpp"
@@ -23,6 +24,14 @@ int run(const Arguments& arguments, Session& session) {
   const ConvertOptions options = convert_verb::convert_options(conversion);
   plan.parts = divide(planned_tensors(conversion.operand(0), conversion.operand(1), options), tasks);
   write_plan_file(plan, arguments.has("force"));
+  if (arguments.has("json")) {
+    std::string text;
+    JsonWriter json(text);
+    json.open('{').key("plan").text(arguments.operand(0)).key("tasks").number(std::uint64_t{plan.parts.size()});
+    json.key("input").text(conversion.operand(0)).key("output").text(conversion.operand(1)).close('}');
+    session.line(text);
+    return kDone;
+  }
   session.remark(fmt::format("{}: {}", arguments.operand(0), counted(plan.parts.size(), "task")));
   session.line(fmt::format("{}", plan.parts.size()));
   return kDone;
@@ -33,6 +42,7 @@ constexpr Operand kOperands[] = {{.name = "PLAN", .completes = Completes::files}
 constexpr Option kOptions[] = {
     {.name = "tasks", .value = "N", .help = "divide the work into about N tasks; 8 by default"},
     kForce,
+    kJson,
 };
 constexpr Example kExamples[] = {
     {"tare plan job.json --tasks 16 -- Llama-3.1-405B/ small.gguf --quant q4_k", "what to do, as a file; prints 16"},
