@@ -1,4 +1,6 @@
 // demo: takes a small model through the main verbs on one screen, and checks every container.
+#include "cli/demo/demo.hpp"
+
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -11,8 +13,6 @@
 #include <system_error>
 
 #include "base/text.hpp"
-#include "cli/demo/containers.hpp"
-#include "cli/demo/tour.hpp"
 #include "cli/model_text.hpp"
 #include "cli/options.hpp"
 #include "cli/table.hpp"
@@ -47,10 +47,8 @@ Cell verdict(bool good, std::string_view yes, std::string_view no) {
 }
 
 // `good`: whether the difference was reported.
-Cell kept_cell(Kept kept, bool good) {
-  constexpr std::string_view kWords[] = {"same", "part", "changed"};
-  const Style style = kept == Kept::same ? Style::green : good ? Style::yellow : Style::red;
-  return Cell(kWords[static_cast<std::size_t>(kept)], style);
+Cell kept_cell(std::string_view kept, bool good) {
+  return Cell(kept, kept.starts_with("same") ? Style::green : good ? Style::yellow : Style::red);
 }
 
 std::size_t columns_of(const Session& session) { return session.screen().terminal ? session.screen().columns : 80; }
@@ -71,13 +69,10 @@ void print_tour(const Tour& tour, Session& session) {
   session.line();
   Table table({{"FILE"}, {"MADE BY"}, {"BYTES", Align::right}, {"WEIGHTS"}, {"CONFIG"}, {"TOKENIZER"}, {"VERIFY"}});
   const Stop& start = tour.stops.front();
-  table.add({Cell(start.file, Style::cyan), "-", count_text(start.bytes), start.weights, "-", "-",
+  table.add({Cell(start.file, Style::cyan), start.made_by, count_text(start.bytes), start.weights, "-", "-",
              verdict(start.verified, "ok", "BAD")});
   for (const Stop& stop : std::span(tour.stops).subspan(1))
-    table.add({Cell(stop.file, Style::cyan), stop.made_by, count_text(stop.bytes),
-               Cell(stop.weights, stop.weights_same ? Style::green
-                                  : stop.good       ? Style::yellow
-                                                    : Style::red),
+    table.add({Cell(stop.file, Style::cyan), stop.made_by, count_text(stop.bytes), kept_cell(stop.weights, stop.good),
                kept_cell(stop.config, stop.good), kept_cell(stop.tokens, stop.good),
                verdict(stop.verified, "ok", "BAD")});
   table.print(session);
@@ -94,9 +89,7 @@ void print_tour(const Tour& tour, Session& session) {
 // Groups containers by the number of tensors that fit, most first: "42: zt mcf npz".
 void print_containers(const std::vector<Visit>& visits, Session& session) {
   std::map<std::size_t, std::vector<const Visit*>, std::greater<>> fitting;
-  std::vector<const Visit*> own;  // containers for one architecture only
-  for (const Visit& visit : visits)
-    (visit.format->holds.architecture.empty() ? fitting[visit.tensors] : own).push_back(&visit);
+  for (const Visit& visit : visits) fitting[visit.tensors].push_back(&visit);
   std::string line;
   std::size_t used = 0;
   const auto put = [&](const std::string& group, const std::vector<const Visit*>& members) {
@@ -118,7 +111,6 @@ void print_containers(const std::vector<Visit>& visits, Session& session) {
                             fitting.empty() ? 0 : fitting.begin()->first),
                 {}, session);
   for (const auto& [tensors, members] : fitting) put(fmt::format("{}:", tensors), members);
-  if (!own.empty()) put("its own model only:", own);
   session.line(line);
 }
 
@@ -141,8 +133,7 @@ void print_details(const Tour& tour, const std::vector<Visit>& visits, Session& 
         {Cell(visit.format->name, Style::cyan), visit.file, count_text(visit.bytes), count_text(visit.tensors),
          verdict(visit.read, "same", "DIFFERS"),
          visit.kept ? Cell("same", Style::green) : Cell("changed", visit.changes.empty() ? Style::red : Style::yellow),
-         verdict(visit.back, "same", "DIFFERS"),
-         visit.verified && !visit.findings ? Cell("ok", Style::green) : verdict(visit.verified, "warnings", "BAD")});
+         verdict(visit.back, "same", "DIFFERS"), verdict(visit.verified, "ok", "BAD")});
   table.print(session);
   session.line();
   for (const Visit& visit : visits)
