@@ -138,6 +138,8 @@ const Family* find_family(std::string_view type_or_architecture);
 const Family* find_gguf_family(std::string_view architecture);
 // By model_type, architecture or GGUF's general.architecture.
 const Family* find_family_by_any_name(std::string_view name);
+// Whether the two differ only in the direction of attention.
+bool are_twins(const Family& a, const Family& b);
 const Family& tiny_llama_family();
 
 }  // namespace tare::arch

@@ -17,15 +17,12 @@ bool is_same_number(double a, double b) {
   return a == b || static_cast<float>(a) == static_cast<float>(b) || (std::isnan(a) && std::isnan(b));
 }
 
-// Several model types are one family (a multimodal model and its language part). GGUF has a family of its own for Gemma
-// 3 with attention in both directions.
+// Several model types are one family (a multimodal model and its language part). For some, GGUF has a second family with
+// attention in both directions.
 bool is_same_type(const std::string& a, const std::string& b) {
   const arch::Family *const x = arch::find_family_by_any_name(a), *const y = arch::find_family_by_any_name(b);
-  if (a == b || x == nullptr || y == nullptr || x == y) return a == b || (x != nullptr && x == y);
-  const auto plain = [](const arch::Family& family) {
-    return family.name == "gemma-embedding" ? std::string_view("gemma3") : family.name;
-  };
-  return plain(*x) == plain(*y);
+  if (x == nullptr || y == nullptr) return a == b;
+  return x == y || arch::are_twins(*x, *y);
 }
 
 bool is_same_value(std::string_view field, const Value& a, const Value& b) {
