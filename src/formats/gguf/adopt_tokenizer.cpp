@@ -75,11 +75,14 @@ class TokenizerAdopter {
 
   // Some containers have no field for the kind: it is decided by the tokens then.
   void infer_kind() {
-    if (!vocabulary_.kind.empty() || rules_ || pieces_) return;
+    if (!vocabulary_.kind.empty()) return;
     resources::infer_types(vocabulary_);
     const bool ranked = resources::is_ranked(vocabulary_), blanks = resources::has_blanks(vocabulary_);
     const bool scored = std::ranges::any_of(vocabulary_.tokens, [](const Token& token) { return token.score != 0; });
-    if ((resources::is_byte_level(vocabulary_) || !blanks) && (ranked || !vocabulary_.merges.empty())) {
+    const bool bytes = rules_ ? rules_->byte_level : resources::is_byte_level(vocabulary_) || !blanks;
+    if (pieces_) {
+      vocabulary_.kind = "spm";
+    } else if (bytes && (ranked || !vocabulary_.merges.empty())) {
       vocabulary_.kind = "bpe";
       if (!vocabulary_.merges.empty()) return;
       vocabulary_.merges = resources::byte_merges_of_ranked(vocabulary_);

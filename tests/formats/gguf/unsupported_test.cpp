@@ -240,6 +240,11 @@ TEST(GgufUnsupported, KindsThatAreNotStated) {
   const Model there = adapt(with_vocabulary({{"a", -1}, {"\xC3", -2}, {"<s>"}, {" a", 0}, {" ", -3}}), gguf()).model;
   EXPECT_EQ(there.vocabulary.merges, (Words{"Ġ a"}));
   EXPECT_EQ(there.vocabulary.tokens[2].type, TokenType::control);
+  // A file of the tokenizer that was made on the way shows it as well.
+  Model with_file = with_vocabulary({{"a", -1}, {"\xC3", -2}, {"<s>"}, {" a", 0}, {" ", -3}});
+  with_file.attachments.push_back(text_file("tokenizer.json", resources::tokenizer_json(with_file.vocabulary)));
+  EXPECT_EQ(adapt(with_file, gguf()).model.vocabulary.kind, "bpe");
+  EXPECT_EQ(key_of(with_file, "tokenizer.ggml.pre"), "\"gpt-2\"");
 }
 
 // Strings of GGUF are UTF-8.
