@@ -277,7 +277,7 @@ Conversion convert_from_parts(const std::string& input, const std::string& outpu
   const io::InputFiles inputs;
   std::vector<Model> models;
   models.reserve(parts.size());
-  NameMap<const Tensor*> made;
+  NameMap<Tensor*> made;
   // The digests of all parts are checked before any of their bytes is used.
   std::vector<std::shared_ptr<const PartContent>> contents;
   for (const std::string& path : parts) contents.push_back(content_of_part(open_part(path, owners)));
@@ -287,7 +287,7 @@ Conversion convert_from_parts(const std::string& input, const std::string& outpu
     models.push_back(open(SourcePtr(contents[i]), options.read));
     if (!is_of_plan(models.back(), plan))
       throw Error(ErrorKind::corrupt, "plan.part", "the file is not a part of this plan").in(path);
-    for (const Tensor& tensor : models.back().tensors) made.emplace(tensor.name, &tensor);
+    for (Tensor& tensor : models.back().tensors) made.emplace(tensor.name, &tensor);
   }
   ConvertOptions rest = options;
   const bool as_parts = packs_as_parts(output, options);
@@ -308,17 +308,20 @@ Conversion convert_from_parts(const std::string& input, const std::string& outpu
         throw Error(ErrorKind::not_found, "plan.missing", "no part has this tensor")
             .in(output)
             .about("tensor " + quote(tensor.name));
-      const Tensor& part = *found->second;
+      Tensor& part = *found->second;
       if (part.shape != tensor.shape || part.layout != tensor.layout || part.bytes() != tensor.bytes())
         throw Error(ErrorKind::corrupt, "plan.part",
                     fmt::format("expected {} of {} in {} bytes, found {} of {} in {} bytes", tensor.layout,
                                 tensor.shape.text(), tensor.bytes(), part.layout, part.shape.text(), part.bytes()))
             .in(output)
             .about("tensor " + quote(tensor.name));
-      tensor = part;
+      tensor = std::move(part);
     }
+    // Nothing is in memory twice from here on.
+    made.clear();
     for (const Model& part : models)
       model.sources.insert(model.sources.end(), part.sources.begin(), part.sources.end());
+    models.clear();
   });
 }
 
