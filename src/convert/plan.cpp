@@ -9,6 +9,7 @@
 #include <cerrno>
 #include <utility>
 
+#include "base/budget.hpp"
 #include "base/name_map.hpp"
 #include "base/parallel.hpp"
 #include "base/printable.hpp"
@@ -16,6 +17,7 @@
 #include "convert/origins.hpp"
 #include "convert/refit.hpp"
 #include "convert/writable.hpp"
+#include "formats/registry_limits.hpp"
 #include "io/descriptor_source.hpp"
 #include "io/input_files.hpp"
 #include "io/owner.hpp"
@@ -275,50 +277,48 @@ bool is_part(const std::string& path, const std::string& plan) {
 Conversion convert_from_parts(const std::string& input, const std::string& output, const ConvertOptions& options,
                               std::span<const std::string> parts, const std::string& plan, Owners owners) {
   const io::InputFiles inputs;
-  std::vector<Model> models;
-  models.reserve(parts.size());
-  NameMap<const Tensor*> made;
   // The digests of all parts are checked before any of their bytes is used.
   std::vector<std::shared_ptr<const PartContent>> contents;
   for (const std::string& path : parts) contents.push_back(content_of_part(open_part(path, owners)));
   parallel_for(contents.size(), options.write.threads, [&](std::size_t i) { contents[i]->verify(); });
-  for (std::size_t i = 0; i < parts.size(); ++i) {
-    const std::string& path = parts[i];
-    models.push_back(open(SourcePtr(contents[i]), options.read));
-    if (!is_of_plan(models.back(), plan))
-      throw Error(ErrorKind::corrupt, "plan.part", "the file is not a part of this plan").in(path);
-    for (const Tensor& tensor : models.back().tensors) made.emplace(tensor.name, &tensor);
-  }
   ConvertOptions rest = options;
   const bool as_parts = packs_as_parts(output, options);
   if (as_parts) rest.write.zstd_level.reset();  // parts are compressed already
   return convert_refitted(input, output, rest, [&](Model& model) {
     const std::string stamp = stamp_of(model.sources, options);
-    for (std::size_t i = 0; i < models.size(); ++i) {
-      const Value* const made_of = models[i].metadata.find(kSourceKey);
+    NameMap<Tensor*> wanted;
+    for (Tensor& tensor : model.tensors)
+      if (as_parts || !stays_in_input(tensor)) wanted.emplace(tensor.name, &tensor);
+    // One after the other, and each tensor is moved, so that nothing is in memory twice.
+    for (std::size_t i = 0; i < parts.size(); ++i) {
+      const SeparateSpending spending(allowance_of(options.read.limits));
+      Model part = open(SourcePtr(contents[i]), options.read);
+      if (!is_of_plan(part, plan))
+        throw Error(ErrorKind::corrupt, "plan.part", "the file is not a part of this plan").in(parts[i]);
+      const Value* const made_of = part.metadata.find(kSourceKey);
       if (made_of == nullptr || made_of->text() == nullptr || *made_of->text() != stamp)
         throw Error(ErrorKind::io, "plan.source",
                     "was made of another version of the input, or of what goes with it; its task has to be run again")
             .in(parts[i]);
-    }
-    for (Tensor& tensor : model.tensors) {
-      if (!as_parts && stays_in_input(tensor)) continue;
-      const auto found = made.find(tensor.name);
-      if (found == made.end())
-        throw Error(ErrorKind::not_found, "plan.missing", "no part has this tensor")
-            .in(output)
-            .about("tensor " + quote(tensor.name));
-      const Tensor& part = *found->second;
-      if (part.shape != tensor.shape || part.layout != tensor.layout || part.bytes() != tensor.bytes())
-        throw Error(ErrorKind::corrupt, "plan.part",
-                    fmt::format("expected {} of {} in {} bytes, found {} of {} in {} bytes", tensor.layout,
-                                tensor.shape.text(), tensor.bytes(), part.layout, part.shape.text(), part.bytes()))
-            .in(output)
-            .about("tensor " + quote(tensor.name));
-      tensor = part;
-    }
-    for (const Model& part : models)
+      for (Tensor& made : part.tensors) {
+        const auto found = wanted.find(made.name);
+        if (found == wanted.end()) continue;
+        Tensor& tensor = *found->second;
+        if (made.shape != tensor.shape || made.layout != tensor.layout || made.bytes() != tensor.bytes())
+          throw Error(ErrorKind::corrupt, "plan.part",
+                      fmt::format("expected {} of {} in {} bytes, found {} of {} in {} bytes", tensor.layout,
+                                  tensor.shape.text(), tensor.bytes(), made.layout, made.shape.text(), made.bytes()))
+              .in(output)
+              .about("tensor " + quote(tensor.name));
+        tensor = std::move(made);
+        wanted.erase(found);
+      }
       model.sources.insert(model.sources.end(), part.sources.begin(), part.sources.end());
+    }
+    if (!wanted.empty())
+      throw Error(ErrorKind::not_found, "plan.missing", "no part has this tensor")
+          .in(output)
+          .about("tensor " + quote(wanted.begin()->first));
   });
 }
 

@@ -14,29 +14,34 @@
 namespace tare::cli::finish_verb {
 namespace {
 
+void require_done(const PlanFile& plan, const std::string& file) {
+  std::vector<std::string> missing;
+  for (std::size_t i = 0; i < plan.parts.size(); ++i)
+    if (!is_part(plan.part_path(i), plan.id())) missing.push_back(std::to_string(i));
+  if (missing.empty()) return;
+  const std::size_t shown = std::min<std::size_t>(missing.size(), 8);
+  throw Error(ErrorKind::not_found, "cli.plan.undone",
+              fmt::format("{} of {} not done: {}{}", missing.size(), counted(plan.parts.size(), "task"),
+                          fmt::join(missing.begin(), missing.begin() + static_cast<std::ptrdiff_t>(shown), ", "),
+                          shown < missing.size() ? ", ..." : ""))
+      .in(file);
+}
+
 int run(const Arguments& arguments, Session& session) {
   const PlanFile plan = enter_plan_file(arguments.operand(0), owners_of(arguments));
-  std::vector<std::string> paths, missing;
-  for (std::size_t i = 0; i < plan.parts.size(); ++i) {
-    paths.push_back(plan.part_path(i));
-    if (!is_part(paths.back(), plan.id())) missing.push_back(std::to_string(i));
-  }
-  if (!missing.empty()) {
-    const std::size_t shown = std::min<std::size_t>(missing.size(), 8);
-    throw Error(ErrorKind::not_found, "cli.plan.undone",
-                fmt::format("{} of {} not done: {}{}", missing.size(), counted(plan.parts.size(), "task"),
-                            fmt::join(missing.begin(), missing.begin() + static_cast<std::ptrdiff_t>(shown), ", "),
-                            shown < missing.size() ? ", ..." : ""))
-        .in(arguments.operand(0));
-  }
+  std::vector<std::string> paths;
+  for (std::size_t i = 0; i < plan.parts.size(); ++i) paths.push_back(plan.part_path(i));
   const Arguments conversion = parse(convert_verb::kVerb, plan.words);
   ConvertOptions options = convert_verb::convert_options(conversion);
   Conversion done;
-  {
+  try {
     ProgressBar bar(session, "finishing", std::nullopt);
     options.write.progress = bar.progress();
     done = convert_from_parts(conversion.operand(0), conversion.operand(1), options, paths, plan.id(),
                               owners_of(arguments));
+  } catch (const Error&) {
+    require_done(plan, arguments.operand(0));  // only now: it would open all parts once more
+    throw;
   }
   const std::vector<std::string> left = remove_parts(plan);
   if (arguments.has("json")) {
