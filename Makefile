@@ -5,12 +5,14 @@
 #   PRESET=debug make test     another preset (see `cmake --list-presets`)
 #   JOBS=2 make test           fewer jobs than cores
 #   PREFIX=/opt make install   another place than /usr/local
+#   BENCH_PYTHON=PYTHON make bench   a Python that has the rivals; by default the one that `make interop` made, if it is there
 #   TESTS=REGEX make test      only the tests whose names match; by default all but those with real models, of `make interop`
 
 PRESET ?= release
 JOBS ?= $(shell nproc)
 PREFIX ?= /usr/local
 TESTS ?=
+BENCH_PYTHON ?= $(firstword $(wildcard build/interop/bin/python) /usr/bin/python3)
 FUZZ_SECONDS ?= 60
 FUZZ_PRESET ?= fuzz
 TARGET ?= $(shell uname -m)-gnu
@@ -33,7 +35,7 @@ define whole_suite
 endef
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test asan tsan faults bounds interop python wheel arm64 amd64 s390x fuzz bench format check-format lint readme portability static release reproduce speed deb install clean packages
+.PHONY: help demo test asan tsan faults bounds interop python wheel arm64 amd64 s390x fuzz bench limits format check-format lint readme portability static release reproduce speed deb install clean packages
 
 help:  ## list the targets
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / { printf "  make %-13s %s\n", $$1, $$2 }' Makefile
@@ -118,10 +120,16 @@ fuzz: packages  ## fuzz readers, syntaxes, layouts, verbs and sets for FUZZ_SECO
 	$(call build,$(FUZZ_PRESET))
 	@tools/fuzz build/$(FUZZ_PRESET) --seconds $(FUZZ_SECONDS) --jobs $(JOBS)
 
-bench: packages  ## build the benchmarks and print their table; BENCH="--gib 1 read" for a part
+bench: packages  ## everyday jobs, with the rivals that are installed; stores the numbers and writes docs/benchmarks.md; BENCH="--rounds 5 load"
+	$(call configure,release)
+	$(call build,release,--target tare-cli --target tare-python)
+	@PYTHONPATH=build/release/python $(BENCH_PYTHON) bench/suite.py --tare build/release/tare $(BENCH)
+	@/usr/bin/python3 bench/page.py
+
+limits: packages  ## single kernels and jobs against the limits of this machine; LIMITS="--gib 1 read" for a part
 	$(call configure,bench)
 	$(call build,bench)
-	@build/bench/bench/tare-bench --dir build/bench $(BENCH)
+	@build/bench/bench/tare-bench --dir build/bench $(LIMITS)
 
 format:  ## rewrite the C++ sources in the house format
 	@tools/packages lint

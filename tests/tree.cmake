@@ -45,6 +45,10 @@ if(NOT TARE_SANITIZE)
   add_test(NAME tree.pages COMMAND ${TARE_PYTHON} ${PROJECT_SOURCE_DIR}/tools/pages.py)
   add_test(NAME tree.pages-selftest COMMAND ${TARE_PYTHON} ${PROJECT_SOURCE_DIR}/tools/pages.py --selftest)
 
+  # The benchmark page and the numbers in the README are those of the stored runs.
+  add_test(NAME tree.benchmarks COMMAND ${TARE_PYTHON} ${PROJECT_SOURCE_DIR}/bench/page.py --check)
+  add_test(NAME tree.benchmarks-selftest COMMAND ${TARE_PYTHON} ${PROJECT_SOURCE_DIR}/bench/page.py --selftest)
+
   # The tables of what --json prints are drawn from the schema.
   add_test(NAME tree.json COMMAND ${TARE_PYTHON} ${PROJECT_SOURCE_DIR}/tools/schema.py --check)
   add_test(NAME tree.json-selftest COMMAND ${TARE_PYTHON} ${PROJECT_SOURCE_DIR}/tools/schema.py --selftest)

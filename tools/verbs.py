@@ -46,7 +46,7 @@ EXAMPLES = {
     "diff": (["tare diff mistral k4.mcf --tensors --match '*layers.0.mlp*' || echo \"exit code $?\"", "tare diff mistral mistral.zt --tensors"],
              ["guide/look.md#compare", "recipes.md#what-did-quantization-cost"]),
     "load": (["tare load mistral --device tpu || echo \"exit code $?\""], ["gpu.md"]),
-    "view": (["tare view mistral --json 'tensors?sort=bytes&way=down&count=1'"], ["view.md"]),
+    "view": (["tare view mistral --json 'tensors?sort=bytes&way=down&count=1'"], ["view.md", "view-api.md"]),
     "report": (["tare report mistral k4.mcf -o cost.html", "tare report mistral --svg treemap -o treemap.svg", "head -c 15 cost.html"], ["view.md#pictures"]),
     "run": (["tare run demo.tllm --tokens 1,2,3 -n 5"], ["tiny-llama.md"]),
     "formats": (["tare formats npy | head -8"], ["formats.md", "layouts.md"]),

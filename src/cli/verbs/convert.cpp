@@ -187,10 +187,10 @@ constexpr Verb kVerb{
         "name that ends in / is a directory in Hugging Face's layout. OUT may be \"-\", standard output, where the "
         "format can be written to a pipe. Memory does not grow with the model. OUT appears whole or not at all; of a "
         "directory that is not empty, --force replaces the files of a model one by one, the weights last.\n\n"
-        "What the target cannot hold is converted without loss, or omitted and named, or refused with the option that "
-        "would allow it; nothing is dropped silently. What was lost and what was changed is reported on "
-        "standard error, first and in full what may change the results; --verbose adds the harmless details. An "
-        "option that the target does not support is an error.",
+        "If the format of OUT cannot hold something, it is converted without loss, or omitted and named, or the work "
+        "stops and names the option that allows it. Nothing is dropped silently. Standard error says what was lost "
+        "and changed, first what may change the results; --verbose adds the harmless details. An option that the "
+        "format does not support is an error.",
     .operands = kOperands,
     .options = kOptions,
     .examples = kExamples,

@@ -1,0 +1,239 @@
+#!/usr/bin/env python3
+"""Writes docs/benchmarks.md, its charts and the numbers in README.md from the stored runs in bench/results.
+
+    bench/page.py             writes them
+    bench/page.py --check     exit 1, saying what, if that would change something, or a number is not in the page that describes its run
+    bench/page.py --selftest  shows that the check can fail
+
+bench/suite.py makes a file for each kind of machine; earlier.json has the numbers of runs that need other machines, each with the page
+that describes its run. In README.md, `<!-- numbers: ID ID -->` to `<!-- end -->` is a table of some of these.
+"""
+
+import json
+import math
+import pathlib
+import re
+import sys
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent
+RESULTS = ROOT / "bench" / "results"
+NUMBERS = re.compile(r"(<!-- numbers: ([\w -]+) -->\n).*?(<!-- end -->)", re.DOTALL)
+GROUPS = {"open": "Opening and listing", "python": "Python: load and save", "convert": "Converting", "check": "Hashing and verifying", "quantize": "Quantizing"}
+COLOURS = {"Tare": "#2f6fde", "Tare, --fast": "#7fa8ee"}
+NAMES = {"gguf": "gguf-py", "llama_cpp": "llama.cpp"}
+
+
+def seconds_text(seconds):
+    return f"{seconds:.2f} s" if seconds >= 1 else f"{seconds * 1e3:.3g} ms"
+
+
+def ratio_text(row):
+    """How many times as fast as the fastest other; below 1, the other is faster."""
+    times = row["processor_seconds"]
+    others = {who: time for who, time in times.items() if not who.startswith("Tare")}
+    return f"{min(others.values()) / times['Tare']:.1f}" if others else "-"
+
+
+# ---- charts
+
+
+def text(x, y, words, anchor="start", size=12, colour="#333"):
+    words = words.replace("&", "&amp;").replace("<", "&lt;").replace("`", "")
+    return f'<text x="{x:.1f}" y="{y:.1f}" text-anchor="{anchor}" font-size="{size}" fill="{colour}">{words}</text>'
+
+
+def svg(width, height, parts):
+    return (f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width} {height}" width="{width}" height="{height}" font-family="sans-serif">\n'
+            f'<rect width="{width}" height="{height}" fill="#fff"/>\n' + "\n".join(parts) + "\n</svg>\n")
+
+
+def bars(rows):
+    """For each job a bar per contender; the slowest of a job has the full width."""
+    parts, y = [], 18
+    for row in rows:
+        parts.append(text(10, y, row["title"], size=13))
+        y += 8
+        most = max(row["processor_seconds"].values())
+        for who, seconds in row["processor_seconds"].items():
+            width = max(2, 420 * seconds / most)
+            parts.append(text(150, y + 12, NAMES.get(who, who), "end"))
+            parts.append(f'<rect x="158" y="{y}" width="{width:.1f}" height="16" fill="{COLOURS.get(who, "#b0b6c0")}"/>')
+            parts.append(text(164 + width, y + 12, seconds_text(seconds)))
+            y += 20
+        y += 18
+    return svg(680, y, parts)
+
+
+def lines(x, series, x_label, y_label):
+    """Logarithmic on both axes."""
+    left, top, width, height = 70, 16, 440, 200
+    values = [value for column in series.values() for value in column]
+    low, high = (math.log10(min(values)) - 0.1, math.log10(max(values)) + 0.1)
+    first, last = math.log10(x[0]), math.log10(x[-1])
+    place = lambda a, b: (left + width * (math.log10(a) - first) / (last - first), top + height * (1 - (math.log10(b) - low) / (high - low)))  # noqa: E731
+    parts = [f'<rect x="{left}" y="{top}" width="{width}" height="{height}" fill="none" stroke="#ccc"/>']
+    for value in x:
+        parts.append(text(place(value, values[0])[0], top + height + 16, f"{value:,}", "middle", 11))
+    parts += [text(left + width / 2, top + height + 34, x_label, "middle"), text(10, top + 4, y_label, size=11)]
+    for (name, column), colour in zip(series.items(), ("#2f6fde", "#d07020", "#3a9a5c")):
+        points = [place(a, b) for a, b in zip(x, column)]
+        parts.append(f'<polyline fill="none" stroke="{colour}" stroke-width="2" points="{" ".join(f"{a:.1f},{b:.1f}" for a, b in points)}"/>')
+        parts += [f'<circle cx="{a:.1f}" cy="{b:.1f}" r="3" fill="{colour}"/>' for a, b in points]
+        parts += [text(a, b - 7, f"{value:,}", "middle", 10, colour) for (a, b), value in zip(points, column)]
+        parts.append(text(left + width + 10, points[-1][1] + 4, name, size=11, colour=colour))
+    return svg(640, top + height + 44, parts)
+
+
+# ---- the page
+
+
+def job_table(rows):
+    who = [name for name in dict.fromkeys(name for row in rows for name in row["processor_seconds"])]
+    out = ["| job | " + " | ".join(NAMES.get(name, name) for name in who) + " | times as fast |", "| --- |" + " --- |" * (len(who) + 1)]
+    for row in rows:
+        cells = [seconds_text(row["processor_seconds"][name]) if name in row["processor_seconds"] else "" for name in who]
+        out.append(f"| {row['title']} | " + " | ".join(cells) + f" | {ratio_text(row)} |")
+    return out
+
+
+def error_table(rows):
+    who = [name for name in dict.fromkeys(name for row in rows for name in row["relative_rms"])]
+    out = ["| relative error | " + " | ".join(NAMES.get(name, name) for name in who) + " |", "| --- |" + " --- |" * len(who)]
+    return out + [f"| {row['title']} | " + " | ".join(f"{row['relative_rms'][name]:.4g}" if name in row["relative_rms"] else "" for name in who) + " |" for row in rows]
+
+
+def rival_table(run):
+    out = ["| rival | version | to install it |", "| --- | --- | --- |"]
+    return out + [f"| {NAMES.get(name, name)} | {rival['version'] or 'not installed in this run'} | `{rival['install']}` |" for name, rival in run["rivals"].items()]
+
+
+def losses(runs, earlier):
+    found = []
+    for run in runs.values():
+        found += [f"{row['title']}: {ratio_text(row)} times as fast as the best of the others" for row in run["jobs"] if ratio_text(row) != "-" and float(ratio_text(row)) <= 1]
+    for row in earlier:
+        mine, other = (float(row[key].split()[0].replace(",", "")) for key in ("tare", "other"))
+        better = mine >= other if "/s" in row["tare"] else mine <= other
+        if not better or mine == other:
+            found.append(f"{row['job']}: {row['tare']}, {row['who']} {row['other']}")
+    return found
+
+
+def machine_sections(kind, run, charts):
+    out = [f"## {run['machine']}", "",
+           f"Measured on {run['date']} with Tare {run['tare']}, Python {run['python']} and NumPy {run['numpy']}, at a load of {run['load']}: **processor time**, which other "
+           "programs on the machine disturb little. The best of the rounds, contenders taking turns.", ""]
+    for group, title in GROUPS.items():
+        rows = [row for row in run["jobs"] if row["group"] == group]
+        if not rows:
+            continue
+        charts[f"{kind}-{group}.svg"] = bars(rows)
+        out += [f"### {title}", "", *job_table(rows), ""]
+        if group == "quantize":
+            out += [*error_table(rows), "", "The weights are Gaussian. gguf-py is timed without reading and writing files, Tare with both. More: [quantization.md](quantization.md).", ""]
+        out += [f"![{title}](benchmarks/{kind}-{group}.svg)", ""]
+    grown = run["growth"]
+    if grown:
+        tensors, sizes = grown["tensors"], grown["bytes"]
+        mib = [value >> 20 for value in sizes["x"]]
+        charts[f"{kind}-tensors.svg"] = lines(tensors["x"], {"time, ms": tensors["info_ms"], "memory, MB": tensors["info_mb"]}, "tensors in the file, `tare info`", "ms, MB")
+        charts[f"{kind}-bytes.svg"] = lines(mib, {"convert, ms": sizes["convert_ms"], "quantize, ms": sizes["quantize_ms"], "quantize, MB": sizes["quantize_mb"]}, "MiB in the file", "ms, MB")
+        out += ["### Growth", "", "| tensors | `tare info` | peak memory |", "| --- | --- | --- |"]
+        out += [f"| {count:,} | {time} ms | {memory} MB |" for count, time, memory in zip(tensors["x"], tensors["info_ms"], tensors["info_mb"])]
+        out += ["", "| file | `tare convert` to zTensor | peak memory | `tare quantize --method k4` | peak memory |", "| --- | --- | --- | --- | --- |"]
+        out += [f"| {size} MiB | {a} ms | {b} MB | {c} ms | {d} MB |" for size, a, b, c, d in
+                zip(mib, sizes["convert_ms"], sizes["convert_mb"], sizes["quantize_ms"], sizes["quantize_mb"])]
+        out += ["", "Peak memory counts the pages of the mapped file that are in use; the system can take those back at any time.", "",
+                f"![Growth with the number of tensors](benchmarks/{kind}-tensors.svg)", f"![Growth with the size of the file](benchmarks/{kind}-bytes.svg)", ""]
+    return out + ["### Rivals in this run", "", *rival_table(run), ""]
+
+
+def numbers_table(rows, folder="docs/"):
+    out = ["| job | Tare | otherwise | measured in |", "| --- | --- | --- | --- |"]
+    return out + [f"| {row['job']} | {row['tare']} | {row['who']} {row['other']} | [{row['page'].split('/')[-1]}]({row['page'].removeprefix('docs/') if folder else row['page']}) |" for row in rows]
+
+
+def made(runs, earlier, readme):
+    """{path: text} of everything that is generated."""
+    charts = {}
+    lost = losses(runs, earlier)
+    out = ["# Benchmarks", "", "<!-- Written by bench/page.py from bench/results; edit those. -->", "",
+           "`make bench` runs the jobs below with Tare and with the rivals that are installed, stores the numbers in [bench/results](../bench/results), and writes this",
+           "page. Losses are included. Every number in the README comes from here.", "",
+           "## Where Tare is not faster", "", *[f"- {line}" for line in lost or ["nowhere in these runs"]], "",
+           "Not measured here: llama.cpp's converter and quantizer in the same run (they need llama.cpp: [quantization.md](quantization.md) has such a run), several GPUs,",
+           "network file systems, and speed-up by threads, which needs a quiet machine.", "",
+           "## Other machines", "", "Each of these runs is described on the page that is named.", "", "| job | Tare | otherwise | machine | described in |", "| --- | --- | --- | --- | --- |"]
+    out += [f"| {row['job']} | {row['tare']} | {row['who']} {row['other']} | {row['machine']} | [{row['page'].split('/')[-1]}]({row['page'].removeprefix('docs/')}) |" for row in earlier]
+    out += ["", "The GPU has its own run, [bench/gpu](../bench/gpu); limits of the machine and single kernels have `make limits`.", ""]
+    for kind, run in runs.items():
+        out += machine_sections(kind, run, charts)
+    known = {row["id"]: row for row in earlier}
+
+    def table(region):
+        ids = region[2].split()
+        if missing := [name for name in ids if name not in known]:
+            sys.exit(f"README.md: no stored number is called {', '.join(missing)}")
+        return region[1] + "\n".join(numbers_table([known[name] for name in ids], "")) + "\n" + region[3]
+
+    if not NUMBERS.search(readme):
+        sys.exit("README.md: no table of numbers")
+    files = {"docs/benchmarks.md": "\n".join(out).rstrip("\n") + "\n", "README.md": NUMBERS.sub(table, readme)}
+    return files | {f"docs/benchmarks/{name}": text for name, text in charts.items()}
+
+
+def undescribed(earlier, pages):
+    """Numbers that the page which describes their run does not have."""
+    found = []
+    for row in earlier:
+        for key in ("tare", "other"):
+            number = re.escape(row[key].split()[0])
+            if not re.search(rf"(?<![\d.]){number}(?![\d])", pages.get(row["page"], "")):
+                found.append(f"bench/results/earlier.json: {row['id']}: {row['page']} does not have {row[key]}")
+    return found
+
+
+def stored():
+    runs = {path.stem: json.loads(path.read_text(encoding="utf-8")) for path in sorted(RESULTS.glob("*.json")) if path.stem != "earlier"}
+    return runs, json.loads((RESULTS / "earlier.json").read_text(encoding="utf-8"))["rows"]
+
+
+def selftest():
+    row = {"id": "a", "job": "j", "tare": "2.2 s", "other": "19.2 s", "who": "x", "machine": "m", "page": "docs/p.md"}
+    assert undescribed([row], {"docs/p.md": "2.2 s, and 19.2 s"}) == []
+    assert len(undescribed([row], {"docs/p.md": "12.2 s, and 19.21 s"})) == 2
+    run = {"machine": "m", "date": "d", "tare": "1", "python": "3", "numpy": "2", "load": 0, "rivals": {}, "growth": {},
+           "jobs": [{"id": "j", "group": "open", "title": "t", "processor_seconds": {"Tare": 2.0, "x": 1.0}}]}
+    readme = "<!-- numbers: a -->\nold\n<!-- end -->\n"
+    files = made({"k": run}, [row], readme)
+    assert "| j | 2.2 s | x 19.2 s |" in files["README.md"] and "old" not in files["README.md"], files["README.md"]
+    assert "t: 0.5 times as fast" in files["docs/benchmarks.md"] and "docs/benchmarks/k-open.svg" in files
+    slower = row | {"tare": "3 GB/s", "other": "4 GB/s"}
+    assert losses({}, [row]) == [] and len(losses({}, [slower])) == 1
+
+
+def main(arguments):
+    if arguments == ["--selftest"]:
+        return selftest()
+    runs, earlier = stored()
+    files = made(runs, earlier, (ROOT / "README.md").read_text(encoding="utf-8"))
+    pages = {row["page"]: (ROOT / row["page"]).read_text(encoding="utf-8") for row in earlier}
+    found = undescribed(earlier, pages)
+    there = {str(path.relative_to(ROOT)) for path in (ROOT / "docs/benchmarks").glob("*.svg")}
+    for name in sorted(there - files.keys()):
+        found.append(f"{name}: no stored run has it")
+    for name, content in files.items():
+        path = ROOT / name
+        if path.exists() and path.read_text(encoding="utf-8") == content:
+            continue
+        if arguments == ["--check"]:
+            found.append(f"{name}: not what bench/results has; run bench/page.py")
+        else:
+            path.parent.mkdir(exist_ok=True)
+            path.write_text(content, encoding="utf-8")
+    if found:
+        sys.exit("\n".join(found))
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])
