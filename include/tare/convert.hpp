@@ -71,7 +71,8 @@ struct Saved {
 // Writes a model to a file, or to a directory if the format is one, `path` ends in / or `path` is one ("-": standard
 // output). The counterpart of `open`. Adapts the model first: it omits no tensor and no part unless `options.adapt`
 // allows that, and Saved::changes names every fact that the format has no field for. Atomic: after an error, the path
-// holds what it held before. The model's own files may be replaced; the model stays valid because it keeps them open.
+// holds what it held before. A model that is one file may be replaced by its own result, and a directory by a directory:
+// the model stays valid because it keeps its files open.
 // Throws `convert.format`, `convert.read_only` and `convert.option` for invalid options, `io.sink.*` and `io.tree.*`
 // for the path, `convert.*` for a model that does not fit, the rule of a broken tensor, and errors in the bytes.
 [[nodiscard]] TARE_API Saved save(Model model, const std::string& path, const SaveOptions& options = {});

@@ -261,9 +261,7 @@ const Family* find_family_by_any_name(std::string_view name) {
   return family != nullptr ? family : find_gguf_family(name);
 }
 
-bool are_twins(const Family& a, const Family& b) {
-  return !a.gguf.empty() && a.gguf == b.runtime.bidirectional_twin;
-}
+bool are_twins(const Family& a, const Family& b) { return !a.gguf.empty() && a.gguf == b.runtime.bidirectional_twin; }
 
 const Family& tiny_llama_family() { return std::end(kFamilies)[-1]; }
 

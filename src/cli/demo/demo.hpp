@@ -24,9 +24,9 @@ struct Stop {
   std::string file;  // made from the file of the previous stop
   std::string_view made_by;
   std::uint64_t bytes = 0;
-  std::string weights;              // "same, as f32"
-  std::string_view config, tokens;  // "same", "part" or "changed", compared with the start
-  std::vector<ReportLine> changes;  // on the way to this stop
+  std::string weights = {};                   // "same, as f32"
+  std::string_view config = {}, tokens = {};  // "same", "part" or "changed", compared with the start
+  std::vector<ReportLine> changes = {};       // on the way to this stop
   bool verified = false;
   bool good = false;  // nothing was lost without a report
 };

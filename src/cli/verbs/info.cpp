@@ -1,5 +1,6 @@
 // info: prints one screen about a file.
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <map>
@@ -78,6 +79,29 @@ std::string parameters_text(std::optional<std::uint64_t> counted_parameters) {
   if (number >= 1'000'000'000) return fmt::format("{:.2f} billion parameters", value / 1e9);
   if (number >= 1'000'000) return fmt::format("{:.2f} million parameters", value / 1e6);
   return counted(number, "parameter");
+}
+
+// How many bits an element takes on average; nothing if their number is unknown or 0.
+std::optional<double> bits_per_weight(const TypeSum& sum) {
+  if (sum.parameters.value_or(0) == 0) return std::nullopt;
+  return 8.0 * static_cast<double>(sum.bytes) / static_cast<double>(*sum.parameters);
+}
+
+// What the config states about the whole: "llama, 32 layers, a context of 8,192 tokens, mostly ggml.q4_k".
+std::string kind_text(const Model& model, const Summary& summary) {
+  std::vector<std::string> facts;
+  const Config& config = model.config;
+  if (config.model_type) facts.push_back(printable(*config.model_type));
+  const auto positive = [](const std::optional<std::int64_t>& number) { return number.value_or(0) > 0; };
+  if (positive(config.num_hidden_layers))
+    facts.push_back(counted(static_cast<std::uint64_t>(*config.num_hidden_layers), "layer"));
+  if (positive(config.max_position_embeddings))
+    facts.push_back(
+        fmt::format("a context of {} tokens", count_text(static_cast<std::uint64_t>(*config.max_position_embeddings))));
+  const auto most =
+      std::ranges::max_element(summary.types, {}, [](const TypeSum& sum) { return sum.parameters.value_or(0); });
+  if (most != summary.types.end() && !parse_dtype(most->type)) facts.push_back("mostly " + printable(most->type));
+  return fmt::format("{}", fmt::join(facts, ", "));
 }
 
 void heading(std::string_view text, Session& session) {
@@ -192,8 +216,11 @@ void print_text(const Model& model, const std::string& file, Session& session) {
   if (summary.all.stored != summary.all.bytes) sizes += fmt::format(" (stored in {})", size_text(summary.all.stored));
   if (const std::string adapter = adapter_text(model); !adapter.empty()) session.line(printable(adapter));
   const bool unpacked = !packed.decoded && packed.found && packed.found->parameters;
-  session.line(fmt::format("{}, {}, {}", counted(summary.all.tensors, "tensor"),
-                           parameters_text(unpacked ? packed.found->parameters : summary.all.parameters), sizes));
+  const auto bits = packed.found ? std::nullopt : bits_per_weight(summary.all);
+  session.line(fmt::format("{}, {}, {}{}", counted(summary.all.tensors, "tensor"),
+                           parameters_text(unpacked ? packed.found->parameters : summary.all.parameters), sizes,
+                           bits ? fmt::format(", {:.2f} bits per weight", *bits) : ""));
+  if (const std::string kind = kind_text(model, summary); !kind.empty()) session.line(kind);
   if (packed.decoded)
     session.line(fmt::format("quantized already: {}, {:.2f} bits per weight", printable(packed.found->text()),
                              packed.bits_per_weight));
@@ -264,7 +291,10 @@ void print_json(const Model& model, const std::string& file, Session& session) {
   json.key("bytes").number(model.file_bytes).key("tensors").number(summary.all.tensors);
   json.key("parameters");
   write_count(json, summary.all.parameters);
-  json.key("tensor_bytes").number(summary.all.bytes);
+  json.key("tensor_bytes").number(summary.all.bytes).key("bits_per_weight");
+  const auto bits = bits_per_weight(summary.all);
+  json.raw(to_json(bits ? Value(*bits) : Value())).key("family");
+  json.raw(to_json(model.config.model_type ? Value(*model.config.model_type) : Value()));
   json.key("stored_bytes").number(summary.all.stored).key("types").open('[');
   for (const TypeSum& sum : summary.types) {
     json.open('{').key("dtype").text(sum.type).key("tensors").number(sum.tensors).key("parameters");
