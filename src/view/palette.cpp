@@ -31,8 +31,19 @@ std::string_view colour_of_type(std::string_view type) {
   return "#bbbbbb";
 }
 
+double bound_without_outliers(std::vector<double> values) {
+  std::erase_if(values, [](double value) { return !std::isfinite(value) || value == 0; });
+  for (double& value : values) value = std::abs(value);
+  if (values.empty()) return 0;
+  std::sort(values.begin(), values.end());
+  const std::size_t last = values.size() - 1;
+  const double usual = values[last < 50 ? last - std::min<std::size_t>(last, 1) : last * 98 / 100];
+  return *(std::upper_bound(values.begin(), values.end(), 2 * usual) - 1);
+}
+
 std::string diverging(double share) {
-  if (!std::isfinite(share)) return "#d8d8d8";
+  if (!std::isfinite(share)) return "#ffaa00";
+  if (std::abs(share) > 1) return share < 0 ? "#03163c" : "#3c000e";
   // Most values of a tensor are small; the square root spreads them over more colours.
   const double depth = std::sqrt(std::min(1.0, std::abs(share)));
   const std::array<double, 3> end =

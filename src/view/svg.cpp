@@ -180,7 +180,11 @@ std::string draw_map(const OpenModel& model) {
 std::string draw_histogram(Service& service, const OpenModel& model, std::size_t place) {
   const std::string tensor = model.shown_name(place);
   const Value answer = parsed(service.call(fmt::format("numbers?tensor={}", place)));
-  const List& bins = list_in(at(answer, "histogram"));
+  // A few far values would leave all others in one bar.
+  const Value& inner = at(answer, "inner");
+  const bool clipped = inner.get<Map>() != nullptr;
+  const Value& range = clipped ? inner : answer;
+  const List& bins = list_in(at(range, "histogram"));
   constexpr double kHeight = 260;
   Drawing drawing(kHeight + 60, fmt::format("Histogram of {}", tensor));
   double most = 1;
@@ -190,29 +194,47 @@ std::string draw_histogram(Service& service, const OpenModel& model, std::size_t
     const double high = kHeight * number_in(bins[i]) / most;
     drawing.rectangle(20 + width * static_cast<double>(i), 24 + kHeight - high, width - 1, high, "#4477aa");
   }
-  drawing.text(20, 14, tensor, 12);
-  drawing.text(20, kHeight + 42, number_text(number_in(at(answer, "min"))));
-  drawing.text(kWidth - 20, kHeight + 42, number_text(number_in(at(answer, "max"))), 11, "end");
+  drawing.text(20, 14,
+               !clipped
+                   ? tensor
+                   : fmt::format("{}: {:.0f} values are below and {:.0f} above, from {} to {}", tensor,
+                                 number_in(at(inner, "below")), number_in(at(inner, "above")),
+                                 number_text(number_in(at(answer, "min"))), number_text(number_in(at(answer, "max")))),
+               12);
+  drawing.text(20, kHeight + 42, number_text(number_in(at(range, clipped ? "low" : "min"))));
+  drawing.text(kWidth - 20, kHeight + 42, number_text(number_in(at(range, clipped ? "high" : "max"))), 11, "end");
   return drawing.finish();
 }
 
 std::string draw_heat(const OpenModel& model, std::size_t place) {
   const HeatMap map = heat_map(model.model().tensors[place], {}, 64, 96, Reduce::largest);
   double most = 0;
-  for (const double cell : map.cells)
-    if (std::isfinite(cell)) most = std::max(most, std::abs(cell));
+  const double limit = bound_without_outliers(map.cells);
+  std::size_t outside = 0, odd = 0;
+  for (std::size_t i = 0; i < map.cells.size(); ++i) {
+    const double size = std::abs(map.cells[i]);
+    if (!map.seen[i]) continue;
+    if (std::isfinite(size)) most = std::max(most, size);
+    std::isfinite(size) ? outside += size > limit : ++odd;
+  }
   const double width = (kWidth - 16) / std::max<double>(1, static_cast<double>(map.width));
   const double high = std::min(width, 12.0);
   Drawing drawing(28 + high * static_cast<double>(map.height) + 8,
                   fmt::format("Heat map of {}", model.shown_name(place)));
   drawing.text(8, 16,
-               fmt::format("{}, {}, largest magnitude {:.4g}", model.shown_name(place),
-                           model.model().tensors[place].shape.text(), most),
+               fmt::format("{}{}, {}, largest magnitude {:.4g}{}",
+                           odd > 0 ? fmt::format("{} of {} cells with NaN or infinity: ", odd, map.cells.size()) : "",
+                           model.shown_name(place), model.model().tensors[place].shape.text(), most,
+                           outside > 0 ? fmt::format("; {} of {} cells are beyond {:.4g}, where the colours end",
+                                                     outside, map.cells.size(), limit)
+                                       : ""),
                12);
   for (std::size_t y = 0; y < map.height; ++y)
     for (std::size_t x = 0; x < map.width; ++x)
       drawing.rectangle(8 + width * static_cast<double>(x), 26 + high * static_cast<double>(y), width + 0.2, high + 0.2,
-                        diverging(most > 0 ? map.cells[y * map.width + x] / most : 0));
+                        map.seen[y * map.width + x]
+                            ? diverging(limit > 0 ? map.cells[y * map.width + x] / limit : map.cells[y * map.width + x])
+                            : "#d8d8d8");
   return drawing.finish();
 }
 
@@ -226,6 +248,7 @@ std::string draw_errors(Service& service) {
   const Value answer = parsed(service.call_and_wait("compare/all?count=0&plot=1"));
   constexpr double kHeight = 420, kLeft = 64;
   Drawing drawing(kHeight + 60, "Relative error against bits per weight, a dot for each tensor");
+  constexpr double kMargin = 1.04;  // so that no dot is on the edge
   double most_bits = 1, least = 0, most = -12;
   bool infinite = false;
   for (const Value& row : list_in(at(answer, "plot"))) {
@@ -235,6 +258,7 @@ std::string draw_errors(Service& service) {
     if (error > 0 && std::isfinite(error))
       least = std::min(least, std::log10(error)), most = std::max(most, std::log10(error));
   }
+  most_bits *= kMargin;
   // Infinite errors are drawn on a line above all others.
   least = std::floor(least), most = std::max(std::ceil(most), least + 1) + (infinite ? 1 : 0);
   for (double decade = least; decade <= most; ++decade) {
@@ -250,10 +274,11 @@ std::string draw_errors(Service& service) {
                    colour_of_type(text_in(at(row, "type"))),
                    fmt::format("{}: {:.3g} bits, error {:.3g}", text_in(at(row, "name")), bits, error));
   }
-  for (int i = 0; i <= 4; ++i)
-    drawing.text(kLeft + (kWidth - kLeft - 24) * i / 4.0, kHeight + 38, fmt::format("{:.3g}", most_bits * i / 4), 11,
-                 "middle");
-  drawing.text(kWidth / 2, kHeight + 55, "bits per weight", 11, "middle");
+  const int step = most_bits > 20 ? 8 : most_bits > 10 ? 4 : most_bits > 5 ? 2 : 1;
+  for (int bits = 0; bits <= most_bits; bits += step)
+    drawing.text(kLeft + (kWidth - kLeft - 24) * bits / most_bits, kHeight + 38, fmt::format("{}", bits), 11, "middle");
+  drawing.text(kWidth / 2, kHeight + 55, "bits per weight in B", 11, "middle");
+  drawing.text(8, 12, "relative error", 11);
   return drawing.finish();
 }
 

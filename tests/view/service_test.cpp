@@ -17,6 +17,7 @@
 #include "view/held_values.hpp"
 #include "view/names.hpp"
 #include "view/page.hpp"
+#include "view/palette.hpp"
 #include "view/reading.hpp"
 #include "view/report.hpp"
 #include "view/svg.hpp"
@@ -460,6 +461,34 @@ TEST(ViewService, OutliersDoNotFlattenTheHistogram) {
   // Magnitudes beyond the counted powers of two have no bound to clip at.
   for (const char* name : {"tiny", "huge"})
     EXPECT_TRUE(in(asked(service, fmt::format("numbers?tensor={}", name)), "inner").is_null()) << name;
+}
+
+TEST(ViewPalette, AScaleEndsBeforeOutliers) {
+  std::vector<double> values(1000);
+  for (std::size_t i = 0; i < values.size(); ++i) values[i] = (i % 2 == 0 ? 1 : -1) * static_cast<double>(i) / 1000;
+  EXPECT_EQ(bound_without_outliers(values), 0.999);  // without outliers, at the largest
+  values[0] = 1e6, values[1] = NAN, values[2] = -INFINITY, values[3] = 1.5;
+  EXPECT_EQ(bound_without_outliers(values), 1.5);
+  EXPECT_EQ(bound_without_outliers({1, 2, 1e9}), 2);
+  EXPECT_EQ(bound_without_outliers({0, 0, 0, 0, 3}), 3);
+  EXPECT_EQ(bound_without_outliers({}), 0);
+  EXPECT_EQ(bound_without_outliers({NAN, 0}), 0);
+}
+
+TEST(ViewService, PicturesOfOutliersCountThem) {
+  std::vector<float> values(4096);
+  for (std::size_t i = 0; i < values.size(); ++i) values[i] = static_cast<float>(std::sin(static_cast<double>(i)));
+  values[7] = 1e6F, values[9] = NAN;
+  Model model;
+  model.tensors.push_back(dense("w", {64, 64}, values));
+  Service service(std::vector<OpenModelPtr>{shown(std::move(model))});
+  const std::string heat = picture(service, "heat:w"), histogram = picture(service, "histogram:w");
+  EXPECT_NE(heat.find("1 of 4096 cells with NaN or infinity: w"), std::string::npos) << heat.substr(0, 600);
+  EXPECT_NE(heat.find("1 of 4096 cells are beyond 1, where the colours end"), std::string::npos);
+  EXPECT_NE(heat.find("#ffaa00"), std::string::npos);
+  EXPECT_NE(heat.find("#3c000e"), std::string::npos);
+  EXPECT_NE(histogram.find("0 values are below and 1 above, from -1 to 1e+06"), std::string::npos)
+      << histogram.substr(histogram.find("<text"), 300);
 }
 
 TEST(ViewService, SaysWhereTheListHasATensor) {

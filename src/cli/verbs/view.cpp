@@ -1,4 +1,5 @@
 // view: shows a model in a browser.
+#include <fmt/format.h>
 #include <unistd.h>
 
 #include <chrono>
@@ -57,7 +58,7 @@ int run(const Arguments& arguments, Session& session) {
         "others on the network can reach it, and listen in: the link and the model travel as they are; --host NAME "
         "lets "
         "them address it by a name");
-  session.remark("press Ctrl-C to stop");
+  session.remark(fmt::format("serving {}; press Ctrl-C to stop", service.models().front()->name()));
   if (session.screen().terminal && has_browser() && !arguments.has("no-browser")) {
     try {
       const LinkPage page_for_browser(server.urls().front());

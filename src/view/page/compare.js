@@ -67,10 +67,10 @@ function gridSheets({grid}) {
   const link = new Link(), cells = [...grid.layers.flat(), ...grid.others.map((other) => other.cell)].filter(Boolean), errors = cells.map((cell) => cell.relative_rms).filter((error) => typeof error === 'number' && error > 0);
   const high = Math.max(...errors, 1e-12), low = Math.min(high / 10, ...errors), share = (error) => Math.log(error / low) / Math.log(high / low);
   const none = 'var(--wash)', lost = 'rgb(255 170 0)', colourOfError = ({relative_rms: error}) => error === 'inf' ? lost : error > 0 ? errorColour(share(error)) : none;
-  const short = (error) => error === 'inf' ? '∞' : error > 0 ? (error >= 0.0995 ? fixed(error * 100, 0) : error >= 0.00095 ? fixed(error * 100, 1) : '<0.1') : '0';
+  const short = (error) => error === 'inf' ? '∞' : error > 0 ? (error >= 0.0995 ? String(Math.round(error * 100)) : error >= 0.00095 ? fixed(error * 100, 1) : '<0.1') : '0';
   const wordsOf = (cell) => `${cell.type_a} → ${cell.type_b}, relative error ${real(cell.relative_rms)}${cell.exact ? '' : ' (sample)'}, ${bytes(cell.bytes_a)} → ${bytes(cell.bytes_b)}, ${savedText(saved(cell.bytes_a, cell.bytes_b))}${cell.tensors > 1 ? `, ${many(cell.tensors, 'tensor')}, worst ${cell.name}` : ''}`;
   const byError = (cell) => { const background = colourOfError(cell); return {label: wordsOf(cell), href: placeOfPair(cell), background, ink: background === none ? 'var(--ink)' : inkOn(background), text: short(cell.relative_rms)}; };
-  const bySize = (cell) => { const part = saved(cell.bytes_a, cell.bytes_b), background = savedColour(part); return {label: wordsOf(cell), href: placeOfPair(cell), background, ink: inkOn(background), text: part < 0 ? `+${fixed(-part * 100, 0)}` : fixed(part * 100, 0)}; };
+  const bySize = (cell) => { const part = saved(cell.bytes_a, cell.bytes_b), background = savedColour(part); return {label: wordsOf(cell), href: placeOfPair(cell), background, ink: inkOn(background), text: part < 0 ? `+${Math.round(-part * 100)}` : String(Math.round(part * 100))}; };
   const part = (title, unit, look, meaning) => {
     const reading = h('div', {class: 'reading'});
     return h('div', {}, sheet(title, [h('span', {class: 'small quiet'}, unit)], h('div', {class: 'wide'}, layerTable(grid, title, look, link, reading, 520), !grid.complete && h('p', {class: 'small quiet'}, 'Not all layers and roles are shown; the table below has all tensors.')), legend(meaning), reading,

@@ -16,7 +16,7 @@ class Pane {
     this.scale = h('div', {class: 'scale'});
     this.over = h('div', {class: 'over', 'aria-hidden': 'true'});
     this.table = h('div', {class: 'wide'});
-    this.element = h('figure', {class: 'pane'}, side.label && h('figcaption', {}, h('b', {}, side.label), ' ', h('span', {class: 'quiet'}, side.what || '')),
+    this.element = h('figure', {class: 'pane'}, side.label && h('figcaption', {title: `${side.label}: ${side.what || ''}`}, h('b', {}, side.label), ' ', h('span', {class: 'quiet'}, side.what || '')),
       h('div', {class: 'frame'}, this.canvas, this.over, this.mark), this.scale, this.table);
     const canvas = this.canvas;
     canvas.addEventListener('pointermove', (event) => this.drag ? this.pull(event) : heat.point(...this.placeOf(event)));
@@ -151,7 +151,7 @@ export class Heat {
       !isReport && picker('Each cell shows', [['max', 'largest of each cell'], ['mean', 'mean of each cell'], ['sample', 'one of each cell']], drawn.by, (by) => { drawn.by = by; this.load(); }),
       picker('Colours', SCALES, drawn.scale, (scale) => { drawn.scale = scale; this.paint(); this.keep(); }),
       picker('Range of colours', RANGES, drawn.range, (range) => { drawn.range = range; this.paint(); this.keep(); }),
-      [button('+', 'Zoom in', () => this.zoom(0.5)), button('−', 'Zoom out', () => this.zoom(2)), button('all', 'The whole tensor', () => this.all())],
+      h('span', {class: 'together'}, button('+', 'Zoom in', () => this.zoom(0.5)), button('−', 'Zoom out', () => this.zoom(2)), button('all', 'The whole tensor', () => this.all())),
     ], h('div', {class: `heat${sides.length > 1 ? ' several' : ''}`}, this.panes.map((pane) => pane.element)), this.reading,
     this.limit, h('p', {class: 'small quiet hides'}, sides.length > 1 ? 'The pictures move together. Click or + zooms in, − out, drag or arrows move.' : 'Click or + zooms in, − out, drag or arrows move.'));
     for (const heat of repainted) if (heat !== this && !heat.element.isConnected) repainted.delete(heat);

@@ -15,25 +15,25 @@ function modelFacts(model) {
   return facts([
     ['Format', model.title || model.format, model.version && `version ${model.version}`],
     model.family && ['Family', model.family, [config.model_type !== model.family && config.model_type, config.hidden_size && `width ${count(config.hidden_size)}`].filter(Boolean).join(', ')],
-    ['Parameters', rough(model.elements), model.elements >= 1e6 && count(model.elements)],
+    ['Parameters', rough(model.elements), `${model.elements >= 1e6 ? `${count(model.elements)} ` : ''}in ${many(model.tensors, 'tensor')}${model.broken_count ? `, ${count(model.broken_count)} broken` : ''}`],
     ['Size', bytes(model.file_bytes || model.bytes), model.file_count > 1 ? many(model.file_count, 'file') : `${bytes(model.bytes)} of tensors`],
     ['Bits per weight', bitsText(model.bits)],
     model.layers > 0 && ['Layers', count(model.layers), config.num_attention_heads && `${config.num_attention_heads} heads${config.num_key_value_heads ? `, ${config.num_key_value_heads} KV heads` : ''}`],
     config.max_position_embeddings && ['Context', count(config.max_position_embeddings), config.rope_theta && `rope theta ${config.rope_theta}`],
     words && ['Tokenizer', `${count(words.tokens)} tokens`, [words.kind, words.merges && many(words.merges, 'merge')].filter(Boolean).join(', ')],
-    ['Tensors', count(model.tensors), model.broken_count ? `${model.broken_count} broken` : undefined],
   ]);
 }
 
-function typesTable(model) {
+// `brief`: without the sentences, if two tables share the width.
+function typesTable(model, brief) {
   return [
     h('div', {class: 'stack', 'aria-hidden': 'true'}, model.types.map((type) => h('span', {title: `${type.type}: ${bytes(type.bytes)}`,
       style: {background: typeColour(type.type), flex: `${Math.max(type.bytes, 1)} 1 0`}}))),
     h('div', {class: 'wide'}, h('table', {}, h('thead', {}, h('tr', {}, h('th', {}, 'Type'), h('th', {class: 'right'}, 'Tensors'), h('th', {class: 'right'}, 'Parameters'),
-      h('th', {class: 'right'}, 'Bytes'), h('th', {class: 'right'}, 'Share'), h('th', {class: 'right'}, 'Bits'), h('th', {class: 'hides'}, ''))),
+      h('th', {class: 'right'}, 'Bytes'), h('th', {class: 'right'}, 'Share'), h('th', {class: 'right'}, 'Bits'), !brief && h('th', {class: 'hides'}, ''))),
     h('tbody', {}, model.types.map((type) => h('tr', {}, h('td', {}, chip(type.type)), h('td', {class: 'right'}, count(type.tensors)), h('td', {class: 'right'}, rough(type.elements)),
       h('td', {class: 'right'}, bytes(type.bytes)), h('td', {class: 'right'}, percent(model.bytes ? type.bytes / model.bytes : 0)), h('td', {class: 'right'}, bitsText(type.bits)),
-      h('td', {class: 'quiet small hides'}, type.title)))))),
+      !brief && h('td', {class: 'quiet small hides'}, type.title)))))),
   ];
 }
 
@@ -184,7 +184,7 @@ function mapSheet(model, side, mark, place, begin) {
   begin.then(load);
   return markedSheet(mark, 'File layout', [
     model.file_count > 1 && picker('File', model.files.map((f, i) => [String(i), f.name]), String(file), (value) => { file = Number(value); from = 0; to = null; load(); }),
-    [button('+', 'Zoom in', () => zoom(0.5)), button('−', 'Zoom out', () => zoom(2)), button('all', 'The whole file', () => { from = 0; to = null; load(); })],
+    h('span', {class: 'together'}, button('+', 'Zoom in', () => zoom(0.5)), button('−', 'Zoom out', () => zoom(2)), button('all', 'The whole file', () => { from = 0; to = null; load(); })),
   ], area, reading, words, meaning);
 }
 
@@ -206,7 +206,7 @@ export function overviewView(state, place) {
   return [
     two && lossSheet(state),
     both((model, side, mark) => factsSheet(model, mark)),
-    both((model, side, mark) => markedSheet(mark, 'Types', [], typesTable(model))),
+    both((model, side, mark) => markedSheet(mark, 'Types', [], typesTable(model, two))),
     both((model, side, mark) => treemapSheet(model, side, tiles, mark, place, two ? model.bytes / (largest || 1) : 1, drawn)),
     both((model, side, mark) => layersSheet({...model, two}, side, cells, mark, painted)),
     both((model, side, mark) => mapSheet(model, side, mark, place, painted)),
