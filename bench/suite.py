@@ -252,6 +252,7 @@ def main():
         again = {row["id"]: row for row in rows}
         done["jobs"] = [again.pop(row["id"], row) for row in old["jobs"]] + list(again.values())
         done["growth"] = grown or old["growth"]
+        done["load"] = max(done["load"], old["load"])
     out.write_text(json.dumps(done, indent=1) + "\n", encoding="utf-8")
     print(f"written: {out}")
 
