@@ -27,6 +27,10 @@ def seconds_text(seconds):
     return f"{seconds:.2f} s" if seconds >= 1 else f"{seconds * 1e3:.3g} ms"
 
 
+def memory_text(megabytes, floor):
+    return f"{megabytes} MB" if megabytes > floor * 1.02 else f"at most {floor} MB"
+
+
 def ratio_text(row):
     """How many times as fast as the fastest other; below 1, the other is faster."""
     times = row["processor_seconds"]
@@ -136,14 +140,15 @@ def machine_sections(kind, run, charts):
     if grown:
         tensors, sizes = grown["tensors"], grown["bytes"]
         mib = [value >> 20 for value in sizes["x"]]
+        floor = grown["floor_mb"]
         charts[f"{kind}-tensors.svg"] = lines(tensors["x"], {"time, ms": tensors["info_ms"], "memory, MB": tensors["info_mb"]}, "tensors in the file, `tare info`", "ms, MB")
         charts[f"{kind}-bytes.svg"] = lines(mib, {"convert, ms": sizes["convert_ms"], "quantize, ms": sizes["quantize_ms"], "quantize, MB": sizes["quantize_mb"]}, "MiB in the file", "ms, MB")
         out += ["### Growth", "", "| tensors | `tare info` | peak memory |", "| --- | --- | --- |"]
-        out += [f"| {count:,} | {time} ms | {memory} MB |" for count, time, memory in zip(tensors["x"], tensors["info_ms"], tensors["info_mb"])]
+        out += [f"| {count:,} | {time} ms | {memory_text(memory, floor)} |" for count, time, memory in zip(tensors["x"], tensors["info_ms"], tensors["info_mb"])]
         out += ["", "| file | `tare convert` to zTensor | peak memory | `tare quantize --method k4` | peak memory |", "| --- | --- | --- | --- | --- |"]
-        out += [f"| {size} MiB | {a} ms | {b} MB | {c} ms | {d} MB |" for size, a, b, c, d in
+        out += [f"| {size} MiB | {a} ms | {memory_text(b, floor)} | {c} ms | {memory_text(d, floor)} |" for size, a, b, c, d in
                 zip(mib, sizes["convert_ms"], sizes["convert_mb"], sizes["quantize_ms"], sizes["quantize_mb"])]
-        out += ["", "Peak memory counts the pages of the mapped file that are in use; the system can take those back at any time.", "",
+        out += ["", "Peak memory counts the pages of the mapped file that were in use, too; the system can take those back at any time.", "",
                 f"![Growth with the number of tensors](benchmarks/{kind}-tensors.svg)", f"![Growth with the size of the file](benchmarks/{kind}-bytes.svg)", ""]
     return out + ["### Rivals in this run", "", *rival_table(run), ""]
 

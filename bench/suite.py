@@ -6,6 +6,7 @@
 Each contender is a process of its own; they take turns, and the best of the rounds counts. "Processor time" is user and system time of
 the whole process for commands, and of the job alone, without imports, for Python: it means something on a busy machine, too. Results are
 compared before anything is timed. A rival that is not installed is listed with the command that installs it, and its column stays empty.
+JOB may be `growth`; if jobs are named, the others keep what FILE has.
 FILE is by default bench/results/MACHINE.json. bench/page.py makes the page from all files there.
 """
 
@@ -46,15 +47,30 @@ def version_of(rival):
 # ---- how a contender is run: (processor seconds, what it printed, peak memory in bytes)
 
 
+# Starts a command and prints its processor time, its peak memory and its output. What a process used before exec counts, too, so the
+# one that starts the command must be small: it imports nothing. FLOOR is what it takes itself; less cannot be measured.
+LAUNCHER = """
+import os, sys
+reading, writing = os.pipe()
+child = os.posix_spawnp(sys.argv[1], sys.argv[1:], os.environ, file_actions=[(os.POSIX_SPAWN_DUP2, writing, 1), (os.POSIX_SPAWN_OPEN, 2, '/dev/null', os.O_WRONLY, 0)])
+os.close(writing)
+output = b''
+while part := os.read(reading, 65536):
+    output = (output + part)[-4096:]
+_, status, used = os.wait4(child, 0)
+print(os.waitstatus_to_exitcode(status), used.ru_utime + used.ru_stime, used.ru_maxrss * 1024)
+print(output.decode())
+"""
+
+
 def command(*words):
     def run(folder):
-        process = subprocess.Popen(words, cwd=folder, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
-        output = process.stdout.read().decode()
-        _, status, used = os.wait4(process.pid, 0)
-        process.returncode = os.waitstatus_to_exitcode(status)
-        if process.returncode != 0:
-            raise RuntimeError(f"{' '.join(words)} ended with {process.returncode}")
-        return used.ru_utime + used.ru_stime, output, used.ru_maxrss * 1024
+        done = subprocess.run(["/usr/bin/python3", "-I", "-S", "-c", LAUNCHER, *words], cwd=folder, capture_output=True, text=True, check=True)
+        first, _, output = done.stdout.partition("\n")
+        code, seconds, memory = first.split()
+        if code != "0":
+            raise RuntimeError(f"{' '.join(words)} ended with {code}")
+        return float(seconds), output, int(memory)
     return run
 
 
@@ -174,6 +190,7 @@ def growth(tare, folder, rounds):
     converted = [best(command(tare, "convert", f"size-{mib}.safetensors", "grown.zt", "--force", "-q", "--threads", "2")) for mib in sizes]
     quantized = [best(command(tare, "quantize", f"size-{mib}.safetensors", "grown.mcf", "--method", "k4", "--force", "-q", "--threads", "2")) for mib in sizes]
     return {
+        "floor_mb": round(best(command("true"))[1] / 1e6, 1),
         "tensors": {"x": counts, "info_ms": [round(time * 1e3, 1) for time, _ in opened], "info_mb": [round(memory / 1e6, 1) for _, memory in opened]},
         "bytes": {"x": [mib << 20 for mib in sizes], "convert_ms": [round(time * 1e3) for time, _ in converted], "convert_mb": [round(memory / 1e6, 1) for _, memory in converted],
                   "quantize_ms": [round(time * 1e3) for time, _ in quantized], "quantize_mb": [round(memory / 1e6, 1) for _, memory in quantized]},
@@ -223,13 +240,19 @@ def main():
     with tempfile.TemporaryDirectory(dir=given.dir, prefix="tare-bench-") as folder:
         make_files(folder, given.tare)
         rows = measure(given, folder)
-        grown = {} if given.jobs else growth(str(pathlib.Path(given.tare).resolve()), folder, given.rounds)
+        grown = {} if given.jobs and "growth" not in given.jobs else growth(str(pathlib.Path(given.tare).resolve()), folder, given.rounds)
     import numpy
 
     done = {"machine": sentence, "date": datetime.date.today().isoformat(), "load": round(os.getloadavg()[0], 1), "python": platform.python_version(), "numpy": numpy.__version__,
             "tare": subprocess.run([given.tare, "version"], capture_output=True, text=True).stdout.split()[-1],
             "rivals": {name: {"version": version_of(name), "install": how} for name, how in RIVALS.items()}, "jobs": rows, "growth": grown}
     out = given.out or ROOT / "bench" / "results" / f"{kind}.json"
+    if given.jobs and out.exists():  # a part was measured again: the rest stays
+        old = json.loads(out.read_text(encoding="utf-8"))
+        again = {row["id"]: row for row in rows}
+        done["jobs"] = [again.pop(row["id"], row) for row in old["jobs"]] + list(again.values())
+        done["growth"] = grown or old["growth"]
+        done["load"] = max(done["load"], old["load"])
     out.write_text(json.dumps(done, indent=1) + "\n", encoding="utf-8")
     print(f"written: {out}")
 

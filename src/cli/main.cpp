@@ -32,12 +32,21 @@ constexpr int kBrokenPipe = 128 + SIGPIPE;
 // Whether a program asked for JSON, in words that were not or could not be parsed.
 bool wants_json(std::span<const std::string> words) { return std::ranges::find(words, "--json") != words.end(); }
 
+// Prints JSON about an error. If that fails, the error itself is still reported, as text.
+template <typename Print>
+void try_json(Print print) {
+  try {
+    print();
+  } catch (const Error&) {
+  }
+}
+
 // Prints a sentence about the command line; `words` is the command line.
 int usage_error(std::string_view verb, const std::string& sentence, std::span<const std::string> words) {
   if (wants_json(words)) {
     const Error error(ErrorKind::usage, "cli.usage", sentence);
     const std::string text = error_json(error, printable(sentence)) + "\n";
-    descriptor_sink(STDOUT_FILENO, "standard output")->write(std::as_bytes(std::span(text)));
+    try_json([&] { descriptor_sink(STDOUT_FILENO, "standard output")->write(std::as_bytes(std::span(text))); });
   }
   to_stderr(fmt::format("tare: {}{}{}\nTry `tare help{}{}`.\n", verb, verb.empty() ? "" : ": ", printable(sentence),
                         verb.empty() ? "" : " ", verb));
@@ -78,7 +87,7 @@ int run_verb(const Verb& verb, std::span<const std::string> words) {
   } catch (Error& error) {
     // An error without a file concerns the verb's first file.
     if (arguments.size() > 0 && verb.operands[0].completes == Completes::files) error.in(arguments.operand(0));
-    if (!stdout_reader_gone()) session.answer(error, &verb);
+    if (!stdout_reader_gone()) try_json([&] { session.answer(error, &verb); });
     throw;
   }
   return session.code();
