@@ -14,6 +14,8 @@ namespace tare::cli {
 
 // Every storage type, every logical type, every layout, metadata, a configuration, a vocabulary and an attachment.
 Model demo_model();
+// For the container that holds no other architecture.
+Model tiny_llama_model();
 // A small Mistral like a downloaded one, with its files.
 Model mistral_model();
 // The files in the folder mistral: config.json, generation_config.json, and the pieces of the vocabulary.
@@ -21,8 +23,8 @@ std::vector<EmbeddedFile> mistral_files();
 
 // One file of the tour.
 struct Stop {
-  std::string file;  // made from the file of the previous stop
-  std::string_view made_by;
+  std::string file = {};  // made from the file of the previous stop
+  std::string_view made_by = {};
   std::uint64_t bytes = 0;
   std::string weights = {};                   // "same, as f32"
   std::string_view config = {}, tokens = {};  // "same", "part" or "changed", compared with the start

@@ -9,6 +9,7 @@
 #include "resources/resources.hpp"
 #include "tare/codec.hpp"
 #include "tare/elements.hpp"
+#include "tiny_llama/model.hpp"
 
 namespace tare::cli {
 namespace {
@@ -128,6 +129,15 @@ Model demo_model() {
   model.vocabulary = vocabulary_of("spm", "▁the ▁weight ▁of ▁a ▁container ing s ▁tare", 1);
   model.vocabulary.tokens.push_back({"\xff", -20, TokenType::byte});
   model.attachments = {file("README.txt", "Made by `tare demo`.\n")};
+  return model;
+}
+
+Model tiny_llama_model() {
+  const tiny_llama::TinyLlamaModel llama(
+      {.model_dim = 16, .num_layers = 2, .num_heads = 2, .ffn_hidden_dim = 32, .max_seq_length = 24, .vocab_size = 40});
+  Model model = llama.to_model();
+  for (Tensor& tensor : model.tensors)  // they borrow from `llama`
+    tensor.components[0].blob = Blob::memory(tensor.components[0].blob.bytes());
   return model;
 }
 
