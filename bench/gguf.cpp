@@ -190,6 +190,11 @@ double relative_error(const std::vector<float>& decoded, const std::vector<float
   return std::sqrt(error / size);
 }
 
+template <codec::ggml::Type kType>
+std::size_t encode(const codec::BlockWeights& in, std::byte* blocks) {
+  return codec::ggml::encode(kType, in, blocks);
+}
+
 struct Rival {
   std::string_view method;
   std::size_t (*ours)(const codec::BlockWeights&, std::byte*);
@@ -204,23 +209,23 @@ struct Rival {
 };
 
 constexpr Rival kRivals[] = {
-    {"q4_0", codec::ggml::encode_q4_0, quantize_row_q4_0, dequantize_row_q4_0, 1.5, 1, ggml_vec_dot_q4_0_q8_0,
+    {"q4_0", encode<codec::ggml::Type::q4_0>, quantize_row_q4_0, dequantize_row_q4_0, 1.5, 1, ggml_vec_dot_q4_0_q8_0,
      quantize_row_q8_0},
-    {"q4_1", codec::ggml::encode_q4_1, quantize_row_q4_1_ref, dequantize_row_q4_1},
-    {"q5_0", codec::ggml::encode_q5_0, quantize_row_q5_0_ref, dequantize_row_q5_0},
-    {"q5_1", codec::ggml::encode_q5_1, quantize_row_q5_1_ref, dequantize_row_q5_1},
-    {"q8_0", codec::ggml::encode_q8_0, quantize_row_q8_0_ref, dequantize_row_q8_0, 1.5, 1, ggml_vec_dot_q8_0_q8_0,
-     quantize_row_q8_0, quantize_row_q8_0},
-    {"q2_k", codec::ggml::encode_q2_k, quantize_row_q2_K_ref, dequantize_row_q2_K},
-    {"q3_k", codec::ggml::encode_q3_k, quantize_row_q3_K_ref, dequantize_row_q3_K},
-    {"q4_k", codec::ggml::encode_q4_k, quantize_row_q4_K_ref, dequantize_row_q4_K, 10, 1, ggml_vec_dot_q4_K_q8_K,
+    {"q4_1", encode<codec::ggml::Type::q4_1>, quantize_row_q4_1_ref, dequantize_row_q4_1},
+    {"q5_0", encode<codec::ggml::Type::q5_0>, quantize_row_q5_0_ref, dequantize_row_q5_0},
+    {"q5_1", encode<codec::ggml::Type::q5_1>, quantize_row_q5_1_ref, dequantize_row_q5_1},
+    {"q8_0", encode<codec::ggml::Type::q8_0>, quantize_row_q8_0_ref, dequantize_row_q8_0, 1.5, 1,
+     ggml_vec_dot_q8_0_q8_0, quantize_row_q8_0, quantize_row_q8_0},
+    {"q2_k", encode<codec::ggml::Type::q2_k>, quantize_row_q2_K_ref, dequantize_row_q2_K},
+    {"q3_k", encode<codec::ggml::Type::q3_k>, quantize_row_q3_K_ref, dequantize_row_q3_K},
+    {"q4_k", encode<codec::ggml::Type::q4_k>, quantize_row_q4_K_ref, dequantize_row_q4_K, 10, 1, ggml_vec_dot_q4_K_q8_K,
      quantize_row_q8_K},
-    {"q5_k", codec::ggml::encode_q5_k, quantize_row_q5_K_ref, dequantize_row_q5_K},
-    {"q6_k", codec::ggml::encode_q6_k, quantize_row_q6_K_ref, dequantize_row_q6_K, 6, 3, ggml_vec_dot_q6_K_q8_K,
+    {"q5_k", encode<codec::ggml::Type::q5_k>, quantize_row_q5_K_ref, dequantize_row_q5_K},
+    {"q6_k", encode<codec::ggml::Type::q6_k>, quantize_row_q6_K_ref, dequantize_row_q6_K, 6, 3, ggml_vec_dot_q6_K_q8_K,
      quantize_row_q8_K},
-    {"iq4_nl", codec::ggml::encode_iq4_nl, quantize_row_iq4_nl_ref, dequantize_row_iq4_nl},
-    {"iq4_xs", codec::ggml::encode_iq4_xs, quantize_row_iq4_xs_ref, dequantize_row_iq4_xs},
-    {"mxfp4", codec::ggml::encode_mxfp4, quantize_row_mxfp4_ref, dequantize_row_mxfp4},
+    {"iq4_nl", encode<codec::ggml::Type::iq4_nl>, quantize_row_iq4_nl_ref, dequantize_row_iq4_nl},
+    {"iq4_xs", encode<codec::ggml::Type::iq4_xs>, quantize_row_iq4_xs_ref, dequantize_row_iq4_xs},
+    {"mxfp4", encode<codec::ggml::Type::mxfp4>, quantize_row_mxfp4_ref, dequantize_row_mxfp4},
     {"iq2_xxs", nullptr, nullptr, dequantize_row_iq2_xxs},
     {"iq2_xs", nullptr, nullptr, dequantize_row_iq2_xs},
     {"iq2_s", nullptr, nullptr, dequantize_row_iq2_s},

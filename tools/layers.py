@@ -49,8 +49,8 @@ PUBLIC = {
 # syntax. What lies in the layer itself is for all of them.
 BUILDS_ON = {"formats/npz": {"formats/npy"},
              "formats/hf": {"formats/safetensors", "formats/torch"},
-             # whose rows are made from its table of schemes
-             "codecs": {"codecs/packs"}}
+             # whose rows are made from their tables of schemes and of types
+             "codecs": {"codecs/packs", "codecs/ggml"}}
 
 INCLUDE = re.compile(r'^\s*#\s*include\s*(["<])([^">]+)[">]', re.MULTILINE)
 

@@ -1,10 +1,12 @@
 #include "base/printable.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <iterator>
 #include <utility>
+#include <vector>
 
 #include "base/text.hpp"
 #include "tare/value.hpp"
@@ -111,6 +113,20 @@ std::string quote(std::string_view text) {
   std::string out = escape_name(shown);
   if (shown.size() < text.size()) out += fmt::format("..., {} bytes in all", count_text(text.size()));
   return out;
+}
+
+std::string and_more(std::size_t all, std::size_t shown) {
+  return all > shown ? fmt::format(" and {} more", all - shown) : std::string();
+}
+
+std::string listed(std::span<const std::string> texts, std::size_t most) {
+  return fmt::format("{}{}", fmt::join(texts.first(std::min(texts.size(), most)), ", "), and_more(texts.size(), most));
+}
+
+std::string listed_names(std::span<const std::string> names, std::size_t most) {
+  std::vector<std::string> quoted;
+  for (const std::string& name : names.first(std::min(names.size(), most))) quoted.push_back(quote(name));
+  return listed(quoted, most) + and_more(names.size(), most);
 }
 
 std::string printable(std::string_view text) {

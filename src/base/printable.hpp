@@ -8,6 +8,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <span>
 #include <string>
 #include <string_view>
 
@@ -31,6 +32,11 @@ bool steers_terminal(std::uint32_t code_point);
 // this function (tools/layers.py lists the places that may call escape_name).
 inline constexpr std::size_t kQuotedBytes = 200;
 std::string quote(std::string_view text);
+// "a, b and 3 more": at most `most` of the texts; `listed_names` quotes each.
+std::string listed(std::span<const std::string> texts, std::size_t most = 8);
+std::string listed_names(std::span<const std::string> names, std::size_t most = 8);
+// The end of such a list: " and 3 more", or nothing if all are shown.
+std::string and_more(std::size_t all, std::size_t shown);
 // The first `most` bytes of a text, or fewer so that no code point is split.
 std::string_view beginning(std::string_view text, std::size_t most);
 

@@ -8,7 +8,18 @@
 #include <string>
 #include <string_view>
 
+#include "tare/value.hpp"
+
 namespace tare {
+
+// Bytes as text, and text as bytes.
+inline std::string_view as_text(std::span<const std::byte> bytes) {
+  return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
+}
+inline Bytes to_bytes(std::string_view text) {
+  const auto bytes = std::as_bytes(std::span(text));
+  return {bytes.begin(), bytes.end()};
+}
 
 // text == literal, with a length known at compile time: a few instructions instead of a call.
 template <std::size_t N>

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 
 #include "base/text.hpp"
 #include "cli/advice.hpp"
@@ -42,6 +43,16 @@ Label label_of(Impact impact) {
 }  // namespace
 
 bool is_measured(const TensorOutcome& outcome) { return outcome.report != nullptr && outcome.report->complete; }
+
+double relative_error(const std::vector<TensorOutcome>& outcomes) {
+  double squared_error = 0, squared_sum = 0;
+  for (const TensorOutcome& outcome : outcomes) {
+    if (!is_measured(outcome)) continue;
+    squared_error += outcome.report->squared_error;
+    squared_sum += outcome.report->squared_sum;
+  }
+  return squared_sum == 0 ? 0 : std::sqrt(squared_error / squared_sum);
+}
 
 std::vector<ReportLine> scale_warnings(const std::vector<TensorOutcome>& outcomes) {
   std::vector<ReportLine> warnings;

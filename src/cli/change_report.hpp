@@ -20,6 +20,8 @@ struct ReportLine {
 
 // Returns whether the errors of the tensor are known.
 bool is_measured(const TensorOutcome& outcome);
+// The rms of all measured errors relative to that of the weights.
+double relative_error(const std::vector<TensorOutcome>& outcomes);
 // Warns of weights that are so small that their scales are subnormal in f16, if a program that reads them is known to
 // fail.
 std::vector<ReportLine> scale_warnings(const std::vector<TensorOutcome>& outcomes);

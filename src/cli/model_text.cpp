@@ -96,7 +96,7 @@ class TerminalSink final : public Sink {
 
  protected:
   void do_write(std::uint64_t /*offset*/, std::span<const std::byte> bytes) override {
-    put(filter_.filter({reinterpret_cast<const char*>(bytes.data()), bytes.size()}));
+    put(filter_.filter(as_text(bytes)));
   }
 
  private:

@@ -119,6 +119,13 @@ ReadOptions read_options(const Arguments& arguments) {
   return options;
 }
 
+VerifyOptions verify_options(const Arguments& arguments) {
+  VerifyOptions options;
+  options.read = read_options(arguments);
+  options.threads = arguments.threads();
+  return options;
+}
+
 ReadOptions listing_options(const Arguments& arguments) {
   ReadOptions options = read_options(arguments);
   options.listing = true;

@@ -30,7 +30,7 @@ std::span<const Codec> codecs() {
                                packed::kF6Fine, packed::kF6Wide,  alt::kQint8,  alt::kQint4,    zt2::kNarrowCsr,
                                zt2::kNarrowCoo, zt2::kQuantGroup, zt2::kMx,     zt2::kOddFloats};
     rows.insert(rows.end(), mcf::kCodecs.begin(), mcf::kCodecs.end());
-    rows.insert(rows.end(), ggml::kCodecs.begin(), ggml::kCodecs.end());
+    rows.insert(rows.end(), ggml::codecs().begin(), ggml::codecs().end());
     const std::vector<Codec> packed_by_others = packs::codecs();
     rows.insert(rows.end(), packed_by_others.begin(), packed_by_others.end());
     rows.insert(rows.end(), added_rows().begin(), added_rows().end());

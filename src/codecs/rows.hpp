@@ -2,6 +2,7 @@
 #pragma once
 
 #include <array>
+#include <span>
 #include <vector>
 
 #include "tare/codec.hpp"
@@ -32,7 +33,7 @@ namespace zt2 {
 extern const Codec kNarrowCsr, kNarrowCoo, kQuantGroup, kMx, kOddFloats;
 }
 namespace ggml {
-extern const std::array<Codec, 27> kCodecs;
+std::span<const Codec> codecs();
 }
 namespace packs {
 std::vector<Codec> codecs();

@@ -7,6 +7,7 @@
 #include "base/endian.hpp"
 #include "base/half.hpp"
 #include "base/printable.hpp"
+#include "base/text.hpp"
 #include "io/metadata.hpp"
 #include "tare/elements.hpp"
 #include "tare/quantize.hpp"
@@ -98,7 +99,7 @@ class ImportanceReader {
     for (std::uint64_t left = count(); left > 0; --left) {
       const auto name = take(count());
       Tensor tensor;
-      tensor.name.assign(reinterpret_cast<const char*>(name.data()), name.size());
+      tensor.name.assign(as_text(name));
       const std::uint64_t calls = count(), values = count();
       if (values > kMostColumns)
         throw bad("importance.shape", tensor, fmt::format("more than {} columns", kMostColumns));

@@ -7,6 +7,14 @@
 // Frontier: the set of sums of the first n lists that no other sum beats in both bytes and error, extended by one list
 // after another. Exact as long as all sums are kept; if there are too many, the best of each of many equal ranges of
 // bytes is kept.
+//
+// Neither suffices: mean (and worst) error above that of the other way, in budgets for random lists like those of
+// models (seven choices per matrix, three shapes and one large table, variances over two orders of magnitude). The
+// tests FewListsGetTheBestChoice and ManyListsAreNearTheBound fail without the frontier and without the steps.
+//
+//   lists     8               40              200             800       4000
+//   steps     6.4 % (76 %)    0.7 % (4.4 %)   0.2 % (1.7 %)   best      best
+//   frontier  best            best            0.0 % (0.1 %)   5 % (7 %) 13 times
 #include "convert/knapsack.hpp"
 
 #include <algorithm>

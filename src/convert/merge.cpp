@@ -13,6 +13,7 @@
 #include "base/half.hpp"
 #include "base/name_map.hpp"
 #include "base/printable.hpp"
+#include "base/text.hpp"
 #include "codecs/packs/join.hpp"
 #include "convert/merged_blob.hpp"
 #include "convert/steps/statements.hpp"
@@ -214,8 +215,7 @@ class Merging {
     pairs.config = whole.config = model_.config;
     // One alpha for all: the product is scaled by the adapter's own numbers later.
     constexpr std::string_view kConfig = R"({"peft_type": "LORA", "lora_alpha": 1})";
-    const auto config = std::as_bytes(std::span(kConfig));
-    pairs.attachments.push_back({"adapter_config.json", Blob::memory(Bytes(config.begin(), config.end()))});
+    pairs.attachments.push_back({"adapter_config.json", Blob::memory(to_bytes(kConfig))});
     for (const Layer& layer : layers_)
       for (const AdapterPart part : kPairs)
         if (layer.at(part) != nullptr) pairs.tensors.push_back(*layer.at(part));

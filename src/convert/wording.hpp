@@ -15,14 +15,6 @@
 
 namespace tare {
 
-// The first names, for a message.
-inline std::string listed(std::vector<std::string> names, std::size_t most = 8) {
-  const std::size_t more = names.size() > most ? names.size() - most : 0;
-  names.resize(names.size() - more);
-  for (std::string& name : names) name = quote(name);
-  return fmt::format("{}{}", fmt::join(names, ", "), more > 0 ? fmt::format(" and {} more", more) : std::string());
-}
-
 // A change about parts that a target cannot hold. `part`: empty for files.
 inline Change no_place(std::string_view part, std::vector<std::string> names, std::string_view target) {
   const std::string_view them = names.size() == 1 ? "it" : "them";

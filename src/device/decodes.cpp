@@ -4,6 +4,7 @@
 #include <string_view>
 
 #include "base/checked.hpp"
+#include "codecs/ggml/type_table.hpp"
 #include "codecs/mcf/layout.hpp"
 #include "inspect/scan.hpp"
 #include "tare/codec.hpp"
@@ -14,24 +15,20 @@ namespace {
 // A kernel thread makes eight elements of a row.
 constexpr std::uint64_t kEight = 8;
 
-struct BlockKernel {
-  std::string_view layout, kernel;
-  std::uint64_t weights, bytes;  // per block
-};
-constexpr BlockKernel kBlockKernels[] = {
-    {"ggml.q4_0", "ggml_q4_0", 32, 18},       {"ggml.q4_1", "ggml_q4_1", 32, 20},
-    {"ggml.q5_0", "ggml_q5_0", 32, 22},       {"ggml.q5_1", "ggml_q5_1", 32, 24},
-    {"ggml.q8_0", "ggml_q8_0", 32, 34},       {"ggml.iq4_nl", "ggml_iq4_nl", 32, 18},
-    {"ggml.iq4_xs", "ggml_iq4_xs", 256, 136}, {"ggml.q2_k", "ggml_q2_k", 256, 84},
-    {"ggml.q3_k", "ggml_q3_k", 256, 110},     {"ggml.q4_k", "ggml_q4_k", 256, 144},
-    {"ggml.q5_k", "ggml_q5_k", 256, 176},     {"ggml.q6_k", "ggml_q6_k", 256, 210},
+// The kernel of a layout is named like it: "ggml_q4_0" decodes ggml.q4_0.
+constexpr std::string_view kKernels[] = {
+    "ggml_q4_0",   "ggml_q4_1", "ggml_q5_0", "ggml_q5_1", "ggml_q8_0", "ggml_iq4_nl",
+    "ggml_iq4_xs", "ggml_q2_k", "ggml_q3_k", "ggml_q4_k", "ggml_q5_k", "ggml_q6_k",
+    "mcf_q8",      "mcf_q4",    "mcf_k6",    "mcf_k4",    "mcf_k3",    "mcf_k2",
 };
 
-struct MethodKernel {
-  std::string_view layout, kernel;
-};
-constexpr MethodKernel kMcfKernels[] = {{"mcf.q8", "mcf_q8"}, {"mcf.q4", "mcf_q4"}, {"mcf.k6", "mcf_k6"},
-                                        {"mcf.k4", "mcf_k4"}, {"mcf.k3", "mcf_k3"}, {"mcf.k2", "mcf_k2"}};
+// Returns an empty text if the layout has no kernel.
+std::string_view kernel_of(std::string_view layout) {
+  const auto found = std::ranges::find_if(kKernels, [&](std::string_view kernel) {
+    return std::ranges::equal(kernel, layout, [](char ours, char its) { return ours == (its == '.' ? '_' : its); });
+  });
+  return found == std::end(kKernels) ? std::string_view() : *found;
+}
 
 bool stored_plainly(const Component* component) {
   return component != nullptr && component->blob.is_plain() && component->blob.source() != nullptr;
@@ -96,10 +93,11 @@ std::optional<Decoding> dense_cast(const Tensor& tensor, const RowRange& rows, D
 }
 
 std::optional<Decoding> block_decode(const Tensor& tensor, const RowRange& rows, DType dtype) {
-  const auto row = std::ranges::find(kBlockKernels, tensor.layout, &BlockKernel::layout);
+  const auto* const blocks = codec::ggml::find_facts(tensor.layout);
+  const std::string_view kernel = kernel_of(tensor.layout);
   const Component* const payload = tensor.component("payload");
-  if (row == std::end(kBlockKernels) || !stored_plainly(payload)) return std::nullopt;
-  return one_plane(*payload, row->kernel, payload->blob.size() / row->bytes, row->bytes, row->weights, rows, dtype);
+  if (blocks == nullptr || kernel.empty() || !stored_plainly(payload)) return std::nullopt;
+  return one_plane(*payload, kernel, payload->blob.size() / blocks->bytes, blocks->bytes, blocks->weights, rows, dtype);
 }
 
 std::optional<Decoding> mcf_decode(const Tensor& tensor, const RowRange& rows, DType dtype) {
@@ -114,7 +112,7 @@ std::optional<Decoding> mcf_decode(const Tensor& tensor, const RowRange& rows, D
   const std::uint64_t first = whole ? 0 : rows.begin, count = whole ? geometry->rows : rows.end - rows.begin;
   const bool super = method->family == mcf::Family::super;
   Decoding made;
-  made.decode.kernel = std::ranges::find(kMcfKernels, method->layout, &MethodKernel::layout)->kernel;
+  made.decode.kernel = kernel_of(method->layout);
   made.decode.units = count;
   made.decode.made = dtype;
   made.decode.unit_out = geometry->columns * size_of(dtype);

@@ -21,7 +21,7 @@ class FitCheck {
     model_.refuse_broken();
     std::vector<std::string> unplaced;
     add_unplaced(unplaced);
-    if (!unplaced.empty()) throw error("room", fmt::format("{} cannot hold {}", format_.name, some_of(unplaced)));
+    if (!unplaced.empty()) throw error("room", fmt::format("{} cannot hold {}", format_.name, listed(unplaced)));
     if (!holds_.many_tensors && model_.tensors.size() != 1)
       throw error("single", fmt::format("{} tensors; {} holds exactly one", model_.tensors.size(), format_.name));
     if (!holds_.architecture.empty()) return;  // its writer knows every tensor, and reports all problems at once
@@ -35,14 +35,6 @@ class FitCheck {
   }
   Error error(std::string_view rule, std::string_view sentence, const Tensor& tensor) const {
     return error(rule, sentence).about("tensor " + quote(tensor.name));
-  }
-
-  static std::string some_of(const std::vector<std::string>& things) {
-    constexpr std::size_t kMost = 8;
-    const std::size_t shown = std::min(things.size(), kMost);
-    std::string text = fmt::format("{}", fmt::join(things.begin(), things.begin() + shown, ", "));
-    if (shown < things.size()) text += fmt::format(" and {} more", things.size() - shown);
-    return text;
   }
 
   void add_unplaced(std::vector<std::string>& unplaced) const {

@@ -104,14 +104,6 @@ std::vector<std::string> models_below(const std::string& path) {
   return found;
 }
 
-constexpr std::size_t kNamed = 8;
-
-std::string some_of(const std::vector<std::string>& names) {
-  const std::size_t shown = std::min(names.size(), kNamed);
-  return fmt::format("{}{}", fmt::join(names.begin(), names.begin() + static_cast<std::ptrdiff_t>(shown), ", "),
-                     names.size() > shown ? fmt::format(" and {} more", names.size() - shown) : "");
-}
-
 }  // namespace
 
 bool is_foreign_archive(const Source& source) {
@@ -151,13 +143,13 @@ std::string words_for_directory(const std::string& path) {
   }
   if (!below.empty())
     return fmt::format("this directory holds no model; there {} in {}: use {}",
-                       below.size() == 1 ? "is one" : "are models", some_of(below),
+                       below.size() == 1 ? "is one" : "are models", listed(below),
                        below.size() == 1 ? "that path" : "one of these paths");
   if (!ours.empty())
-    return fmt::format("not a directory in Hugging Face's layout; give one of its files: {}", some_of(ours));
+    return fmt::format("not a directory in Hugging Face's layout; give one of its files: {}", listed(ours));
   if (!foreign.empty())
     return fmt::format("a directory without weights that Tare reads; there {} {}", foreign.size() == 1 ? "is" : "are",
-                       some_of(foreign));
+                       listed(foreign));
   return "a directory without a model: it has no config.json, no tokenizer and no weights that Tare reads";
 }
 

@@ -24,8 +24,7 @@ std::string listed_items(const Change& change, std::size_t most) {
 
 // "a, b and 3 more"
 std::string some_items(const Change& change) {
-  const std::size_t more = change.items.size() - std::min(change.items.size(), change.named);
-  return listed_items(change, change.named) + (more > 0 ? fmt::format(" and {} more", more) : "");
+  return listed_items(change, change.named) + and_more(change.items.size(), change.named);
 }
 
 std::string all_items(const Change& change) { return listed_items(change, change.items.size()); }
@@ -68,8 +67,7 @@ std::string tensors_text(const Change& change, std::string_view advice) {
 std::string tensor_names(const Change& change) {
   constexpr std::size_t kShown = 4;
   if (change.kind == ChangeKind::unpacked) return some_items(change);
-  const std::size_t more = change.items.size() - std::min(change.items.size(), kShown);
-  return listed_items(change, kShown) + (more > 0 ? fmt::format(", and {} more", more) : "");
+  return listed_items(change, kShown) + with(",", and_more(change.items.size(), kShown));
 }
 
 std::string rest_text(const Change& c, std::string_view advice) {

@@ -1,5 +1,7 @@
 #include "tare/config.hpp"
 
+#include "base/text.hpp"
+
 namespace tare {
 namespace {
 
@@ -28,8 +30,7 @@ void take(std::optional<T>& field, const Value& value) {
     if (const auto* integer = value.get<std::int64_t>()) field = static_cast<double>(*integer);
   // Containers that require UTF-8 text store other text as bytes.
   if constexpr (std::is_same_v<T, std::string>)
-    if (const auto* bytes = value.get<Bytes>())
-      field.emplace(reinterpret_cast<const char*>(bytes->data()), bytes->size());
+    if (const auto* bytes = value.get<Bytes>()) field.emplace(as_text(*bytes));
 }
 
 }  // namespace

@@ -8,6 +8,7 @@
 
 #include "base/endian.hpp"
 #include "base/half.hpp"
+#include "base/text.hpp"
 #include "model/stored_vocabulary.hpp"
 #include "tare/error.hpp"
 
@@ -27,12 +28,6 @@ const T& need(const Map& map, std::string_view key) {
   const T* typed = value == nullptr ? nullptr : value->get<T>();
   if (typed == nullptr) throw malformed("\"" + std::string(key) + "\" is missing or of the wrong kind");
   return *typed;
-}
-
-Bytes to_bytes(std::string_view text) {
-  Bytes bytes(text.size());
-  if (!text.empty()) std::memcpy(bytes.data(), text.data(), text.size());
-  return bytes;
 }
 
 }  // namespace
@@ -111,10 +106,6 @@ const Bytes* packed_part(const Map& map, std::string_view key) {
   return value == nullptr ? nullptr : value->get<Bytes>();
 }
 
-std::string to_text(std::span<const std::byte> bytes) {
-  return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
-}
-
 std::vector<std::string> texts_of(const Map& map, std::string_view key) {
   std::vector<std::string> texts;
   const Bytes* const packed = packed_part(map, key);
@@ -122,7 +113,7 @@ std::vector<std::string> texts_of(const Map& map, std::string_view key) {
     for (const Value& value : need<List>(map, key)) {
       const auto* const bytes = value.get<Bytes>();
       if (bytes == nullptr) throw malformed("a token or merge is not a byte string");
-      texts.push_back(to_text(*bytes));
+      texts.emplace_back(as_text(*bytes));
     }
     return texts;
   }
@@ -131,7 +122,7 @@ std::vector<std::string> texts_of(const Map& map, std::string_view key) {
     if (left.size() < kLength || load_le<std::uint64_t>(left.data()) > left.size() - kLength)
       throw malformed("a token or merge is longer than the bytes left");
     const auto length = static_cast<std::size_t>(load_le<std::uint64_t>(left.data()));
-    texts.push_back(to_text(left.subspan(kLength, length)));
+    texts.emplace_back(as_text(left.subspan(kLength, length)));
     left = left.subspan(kLength + length);
   }
   return texts;

@@ -10,6 +10,7 @@
 #include "base/glob.hpp"
 #include "base/name_map.hpp"
 #include "base/printable.hpp"
+#include "base/text.hpp"
 #include "resources/companion_files.hpp"
 #include "resources/json_file.hpp"
 #include "tare/error.hpp"
@@ -157,7 +158,7 @@ void read_config(const Blob& file, Adapter& adapter) {
   Map config;
   try {
     const Bytes bytes = file.bytes(kMaxSmallBytes);
-    config = parse_small_json({reinterpret_cast<const char*>(bytes.data()), bytes.size()});
+    config = parse_small_json(as_text(bytes));
   } catch (const Error& error) {
     if (error.kind() == ErrorKind::io) throw;
     refuse_config(error.sentence());
@@ -278,7 +279,7 @@ std::optional<TextModel> text_model(const Model& model) {
   if (!file || file->size() > kMaxSmallBytes) return std::nullopt;
   try {
     const Bytes bytes = file->bytes(kMaxSmallBytes);
-    const Map config = parse_small_json({reinterpret_cast<const char*>(bytes.data()), bytes.size()});
+    const Map config = parse_small_json(as_text(bytes));
     TextModel found;
     const Map* const text = get<Map>(config, "text_config");
     for (const Map* const place : {&config, text})

@@ -97,7 +97,7 @@ std::optional<std::string> text_of(const Model& model, std::string_view name) {
   try {
     Bytes bytes(static_cast<std::size_t>(std::min<std::uint64_t>(file->blob.size(), kMaxFileBytes)));
     file->blob.read(0, bytes);
-    return std::string(reinterpret_cast<const char*>(bytes.data()), bytes.size());
+    return std::string(as_text(bytes));
   } catch (const Error& error) {
     if (error.kind() == ErrorKind::io) throw;
     return std::nullopt;

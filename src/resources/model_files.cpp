@@ -5,6 +5,7 @@
 #include "base/glob.hpp"
 #include "base/name_map.hpp"
 #include "base/path_parts.hpp"
+#include "base/text.hpp"
 #include "resources/json_file.hpp"
 #include "tare/error.hpp"
 
@@ -102,7 +103,7 @@ const FileRow* row_of(std::string_view name) {
 std::string text_with(const Attachment& file, std::string_view word) {
   if (file.blob.size() > kMaxSmallBytes) return {};
   const Bytes bytes = file.blob.bytes(kMaxSmallBytes);
-  std::string text(reinterpret_cast<const char*>(bytes.data()), bytes.size());
+  std::string text(as_text(bytes));
   return text.find(word) == std::string::npos ? std::string() : text;
 }
 

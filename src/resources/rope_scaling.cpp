@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "base/text.hpp"
 #include "resources/config_file.hpp"
 #include "resources/config_parts.hpp"
 #include "resources/resources.hpp"
@@ -61,7 +62,7 @@ void with_config_json(const Model& model, const Action& action) {
   if (file == nullptr) return;
   try {
     const Bytes bytes = file->blob.bytes(kMaxFileBytes);
-    action(std::string_view(reinterpret_cast<const char*>(bytes.data()), bytes.size()));
+    action(as_text(bytes));
   } catch (const Error& error) {
     if (error.kind() == ErrorKind::io) throw;
   }

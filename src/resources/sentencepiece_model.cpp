@@ -20,6 +20,7 @@
 #include "base/lookalike.hpp"
 #include "base/name_map.hpp"
 #include "base/printable.hpp"
+#include "base/text.hpp"
 #include "resources/resources.hpp"
 #include "resources/vocabulary_builder.hpp"
 #include "wire/protobuf.hpp"
@@ -53,9 +54,7 @@ Error not_sentencepiece(std::string_view why) {
   return {ErrorKind::corrupt, "tokenizer.sentencepiece", fmt::format("not a SentencePiece model: {}", why)};
 }
 
-std::string text_in(const ProtobufReader::Field& field) {
-  return {reinterpret_cast<const char*>(field.bytes.data()), field.bytes.size()};
-}
+std::string text_in(const ProtobufReader::Field& field) { return std::string(as_text(field.bytes)); }
 
 void read_piece(std::span<const std::byte> message, Token& token) {
   ProtobufReader piece(message);
@@ -113,7 +112,7 @@ bool looks_like_tiktoken(std::string_view text) {
 
 // If the kind of file is recognised, names it instead of the place where parsing failed.
 void read_file(std::span<const std::byte> file, std::vector<Token>& tokens, TrainerSpec& spec) {
-  const std::string_view text(reinterpret_cast<const char*>(file.data()), file.size());
+  const std::string_view text = as_text(file);
   if (const auto known = lookalike(text); !known.empty())
     throw Error(ErrorKind::corrupt, "tokenizer.sentencepiece", known);
   if (looks_like_tiktoken(text))

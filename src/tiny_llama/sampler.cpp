@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "base/splitmix64.hpp"
 #include "tare/error.hpp"
 
 namespace tiny_llama {
@@ -29,12 +30,10 @@ Sampler::Sampler(const Sampling& sampling) : sampling_(sampling), state_(samplin
                 fmt::format("top-p of {}; it must be in (0, 1]", sampling.top_p));
 }
 
-// SplitMix64, as 53 bits in [0, 1).
+// 53 bits in [0, 1).
 double Sampler::uniform() {
-  std::uint64_t z = state_ += 0x9E3779B97F4A7C15u;
-  z = (z ^ (z >> 30)) * 0xBF58476D1CE4E5B9u;
-  z = (z ^ (z >> 27)) * 0x94D049BB133111EBu;
-  return static_cast<double>((z ^ (z >> 31)) >> 11) * 0x1p-53;
+  state_ += tare::SplitMix64::kStep;
+  return static_cast<double>(tare::SplitMix64::mixed(state_) >> 11) * 0x1p-53;
 }
 
 std::int32_t Sampler::next(std::span<const float> logits) {

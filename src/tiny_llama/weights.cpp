@@ -10,6 +10,7 @@
 #include "base/huge_pages.hpp"
 #include "base/parallel.hpp"
 #include "base/printable.hpp"
+#include "base/splitmix64.hpp"
 
 namespace tiny_llama {
 namespace {
@@ -17,19 +18,12 @@ namespace {
 constexpr std::align_val_t kHugePage{std::size_t{2} << 20};
 constexpr std::size_t kLine = 16;  // floats per cache line; each weight begins at a multiple
 
-// SplitMix64's output function: computes the number at any position directly.
-std::uint64_t mix(std::uint64_t z) {
-  z = (z ^ (z >> 30)) * 0xBF58476D1CE4E5B9u;
-  z = (z ^ (z >> 27)) * 0x94D049BB133111EBu;
-  return z ^ (z >> 31);
-}
-
 // Nearly normal: the centred sum of four uniform 16-bit numbers. Integers and one product, so every machine gets the
 // same bits.
 float random_weight(std::uint64_t key, std::uint64_t index) {
   constexpr float kDeviation = 0.02f;
   constexpr float kScale = kDeviation / 37837.227f;  // divides by the deviation of the sum: 65536 / sqrt(3)
-  const std::uint64_t bits = mix(key + (index + 1) * 0x9E3779B97F4A7C15u);
+  const std::uint64_t bits = tare::SplitMix64::mixed(key + (index + 1) * tare::SplitMix64::kStep);
   const auto part = [&](int i) { return static_cast<std::int32_t>(bits >> (16 * i) & 0xFFFF); };
   return static_cast<float>(part(0) + part(1) + part(2) + part(3) - 2 * 0xFFFF) * kScale;
 }
@@ -132,7 +126,7 @@ void Weights::initialize(std::uint64_t seed) {
     const std::size_t end = std::min(entry->count, begin + kPiece);
     if (entry->place.rank == 1)
       return std::fill(values + begin, values + end, is_norm_weight(entry->place.name) ? 1.0f : 0.0f);
-    const std::uint64_t key = mix(mix(seed) + number);
+    const std::uint64_t key = tare::SplitMix64::mixed(tare::SplitMix64::mixed(seed) + number);
     for (std::size_t i = begin; i < end; ++i) values[i] = random_weight(key, i);
   });
 }

@@ -7,6 +7,7 @@
 
 #include "base/json_writer.hpp"
 #include "base/printable.hpp"
+#include "base/text.hpp"
 #include "tare/error.hpp"
 
 namespace tare::wire {
@@ -26,8 +27,6 @@ Bytes from_hex(const Value& value) {
   }
   return bytes;
 }
-
-std::string text_of(const Bytes& bytes) { return {reinterpret_cast<const char*>(bytes.data()), bytes.size()}; }
 
 Value parse_f64(const Value& value) {
   const Bytes bytes = from_hex(value);
@@ -58,7 +57,7 @@ Value finish_spelling(Map map) {
   if (map.size() != 1 || !map.begin()->first.starts_with('$')) return map;
   auto& [key, value] = *map.begin();
   if (key == "$bytes") return from_hex(value);
-  if (key == "$text") return text_of(from_hex(value));
+  if (key == "$text") return std::string(as_text(from_hex(value)));
   if (key == "$f64") return parse_f64(value);
   if (key == "$map") return parse_map(value);
   if (key == "$opaque") {

@@ -22,6 +22,7 @@
 #include "base/endian.hpp"
 #include "base/equal_names.hpp"
 #include "base/printable.hpp"
+#include "base/text.hpp"
 #include "io/metadata.hpp"
 
 namespace tare::wire {
@@ -36,10 +37,6 @@ constexpr std::uint64_t kMaxRatio = 1032;
 std::uint16_t u16(std::span<const std::byte> bytes, std::size_t at) { return load_le<std::uint16_t>(&bytes[at]); }
 std::uint32_t u32(std::span<const std::byte> bytes, std::size_t at) { return load_le<std::uint32_t>(&bytes[at]); }
 std::uint64_t u64(std::span<const std::byte> bytes, std::size_t at) { return load_le<std::uint64_t>(&bytes[at]); }
-
-std::string_view as_text(std::span<const std::byte> bytes) {
-  return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
-}
 
 Error corrupt(std::string_view rule, std::string_view sentence) { return {ErrorKind::corrupt, rule, sentence}; }
 

@@ -18,6 +18,7 @@
 #include <string_view>
 #include <vector>
 
+#include "base/text.hpp"
 #include "tare/error.hpp"
 #include "tare/value.hpp"
 
@@ -54,11 +55,7 @@ class Scratch {
   std::string path_;
 };
 
-inline Bytes to_bytes(std::string_view text) {
-  Bytes bytes(text.size());
-  if (!text.empty()) std::memcpy(bytes.data(), text.data(), text.size());
-  return bytes;
-}
+using tare::to_bytes;
 
 inline std::string to_text(std::span<const std::byte> bytes) {
   return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};

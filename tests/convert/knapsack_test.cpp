@@ -92,6 +92,50 @@ TEST(Knapsack, ManyListsKeepToTheBudget) {
   }
 }
 
+// The least error if fractions of steps could be taken: no choice can be better.
+double bound_of(const Lists& lists, std::uint64_t budget) {
+  struct Step {
+    double bytes, saved;
+  };
+  std::vector<Step> steps;
+  double error = 0, left = static_cast<double>(budget);
+  for (const auto& list : lists) {
+    error += list.front().error;
+    left -= static_cast<double>(list.front().bytes);
+    std::vector<Step> hull;
+    for (std::size_t i = 1; i < list.size(); ++i) {
+      Step step = {static_cast<double>(list[i].bytes - list[i - 1].bytes), list[i - 1].error - list[i].error};
+      while (!hull.empty() && step.saved * hull.back().bytes >= hull.back().saved * step.bytes) {
+        step = {step.bytes + hull.back().bytes, step.saved + hull.back().saved};
+        hull.pop_back();
+      }
+      hull.push_back(step);
+    }
+    steps.insert(steps.end(), hull.begin(), hull.end());
+  }
+  std::ranges::sort(steps, [](const Step& a, const Step& b) { return a.saved * b.bytes > b.saved * a.bytes; });
+  for (const Step& step : steps) {
+    const double part = std::clamp(left / step.bytes, 0.0, 1.0);
+    error -= part * step.saved;
+    left -= part * step.bytes;
+  }
+  return error;
+}
+
+TEST(Knapsack, ManyListsAreNearTheBound) {
+  const Lists lists = random_lists(1500, 2);
+  const std::uint64_t least = total_of(lists, std::vector<std::size_t>(lists.size(), 0)).bytes,
+                      most = total_of(lists, std::vector<std::size_t>(lists.size(), 4)).bytes;
+  for (const std::uint64_t part : {1, 3, 5}) {
+    const std::uint64_t budget = least + (most - least) * part / 10;
+    const auto choice = least_error(lists, budget);
+    ASSERT_TRUE(choice);
+    const double bound = bound_of(lists, budget), found = total_of(lists, *choice).error;
+    EXPECT_GE(found, bound * (1 - 1e-9));
+    EXPECT_LE(found, bound * 1.001);
+  }
+}
+
 TEST(Knapsack, OnlyStepsThatSaveAreWorthPaying) {
   const Price prices[] = {{10, 4}, {10, 5}, {12, 5}, {13, 3}, {14, 3}, {20, 0}};
   EXPECT_EQ(worth_paying(prices), (std::vector<std::size_t>{0, 3, 5}));

@@ -121,9 +121,7 @@ void verify_one(const std::string& file, const Arguments& arguments, Session& se
   Verification result;
   {
     ProgressBar bar(session, fmt::format("verifying {}", printable(file)), total_bytes(file, arguments, session));
-    VerifyOptions options;
-    options.read = read_options(arguments);
-    options.threads = arguments.threads();
+    VerifyOptions options = verify_options(arguments);
     options.progress = bar.progress();
     result = verify(file, options);
   }

@@ -1,54 +1,41 @@
-// Reference decoders of ggml's blocks, one weight at a time; kernels.hpp must agree with them. Each function takes
-// `count` whole blocks, one after the other.
+// What the bytes of ggml's blocks mean: the fields of each type and the formula of its weights, as the viewer shows
+// them, and a reference decoder, one weight at a time, with which kernels.hpp must agree.
 //
 // The values are those of ggml's own C code, bit for bit: products and sums in f32, in the same order, without fused
 // multiply-adds.
 #pragma once
 
 #include <cstddef>
+#include <initializer_list>
+#include <optional>
+#include <span>
+#include <string_view>
+#include <vector>
 
-#include "codecs/ggml/kernels.hpp"
+#include "codecs/first_block.hpp"
+#include "codecs/ggml/type_table.hpp"
 
 namespace tare::codec::ggml {
 
-// Blocks of 32 weights with a scale (and a minimum).
-void decode_q4_0(const std::byte* block, std::size_t count, float* out);
-void decode_q4_1(const std::byte* block, std::size_t count, float* out);
-void decode_q5_0(const std::byte* block, std::size_t count, float* out);
-void decode_q5_1(const std::byte* block, std::size_t count, float* out);
-void decode_q8_0(const std::byte* block, std::size_t count, float* out);
-void decode_q8_1(const std::byte* block, std::size_t count, float* out);
-void decode_iq4_nl(const std::byte* block, std::size_t count, float* out);
-void decode_mxfp4(const std::byte* block, std::size_t count, float* out);
-void decode_nvfp4(const std::byte* block, std::size_t count, float* out);
-void decode_q1_0(const std::byte* block, std::size_t count, float* out);
-void decode_q2_0(const std::byte* block, std::size_t count, float* out);
+using Terms = std::vector<BlockTerm>;
 
-// Blocks of 256 weights with a scale for each part.
-void decode_q2_k(const std::byte* block, std::size_t count, float* out);
-void decode_q3_k(const std::byte* block, std::size_t count, float* out);
-void decode_q4_k(const std::byte* block, std::size_t count, float* out);
-void decode_q5_k(const std::byte* block, std::size_t count, float* out);
-void decode_q6_k(const std::byte* block, std::size_t count, float* out);
-void decode_q8_k(const std::byte* block, std::size_t count, float* out);
-void decode_iq4_xs(const std::byte* block, std::size_t count, float* out);
-void decode_tq1_0(const std::byte* block, std::size_t count, float* out);
-void decode_tq2_0(const std::byte* block, std::size_t count, float* out);
-
-// Blocks of 256 weights with codewords for four or eight weights.
-void decode_iq2_xxs(const std::byte* block, std::size_t count, float* out);
-void decode_iq2_xs(const std::byte* block, std::size_t count, float* out);
-void decode_iq2_s(const std::byte* block, std::size_t count, float* out);
-void decode_iq3_xxs(const std::byte* block, std::size_t count, float* out);
-void decode_iq3_s(const std::byte* block, std::size_t count, float* out);
-void decode_iq1_s(const std::byte* block, std::size_t count, float* out);
-void decode_iq1_m(const std::byte* block, std::size_t count, float* out);
-
-struct BlockShape {
-  std::size_t weights, bytes;
+struct BlockRules {
+  Type type;
+  void (*decode)(const std::byte* block, float* weights);
+  std::string_view formula;
+  std::initializer_list<BlockField> fields;  // cover every byte of a block
+  Terms (*terms)(const std::byte* block);    // the values of the names in the formula
 };
-BlockShape shape_of(Type type);
-// Calls the decoder of the type.
+
+// Blocks with a scale (and a minimum) for all their weights, or few of them (blocks32.cpp).
+std::span<const BlockRules> small_blocks();
+// Blocks of 256 weights with a scale for each part (blocks256.cpp).
+std::span<const BlockRules> super_blocks();
+// Blocks of 256 weights with codewords for four or eight weights (blocks_grids.cpp).
+std::span<const BlockRules> grid_blocks();
+
 void reference_decode(Type type, const std::byte* blocks, std::size_t count, float* out);
+// See Codec.
+std::optional<FirstBlock> explain(const Tensor& tensor);
 
 }  // namespace tare::codec::ggml

@@ -123,7 +123,8 @@ struct Block {
 
 // Calls put(block, bytes) for each block.
 template <typename Put>
-std::size_t encode_all(const Spec& spec, const BlockWeights& in, std::size_t bytes, std::byte* out, const Put& put) {
+std::size_t encode_all(Type type, const Spec& spec, const BlockWeights& in, std::byte* out, const Put& put) {
+  const std::size_t bytes = facts_of(type).bytes;
   const std::size_t parts_of_block = std::max<std::size_t>(1, spec.super), size = parts_of_block * spec.part;
   const std::size_t at_once = kParts / parts_of_block;
   CodedParts coded;
@@ -202,17 +203,15 @@ void put_k_scales(const Block& block, std::byte* to) {
   }
 }
 
-}  // namespace
-
 std::size_t encode_q4_0(const BlockWeights& in, std::byte* blocks) {
-  return encode_all(kQ4_0Spec, in, 18, blocks, [](const Block& block, std::byte* to) {
+  return encode_all(Type::q4_0, kQ4_0Spec, in, blocks, [](const Block& block, std::byte* to) {
     put_half(block.parts.scale[block.number], to);
     put_halves<16>(block.codes, to + 2);
   });
 }
 
 std::size_t encode_q4_1(const BlockWeights& in, std::byte* blocks) {
-  return encode_all(kQ4_1Spec, in, 20, blocks, [](const Block& block, std::byte* to) {
+  return encode_all(Type::q4_1, kQ4_1Spec, in, blocks, [](const Block& block, std::byte* to) {
     put_half(block.parts.scale[block.number], to);
     put_half(block.parts.minimum[block.number], to + 2);
     put_halves<16>(block.codes, to + 4);
@@ -220,7 +219,7 @@ std::size_t encode_q4_1(const BlockWeights& in, std::byte* blocks) {
 }
 
 std::size_t encode_q5_0(const BlockWeights& in, std::byte* blocks) {
-  return encode_all(kQ5_0Spec, in, 22, blocks, [](const Block& block, std::byte* to) {
+  return encode_all(Type::q5_0, kQ5_0Spec, in, blocks, [](const Block& block, std::byte* to) {
     put_half(block.parts.scale[block.number], to);
     store_le<std::uint32_t>(to + 2, fifth_bits(block.codes));
     put_halves<16>(block.codes, to + 6);
@@ -228,7 +227,7 @@ std::size_t encode_q5_0(const BlockWeights& in, std::byte* blocks) {
 }
 
 std::size_t encode_q5_1(const BlockWeights& in, std::byte* blocks) {
-  return encode_all(kQ5_1Spec, in, 24, blocks, [](const Block& block, std::byte* to) {
+  return encode_all(Type::q5_1, kQ5_1Spec, in, blocks, [](const Block& block, std::byte* to) {
     put_half(block.parts.scale[block.number], to);
     put_half(block.parts.minimum[block.number], to + 2);
     store_le<std::uint32_t>(to + 4, fifth_bits(block.codes));
@@ -241,14 +240,14 @@ std::size_t encode_q8_0(const BlockWeights& in, std::byte* blocks) {
     put_half(block.parts.scale[block.number], to);
     std::memcpy(to + 2, block.codes, 32);
   };
-  if (!in.fast) return encode_all(kQ8_0Spec, in, 34, blocks, put);
+  if (!in.fast) return encode_all(Type::q8_0, kQ8_0Spec, in, blocks, put);
   for (std::size_t done = 0; done < in.count;) {
     done += fast_q8_0(in.weights + 32 * done, in.count - done, blocks + 34 * done);
     const BlockWeights rest{.weights = in.weights + 32 * done,
                             .importance = nullptr,
                             .count = std::min(kParts, in.count - done),
                             .fast = true};
-    const std::size_t coded = encode_all(kQ8_0Spec, rest, 34, blocks + 34 * done, put);
+    const std::size_t coded = encode_all(Type::q8_0, kQ8_0Spec, rest, blocks + 34 * done, put);
     done += coded;
     if (coded != rest.count) return done;
   }
@@ -256,21 +255,21 @@ std::size_t encode_q8_0(const BlockWeights& in, std::byte* blocks) {
 }
 
 std::size_t encode_iq4_nl(const BlockWeights& in, std::byte* blocks) {
-  return encode_all(kIq4NlSpec, in, 18, blocks, [](const Block& block, std::byte* to) {
+  return encode_all(Type::iq4_nl, kIq4NlSpec, in, blocks, [](const Block& block, std::byte* to) {
     put_half(block.parts.scale[block.number], to);
     put_halves<16>(block.codes, to + 2);
   });
 }
 
 std::size_t encode_mxfp4(const BlockWeights& in, std::byte* blocks) {
-  return encode_all(kMxfp4Spec, in, 17, blocks, [](const Block& block, std::byte* to) {
+  return encode_all(Type::mxfp4, kMxfp4Spec, in, blocks, [](const Block& block, std::byte* to) {
     to[0] = static_cast<std::byte>(block.parts.sub_scale[block.number]);
     put_halves<16>(block.codes, to + 1);
   });
 }
 
 std::size_t encode_q2_k(const BlockWeights& in, std::byte* blocks) {
-  return encode_all(kQ2KSpec, in, 84, blocks, [](const Block& block, std::byte* to) {
+  return encode_all(Type::q2_k, kQ2KSpec, in, blocks, [](const Block& block, std::byte* to) {
     for (std::size_t k = 0; k < 16; ++k)
       to[k] = static_cast<std::byte>(block.parts.sub_scale[k] | block.parts.sub_minimum[k] << 4);
     put_crumbs(block.codes, 0, to + 16);
@@ -280,7 +279,7 @@ std::size_t encode_q2_k(const BlockWeights& in, std::byte* blocks) {
 }
 
 std::size_t encode_q3_k(const BlockWeights& in, std::byte* blocks) {
-  return encode_all(kQ3KSpec, in, 110, blocks, [](const Block& block, std::byte* to) {
+  return encode_all(Type::q3_k, kQ3KSpec, in, blocks, [](const Block& block, std::byte* to) {
     put_high_bits(block.codes, 2, to);
     put_crumbs(block.codes, 0, to + 32);
     const auto scale = [&](std::size_t k) { return (block.parts.sub_scale[k] + 32U) & 63U; };
@@ -293,7 +292,7 @@ std::size_t encode_q3_k(const BlockWeights& in, std::byte* blocks) {
 }
 
 std::size_t encode_q4_k(const BlockWeights& in, std::byte* blocks) {
-  return encode_all(kQ4KSpec, in, 144, blocks, [](const Block& block, std::byte* to) {
+  return encode_all(Type::q4_k, kQ4KSpec, in, blocks, [](const Block& block, std::byte* to) {
     put_half(block.parts.scale[block.number], to);
     put_half(block.parts.minimum[block.number], to + 2);
     put_k_scales(block, to + 4);
@@ -302,7 +301,7 @@ std::size_t encode_q4_k(const BlockWeights& in, std::byte* blocks) {
 }
 
 std::size_t encode_q5_k(const BlockWeights& in, std::byte* blocks) {
-  return encode_all(kQ5KSpec, in, 176, blocks, [](const Block& block, std::byte* to) {
+  return encode_all(Type::q5_k, kQ5KSpec, in, blocks, [](const Block& block, std::byte* to) {
     put_half(block.parts.scale[block.number], to);
     put_half(block.parts.minimum[block.number], to + 2);
     put_k_scales(block, to + 4);
@@ -312,7 +311,7 @@ std::size_t encode_q5_k(const BlockWeights& in, std::byte* blocks) {
 }
 
 std::size_t encode_q6_k(const BlockWeights& in, std::byte* blocks) {
-  return encode_all(kQ6KSpec, in, 210, blocks, [](const Block& block, std::byte* to) {
+  return encode_all(Type::q6_k, kQ6KSpec, in, blocks, [](const Block& block, std::byte* to) {
     for (std::size_t half = 0; half < 2; ++half) put_halves<64>(block.codes + 128 * half, to + 64 * half);
     put_crumbs(block.codes, 4, to + 128);
     std::memcpy(to + 192, block.parts.sub_scale.data(), 16);
@@ -321,7 +320,7 @@ std::size_t encode_q6_k(const BlockWeights& in, std::byte* blocks) {
 }
 
 std::size_t encode_iq4_xs(const BlockWeights& in, std::byte* blocks) {
-  return encode_all(kIq4XsSpec, in, 136, blocks, [](const Block& block, std::byte* to) {
+  return encode_all(Type::iq4_xs, kIq4XsSpec, in, blocks, [](const Block& block, std::byte* to) {
     const auto scale = [&](std::size_t k) { return (block.parts.sub_scale[8 * block.number + k] + 32U) & 63U; };
     put_half(block.parts.scale[block.number], to);
     unsigned high = 0;
@@ -331,6 +330,27 @@ std::size_t encode_iq4_xs(const BlockWeights& in, std::byte* blocks) {
       to[4 + k] = static_cast<std::byte>((scale(2 * k) & 15) | (scale(2 * k + 1) & 15) << 4);
     for (std::size_t k = 0; k < 8; ++k) put_halves<16>(block.codes + 32 * k, to + 8 + 16 * k);
   });
+}
+
+struct Encoder {
+  Type type;
+  std::size_t (*encode)(const BlockWeights& in, std::byte* blocks);
+};
+constexpr Encoder kEncoders[] = {
+    {Type::q4_0, encode_q4_0},   {Type::q4_1, encode_q4_1},     {Type::q5_0, encode_q5_0},
+    {Type::q5_1, encode_q5_1},   {Type::q8_0, encode_q8_0},     {Type::q2_k, encode_q2_k},
+    {Type::q3_k, encode_q3_k},   {Type::q4_k, encode_q4_k},     {Type::q5_k, encode_q5_k},
+    {Type::q6_k, encode_q6_k},   {Type::iq4_nl, encode_iq4_nl}, {Type::iq4_xs, encode_iq4_xs},
+    {Type::mxfp4, encode_mxfp4},
+};
+static_assert(std::ranges::all_of(kTypes, [](const TypeFacts& facts) {
+  return facts.method.exists == (std::ranges::find(kEncoders, facts.type, &Encoder::type) != std::end(kEncoders));
+}));
+
+}  // namespace
+
+std::size_t encode(Type type, const BlockWeights& in, std::byte* blocks) {
+  return std::ranges::find(kEncoders, type, &Encoder::type)->encode(in, blocks);
 }
 
 }  // namespace tare::codec::ggml

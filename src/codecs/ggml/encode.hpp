@@ -51,6 +51,7 @@
 #include <span>
 
 #include "codecs/block_codec.hpp"
+#include "codecs/ggml/type_table.hpp"
 
 namespace tare::codec::ggml {
 
@@ -105,18 +106,7 @@ std::size_t fast_q8_0(const float* weights, std::size_t count, std::byte* blocks
 // Uses the best SIMD of the processor.
 void code_parts(const Spec& spec, const Parts& in, CodedParts& out);
 
-std::size_t encode_q4_0(const BlockWeights& in, std::byte* blocks);
-std::size_t encode_q4_1(const BlockWeights& in, std::byte* blocks);
-std::size_t encode_q5_0(const BlockWeights& in, std::byte* blocks);
-std::size_t encode_q5_1(const BlockWeights& in, std::byte* blocks);
-std::size_t encode_q8_0(const BlockWeights& in, std::byte* blocks);
-std::size_t encode_q2_k(const BlockWeights& in, std::byte* blocks);
-std::size_t encode_q3_k(const BlockWeights& in, std::byte* blocks);
-std::size_t encode_q4_k(const BlockWeights& in, std::byte* blocks);
-std::size_t encode_q5_k(const BlockWeights& in, std::byte* blocks);
-std::size_t encode_q6_k(const BlockWeights& in, std::byte* blocks);
-std::size_t encode_iq4_nl(const BlockWeights& in, std::byte* blocks);
-std::size_t encode_iq4_xs(const BlockWeights& in, std::byte* blocks);
-std::size_t encode_mxfp4(const BlockWeights& in, std::byte* blocks);
+// Encodes blocks of a type that has a method; see BlockCodec.
+std::size_t encode(Type type, const BlockWeights& in, std::byte* blocks);
 
 }  // namespace tare::codec::ggml

@@ -391,10 +391,10 @@ void dot_codes(Type type, const std::byte* blocks, std::size_t rows, std::size_t
 
 void dot_codes(Type type, const std::byte* blocks, std::size_t rows, std::size_t count, const Vector& vector,
                float* out) {
-  const BlockShape shape = shape_of(type);
-  std::vector<float> row(count * shape.weights);
+  const TypeFacts& facts = facts_of(type);
+  std::vector<float> row(count * facts.weights);
   for (std::size_t r = 0; r < rows; ++r) {
-    reference_decode(type, blocks + r * count * shape.bytes, count, row.data());
+    reference_decode(type, blocks + r * count * facts.bytes, count, row.data());
     double sum = 0;
     for (std::size_t i = 0; i < row.size(); ++i)
       sum += static_cast<double>(row[i]) * vector.codes[i] * static_cast<double>(vector.scales[i / Vector::kBlock]);

@@ -131,8 +131,9 @@ HWY_INLINE void scale_bytes(std::uint32_t low, std::uint32_t high, float factor,
 
 // --- blocks of 32, eight at a time
 
-template <std::size_t kBytes, std::size_t kCodes, unsigned kLess, bool kMinimum>
+template <Type kType, std::size_t kCodes, unsigned kLess, bool kMinimum>
 void expand_nibbles(const std::byte* block, std::size_t count, Expanded& out) {
+  constexpr std::size_t kBytes = facts_of(kType).bytes;
   const Half d;
   halves(block, kBytes, count, out.scale);
   if constexpr (kMinimum) halves(block + 2, kBytes, count, out.minimum);
@@ -144,8 +145,9 @@ void expand_nibbles(const std::byte* block, std::size_t count, Expanded& out) {
   }
 }
 
-template <std::size_t kBytes, std::size_t kHigh, unsigned kLess, bool kMinimum>
+template <Type kType, std::size_t kHigh, unsigned kLess, bool kMinimum>
 void expand_fives(const std::byte* block, std::size_t count, Expanded& out) {
+  constexpr std::size_t kBytes = facts_of(kType).bytes;
   const Half d;
   halves(block, kBytes, count, out.scale);
   if constexpr (kMinimum) halves(block + 2, kBytes, count, out.minimum);
@@ -158,8 +160,9 @@ void expand_fives(const std::byte* block, std::size_t count, Expanded& out) {
   }
 }
 
-template <std::size_t kBytes, std::size_t kCodes>
+template <Type kType, std::size_t kCodes>
 void expand_bytes(const std::byte* block, std::size_t count, Expanded& out) {
+  constexpr std::size_t kBytes = facts_of(kType).bytes;
   halves(block, kBytes, count, out.scale);
   for (std::size_t b = 0; b < count; ++b) std::memcpy(out.codes + 32 * b, block + b * kBytes + kCodes, 32);
 }
@@ -391,8 +394,9 @@ HWY_BEFORE_NAMESPACE();
 namespace tare::codec::ggml::HWY_NAMESPACE {
 namespace {
 
-// What the kernels need to know about a type.
+// How the kernels decode a type.
 struct Shapes {
+  Type type;
   std::size_t weights, bytes;  // per block
   std::size_t part;
   bool minimum;
@@ -400,36 +404,42 @@ struct Shapes {
   void (*expand)(const std::byte* blocks, std::size_t count, Expanded& out);
 };
 
+constexpr Shapes shapes(Type type, std::size_t part, bool minimum,
+                        void (*expand)(const std::byte* blocks, std::size_t count, Expanded& out)) {
+  return {type, facts_of(type).weights, facts_of(type).bytes, part, minimum, expand};
+}
+
 HWY_INLINE const Shapes& shapes_of(Type type) {
   static constexpr Shapes kShapes[] = {
-      {32, 18, 32, false, expand_nibbles<18, 2, 8, false>},
-      {32, 20, 32, true, expand_nibbles<20, 4, 0, true>},
-      {32, 22, 32, false, expand_fives<22, 2, 16, false>},
-      {32, 24, 32, true, expand_fives<24, 4, 0, true>},
-      {32, 34, 32, false, expand_bytes<34, 2>},
-      {32, 36, 32, false, expand_bytes<36, 4>},
-      {256, 84, 16, true, expand_q2_k},
-      {256, 110, 16, false, expand_q3_k},
-      {256, 144, 32, true, expand_q4_k},
-      {256, 176, 32, true, expand_q5_k},
-      {256, 210, 16, false, expand_q6_k},
-      {256, 292, 32, false, expand_q8_k},
-      {32, 18, 32, false, expand_iq4_nl},
-      {256, 136, 32, false, expand_iq4_xs},
-      {256, 54, 32, false, expand_tq1_0},
-      {256, 66, 32, false, expand_tq2_0},
-      {32, 17, 32, false, expand_mxfp4},
-      {64, 36, 16, false, expand_nvfp4},
-      {128, 18, 32, false, expand_q1_0},
-      {64, 18, 32, false, expand_q2_0},
-      {256, 66, 32, false, expand_iq2_xxs},
-      {256, 74, 16, false, expand_iq2_xs},
-      {256, 82, 16, false, expand_iq2_s},
-      {256, 98, 32, false, expand_iq3_xxs},
-      {256, 110, 32, false, expand_iq3_s},
-      {256, 50, 32, false, expand_iq1_s},
-      {256, 56, 16, false, expand_iq1_m},
+      shapes(Type::q4_0, 32, false, expand_nibbles<Type::q4_0, 2, 8, false>),
+      shapes(Type::q4_1, 32, true, expand_nibbles<Type::q4_1, 4, 0, true>),
+      shapes(Type::q5_0, 32, false, expand_fives<Type::q5_0, 2, 16, false>),
+      shapes(Type::q5_1, 32, true, expand_fives<Type::q5_1, 4, 0, true>),
+      shapes(Type::q8_0, 32, false, expand_bytes<Type::q8_0, 2>),
+      shapes(Type::q8_1, 32, false, expand_bytes<Type::q8_1, 4>),
+      shapes(Type::q2_k, 16, true, expand_q2_k),
+      shapes(Type::q3_k, 16, false, expand_q3_k),
+      shapes(Type::q4_k, 32, true, expand_q4_k),
+      shapes(Type::q5_k, 32, true, expand_q5_k),
+      shapes(Type::q6_k, 16, false, expand_q6_k),
+      shapes(Type::q8_k, 32, false, expand_q8_k),
+      shapes(Type::iq4_nl, 32, false, expand_iq4_nl),
+      shapes(Type::iq4_xs, 32, false, expand_iq4_xs),
+      shapes(Type::tq1_0, 32, false, expand_tq1_0),
+      shapes(Type::tq2_0, 32, false, expand_tq2_0),
+      shapes(Type::mxfp4, 32, false, expand_mxfp4),
+      shapes(Type::nvfp4, 16, false, expand_nvfp4),
+      shapes(Type::q1_0, 32, false, expand_q1_0),
+      shapes(Type::q2_0, 32, false, expand_q2_0),
+      shapes(Type::iq2_xxs, 32, false, expand_iq2_xxs),
+      shapes(Type::iq2_xs, 16, false, expand_iq2_xs),
+      shapes(Type::iq2_s, 16, false, expand_iq2_s),
+      shapes(Type::iq3_xxs, 32, false, expand_iq3_xxs),
+      shapes(Type::iq3_s, 32, false, expand_iq3_s),
+      shapes(Type::iq1_s, 32, false, expand_iq1_s),
+      shapes(Type::iq1_m, 16, false, expand_iq1_m),
   };
+  static_assert(is_by_type(kShapes));
   return kShapes[static_cast<std::size_t>(type)];
 }
 

@@ -98,10 +98,10 @@ void decode_blocks(Type type, const std::byte* blocks, std::size_t count, float*
 
 void dot_floats(Type type, const std::byte* blocks, std::size_t rows, std::size_t count, const float* vector,
                 float* out) {
-  const BlockShape shape = shape_of(type);
-  std::vector<float> row(count * shape.weights);
+  const TypeFacts& facts = facts_of(type);
+  std::vector<float> row(count * facts.weights);
   for (std::size_t r = 0; r < rows; ++r) {
-    reference_decode(type, blocks + r * count * shape.bytes, count, row.data());
+    reference_decode(type, blocks + r * count * facts.bytes, count, row.data());
     double sum = 0;
     for (std::size_t i = 0; i < row.size(); ++i) sum += static_cast<double>(row[i]) * static_cast<double>(vector[i]);
     out[r] = static_cast<float>(sum);

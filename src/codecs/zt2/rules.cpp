@@ -20,6 +20,8 @@ constexpr RegisteredType kTypes[] = {
     {"f8_e4m3fnuz", DType::u8}, {"f8_e5m2fnuz", DType::u8}, {"f8_e8m0", DType::u8},
     {"f4_e2m1", DType::u8},     {"complex64", DType::f32},  {"complex128", DType::f64}};
 
+Problem attributes_problem(std::string_view sentence) { return {"layout.attributes", std::string(sentence)}; }
+
 }  // namespace
 
 std::optional<std::uint64_t> number(const Map& map, std::string_view key) {
@@ -120,7 +122,6 @@ std::optional<Problem> check_coo(const Tensor& tensor) {
 std::optional<Problem> check_mx(const Tensor& tensor, GroupPlan& plan) {
   static constexpr std::string_view kParts[] = {"data", "scales"};
   static constexpr std::string_view kElementTypes[] = {"f4_e2m1", "f8_e4m3fn", "f8_e5m2"};
-  const auto attributes = [](std::string_view sentence) { return Problem{"layout.attributes", std::string(sentence)}; };
   if (!has_parts(tensor, kParts)) return parts_problem(kMxId, "\"data\", \"scales\"");
   const Component &data = *tensor.component("data"), &scales = *tensor.component("scales");
   const bool integers = data.type.empty() && data.dtype == DType::i8;
@@ -132,25 +133,48 @@ std::optional<Problem> check_mx(const Tensor& tensor, GroupPlan& plan) {
   const auto block = number(tensor.attributes, "block_size");
   const Value* const stated = tensor.attributes.find("axis");
   const auto axis = stated == nullptr ? std::optional<std::uint64_t>(rank - 1) : number(tensor.attributes, "axis");
-  if (!block || *block < 2) return attributes("block_size must be a number of at least 2");
-  if (word(tensor.attributes, "scale_form") != "e8m0_exponent") return attributes("scale_form must be e8m0_exponent");
-  if (!axis || *axis >= rank) return attributes("axis must be one of the dimensions");
+  if (!block || *block < 2) return attributes_problem("block_size must be a number of at least 2");
+  if (word(tensor.attributes, "scale_form") != "e8m0_exponent")
+    return attributes_problem("scale_form must be e8m0_exponent");
+  if (!axis || *axis >= rank) return attributes_problem("axis must be one of the dimensions");
   if (tensor.shape[*axis] % *block != 0)
-    return attributes(fmt::format("{} elements are not whole blocks of {}", tensor.shape[*axis], *block));
+    return attributes_problem(fmt::format("{} elements are not whole blocks of {}", tensor.shape[*axis], *block));
   plan = {.size = *block, .axis = *axis};
   const std::uint64_t elements = *tensor.shape.elements();
   if (const auto bad = expect_elements(data, elements)) return bad;
   return expect_size(scales, elements / *block);
 }
 
+namespace {
+
+// The zero points of `groups` groups, whose words have `width` bytes.
+std::optional<Problem> check_zeros(const Tensor& tensor, std::uint64_t groups, std::uint64_t width, GroupPlan& plan) {
+  if (plan.zero_form == "none") return std::nullopt;
+  if (plan.zero_form == "implied") {
+    const Value* const value = submap(tensor.attributes, "zero_point")->find("value");
+    if (value == nullptr || value->get<std::int64_t>() == nullptr)
+      return attributes_problem("zero_point.value must be a number");
+    plan.zero = *value->get<std::int64_t>();
+    return std::nullopt;
+  }
+  if (plan.zero_form != "tensor") return attributes_problem("zero_point.form is neither none nor implied nor tensor");
+  const Component& zeros = *tensor.component("zeros");
+  if (plan.zero_packing == "plain") return expect_size(zeros, checked_mul(groups, size_of(zeros.dtype)));
+  if (plan.zero_packing != "same_as_data")
+    return attributes_problem("zero_point.packing is neither plain nor same_as_data");
+  if (groups % plan.per_word != 0) return size_problem(zeros, groups / plan.per_word * width);
+  return expect_size(zeros, checked_mul(groups / plan.per_word, width));
+}
+
+}  // namespace
+
 std::optional<Problem> check_group(const Tensor& tensor, GroupPlan& plan) {
-  const auto attributes = [](std::string_view sentence) { return Problem{"layout.attributes", std::string(sentence)}; };
   const Map* const packing = submap(tensor.attributes, "packing");
   const Map* const zero = submap(tensor.attributes, "zero_point");
   const auto bits = number(tensor.attributes, "bits"), size = number(tensor.attributes, "group_size"),
              axis = number(tensor.attributes, "axis");
   if (packing == nullptr || zero == nullptr || !bits || !size || !axis)
-    return attributes(fmt::format("{} needs bits, group_size, axis, packing and zero_point", kGroupId));
+    return attributes_problem(fmt::format("{} needs bits, group_size, axis, packing and zero_point", kGroupId));
   const auto per_word = number(*packing, "per_word");
   plan = {*bits,
           *size,
@@ -173,38 +197,25 @@ std::optional<Problem> check_group(const Tensor& tensor, GroupPlan& plan) {
   static constexpr std::uint64_t kBits[] = {2, 3, 4, 5, 6, 8};
   if (std::ranges::find(kBits, plan.bits) == std::end(kBits) || 8 * width % plan.bits != 0 ||
       plan.per_word != 8 * width / plan.bits)
-    return attributes("bits must be 2, 3, 4, 5, 6 or 8 and fill the word, per_word as many as fit");
+    return attributes_problem("bits must be 2, 3, 4, 5, 6 or 8 and fill the word, per_word as many as fit");
   if (plan.order != "lsb_first" && plan.order != "msb_first")
-    return attributes("packing.order is neither lsb_first nor msb_first");
+    return attributes_problem("packing.order is neither lsb_first nor msb_first");
   const bool exponents = plan.scale_form == "e8m0_exponent";
   if (!exponents && plan.scale_form != "f32_factors" && plan.scale_form != "f16_factors")
-    return attributes("scale_form is not one that the profile defines");
+    return attributes_problem("scale_form is not one that the profile defines");
   if (exponents ? scales.dtype != DType::u8 || scales.type != "f8_e8m0"
                 : !is_float(scales.dtype) || !scales.type.empty())
     return Problem{"layout.type", "the type of the part \"scales\" does not fit scale_form"};
-  if (plan.axis >= tensor.shape.rank()) return attributes("axis must be one of the dimensions");
+  if (plan.axis >= tensor.shape.rank()) return attributes_problem("axis must be one of the dimensions");
   const std::uint64_t along = tensor.shape[plan.axis];
   if (plan.size != 0 && along % plan.size != 0)
-    return attributes(fmt::format("{} elements are not whole groups of {}", along, plan.size));
+    return attributes_problem(fmt::format("{} elements are not whole groups of {}", along, plan.size));
   const std::uint64_t codes = *tensor.shape.elements();
   if (codes % plan.per_word != 0) return size_problem(data, codes / plan.per_word * width);
   if (const auto bad = expect_size(data, checked_mul(codes / plan.per_word, width))) return bad;
   const std::uint64_t groups = along == 0 ? 0 : (plan.size == 0 ? along : along / plan.size) * (codes / along);
   if (const auto bad = expect_size(scales, checked_mul(groups, size_of(scales.dtype)))) return bad;
-  if (plan.zero_form == "none") return std::nullopt;
-  if (plan.zero_form == "implied") {
-    const Value* const value = zero->find("value");
-    if (value == nullptr || value->get<std::int64_t>() == nullptr)
-      return attributes("zero_point.value must be a number");
-    plan.zero = *value->get<std::int64_t>();
-    return std::nullopt;
-  }
-  if (!tensor_zeros) return attributes("zero_point.form is neither none nor implied nor tensor");
-  const Component& zeros = *tensor.component("zeros");
-  if (plan.zero_packing == "plain") return expect_size(zeros, checked_mul(groups, size_of(zeros.dtype)));
-  if (plan.zero_packing != "same_as_data") return attributes("zero_point.packing is neither plain nor same_as_data");
-  if (groups % plan.per_word != 0) return size_problem(zeros, groups / plan.per_word * width);
-  return expect_size(zeros, checked_mul(groups / plan.per_word, width));
+  return check_zeros(tensor, groups, width, plan);
 }
 
 }  // namespace tare::codec::zt2

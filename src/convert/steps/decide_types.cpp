@@ -34,7 +34,7 @@ void note_importance(Adaptation& it) {
   const std::size_t count = without.size();
   it.lines.push_back({.impact = Impact::note,
                       .detail = fmt::format("{} of {} quantized tensors have no importance values: {}", count, encoded,
-                                            listed(std::move(without)))});
+                                            listed_names(without))});
 }
 
 // An option that the target cannot honour is an error even if no tensor would be encoded.

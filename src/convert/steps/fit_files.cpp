@@ -7,6 +7,7 @@
 
 #include "arch/families.hpp"
 #include "arch/usual_names.hpp"
+#include "base/text.hpp"
 #include "convert/directory_form.hpp"
 #include "convert/wording.hpp"
 #include "resources/model_files.hpp"
@@ -61,7 +62,7 @@ bool has_vocabulary_file(const Model& model) {
 
 std::string text_of(const Attachment& file) {
   const Bytes bytes = file.blob.bytes(resources::kMaxFileBytes);
-  return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
+  return std::string(as_text(bytes));
 }
 
 // Reports keys of a file that no field covers and that are lost with it. A file that cannot be parsed is reported
@@ -164,8 +165,8 @@ void replace_by_fields(Model& model, const Format& target, const AdaptOptions& o
   FilePlan plan(model, target, problems);
   if (!plan.unplaced.empty()) {
     const bool one = plan.unplaced.size() == 1;
-    return refused.add(fmt::format("the attachment{}", one ? " " + listed(std::move(plan.unplaced))
-                                                           : fmt::format("s ({})", listed(std::move(plan.unplaced)))),
+    return refused.add(fmt::format("the attachment{}", one ? " " + listed_names(plan.unplaced)
+                                                           : fmt::format("s ({})", listed_names(plan.unplaced))),
                        ModelPart::attachments);
   }
   const auto is_lost = [&](std::string_view file) {

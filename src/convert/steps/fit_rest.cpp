@@ -70,8 +70,8 @@ void fit_metadata(Model& model, const Format& target, const AdaptOptions& option
   if (!drop)
     return refused.add(target.holds.metadata == Room::none
                            ? "metadata"
-                           : fmt::format("the metadata key{} {}{}", unplaced.size() == 1 ? "" : "s", listed(unplaced),
-                                         only_texts ? " (it holds only strings)" : ""),
+                           : fmt::format("the metadata key{} {}{}", unplaced.size() == 1 ? "" : "s",
+                                         listed_names(unplaced), only_texts ? " (it holds only strings)" : ""),
                        ModelPart::metadata);
   auto next = unplaced.begin();  // in the order of the map
   model.metadata.erase_if([&](const Map::Entry& entry) {

@@ -18,7 +18,7 @@ void refuse_extras(const Tensor& tensor, const Format& target, bool quantized) {
     if (component.role != "data") extras.push_back(component.role);
   Error error = refused(
       ErrorKind::lossy, "convert.components", tensor,
-      fmt::format("a dense tensor with {} in addition to its data; {}", listed(std::move(extras)),
+      fmt::format("a dense tensor with {} in addition to its data; {}", listed_names(extras),
                   quantized ? "quantized, it would lose that" : fmt::format("{} cannot hold that", target.name)));
   if (quantized) error.remedy(Remedy::keep);
   throw error.remedy(Remedy::skip, escape_glob(tensor.name));

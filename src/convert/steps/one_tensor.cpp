@@ -11,6 +11,7 @@
 #include "convert/recipe.hpp"
 #include "convert/wording.hpp"
 #include "model/element_types.hpp"
+#include "model/plain_float.hpp"
 #include "tare/elements.hpp"
 
 namespace tare {
@@ -22,11 +23,6 @@ std::string holders_of(std::string_view layout) {
   for (const Format& format : formats())
     if (format.write != nullptr && lists(format.holds.layouts, layout)) names.push_back(format.name);
   return names.empty() ? "no format can" : fmt::format("{} can", fmt::join(names, ", "));
-}
-
-bool is_plain_float(const Tensor& tensor) {
-  const Component* data = tensor.is_dense() ? tensor.component("data") : nullptr;
-  return data != nullptr && data->type.empty() && is_float(data->dtype);
 }
 
 // The methods that the target has codecs for, for a message.
@@ -231,7 +227,7 @@ void UnfitTypes::refuse_any() const {
   if (count_ == 0) return;
   std::vector<std::string> all;
   for (const std::string& type : order_)
-    all.push_back(count_ == 1 ? type : fmt::format("{} ({})", type, listed(types_.at(type))));
+    all.push_back(count_ == 1 ? type : fmt::format("{} ({})", type, listed_names(types_.at(type))));
   Error error(
       ErrorKind::lossy, "convert.type",
       fmt::format("{} cannot hold the type{} {}", target_.name, all.size() == 1 ? "" : "s", fmt::join(all, ", ")));

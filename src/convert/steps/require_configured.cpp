@@ -232,11 +232,9 @@ std::string glob_of(const std::vector<const Tensor*>& tensors, const arch::Famil
 }
 
 std::string some_of(const std::vector<const Tensor*>& tensors) {
-  constexpr std::size_t kShown = 4;
   std::vector<std::string> names;
-  for (std::size_t i = 0; i < std::min(tensors.size(), kShown); ++i) names.push_back(quote(tensors[i]->name));
-  return fmt::format("{}{}", fmt::join(names, ", "),
-                     tensors.size() > kShown ? fmt::format(" and {} more", tensors.size() - kShown) : "");
+  for (const Tensor* const tensor : tensors) names.push_back(tensor->name);
+  return listed_names(names, 4);
 }
 
 std::optional<Map> config_of(const Model& model) {

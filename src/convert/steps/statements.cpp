@@ -6,6 +6,7 @@
 #include <map>
 
 #include "base/checked.hpp"
+#include "base/text.hpp"
 #include "codecs/packs/join.hpp"
 #include "convert/wording.hpp"
 #include "resources/config_dtype.hpp"
@@ -58,10 +59,9 @@ void Statements::update_dtype(Model& model, std::vector<Change>& lines) const {
   if (file == model.attachments.end() || file->blob.size() > resources::kMaxFileBytes) return;
   const Bytes bytes = file->blob.bytes(resources::kMaxFileBytes);
   try {
-    const auto restated = resources::restate_dtype({reinterpret_cast<const char*>(bytes.data()), bytes.size()}, *now);
+    const auto restated = resources::restate_dtype(as_text(bytes), *now);
     if (!restated) return;
-    const auto text = std::as_bytes(std::span(restated->text));
-    file->blob = Blob::memory(Bytes(text.begin(), text.end()));
+    file->blob = Blob::memory(to_bytes(restated->text));
     lines.push_back({.kind = ChangeKind::restated,
                      .impact = Impact::detail,
                      .part = "config.json",
@@ -85,10 +85,9 @@ void forget_packing(Model& model, std::vector<Change>& lines) {
     if (file.name != "config.json" || file.blob.size() > resources::kMaxFileBytes) continue;
     const Bytes bytes = file.blob.bytes(resources::kMaxFileBytes);
     try {
-      const auto plain = resources::without_quantization({reinterpret_cast<const char*>(bytes.data()), bytes.size()});
+      const auto plain = resources::without_quantization(as_text(bytes));
       if (!plain) continue;
-      const auto text = std::as_bytes(std::span(plain->text));
-      file.blob = Blob::memory(Bytes(text.begin(), text.end()));
+      file.blob = Blob::memory(to_bytes(plain->text));
       for (const std::string& key : plain->keys) lines.push_back(needless(file.name, key, why));
     } catch (const Error& error) {
       if (error.kind() == ErrorKind::io) throw;  // the reader of the file reports that it does not parse

@@ -24,8 +24,7 @@ std::string Cursor::string(std::string_view what, std::uint64_t limit) {
   const std::uint64_t room = limit > at_ ? limit - at_ : 0;
   if (length < 0 || static_cast<std::uint64_t>(length) > room)
     fail("string.length", fmt::format("{} states {} bytes, the section has {} left", what, length, room), start);
-  const auto text = bytes(static_cast<std::uint64_t>(length), what);
-  return {reinterpret_cast<const char*>(text.data()), text.size()};
+  return std::string(as_text(bytes(static_cast<std::uint64_t>(length), what)));
 }
 
 void Cursor::padding() {

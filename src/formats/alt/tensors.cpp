@@ -88,8 +88,7 @@ class RecordReader {
     if (length < 0 || static_cast<std::uint64_t>(length) > cursor_.left())
       cursor_.fail("tensor.name_length",
                    fmt::format("a name of {} bytes, the file has {} left", length, cursor_.left()), at);
-    const auto text = cursor_.bytes(static_cast<std::uint64_t>(length), "name");
-    return {reinterpret_cast<const char*>(text.data()), text.size()};
+    return std::string(as_text(cursor_.bytes(static_cast<std::uint64_t>(length), "name")));
   }
 
   Shape dimensions(std::int32_t count, std::uint64_t at) {

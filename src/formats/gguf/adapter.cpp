@@ -227,8 +227,7 @@ class AdapterReleaser {
     config.append("rank_pattern", std::move(ranks));
     config.append("target_modules", std::move(targets));
     const std::string text = write_json(config, {.keys = JsonKeys::sorted, .indent = 2}) + '\n';
-    const auto bytes = std::as_bytes(std::span(text));
-    model_.attachments.push_back({"adapter_config.json", Blob::memory(Bytes(bytes.begin(), bytes.end()))});
+    model_.attachments.push_back({"adapter_config.json", Blob::memory(to_bytes(text))});
   }
 
   Model& model_;

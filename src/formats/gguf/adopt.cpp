@@ -9,6 +9,7 @@
 #include "base/printable.hpp"
 #include "formats/gguf/conventions.hpp"
 #include "model/joined_blob.hpp"
+#include "model/plain_float.hpp"
 #include "resources/config_parts.hpp"
 #include "resources/resources.hpp"
 #include "tare/codec.hpp"
@@ -22,21 +23,8 @@ using arch::Dialect;
 using arch::Role;
 using arch::TensorName;
 
-std::string some_names(std::vector<std::string> names) {
-  constexpr std::size_t kMost = 8;
-  const std::size_t count = names.size();
-  if (count > kMost) names.resize(kMost);
-  for (std::string& name : names) name = quote(name);
-  return fmt::format("{}{}", fmt::join(names, ", "), count > kMost ? fmt::format(" and {} more", count - kMost) : "");
-}
-
 Error unmapped(const std::string& sentence) {
   return Error(ErrorKind::unsupported, "convert.names", sentence).remedy(Remedy::keep_names);
-}
-
-bool is_plain_float(const Tensor& tensor) {
-  return tensor.is_dense() && tensor.components.size() == 1 && tensor.components.front().type.empty() &&
-         is_float(tensor.components.front().dtype);
 }
 
 // Returns whether rows can be moved as a whole: in dense tensors, and in blocks, which never cross a row.
@@ -103,7 +91,7 @@ class TensorAdopter {
     }
     if (!strangers.empty())
       throw unmapped(fmt::format("{} of {} tensors are not part of a {} model as llama.cpp knows it: {}",
-                                 strangers.size(), model_.tensors.size(), family_.name, some_names(strangers)));
+                                 strangers.size(), model_.tensors.size(), family_.name, listed_names(strangers)));
   }
 
   bool is_loaded(const TensorName& name) const {
@@ -467,7 +455,7 @@ void adopt(Model& model, std::vector<Change>& changes, std::vector<Renamed>& ren
     throw unmapped(fmt::format("llama.cpp's tensor names for a {} model are not known (found {})", quote(type), [&] {
       std::vector<std::string> names;
       for (const Tensor& tensor : model.tensors) names.push_back(tensor.name);
-      return some_names(std::move(names));
+      return listed_names(std::move(names));
     }()));
   const ConfigFile config(model);
   if (is_embedding_gemma(*family, config)) {

@@ -187,7 +187,7 @@ class KeyAdopter {
     if (file == nullptr) return std::nullopt;
     try {
       const Bytes bytes = file->blob.bytes(resources::kMaxSmallBytes);
-      return parse(std::string_view(reinterpret_cast<const char*>(bytes.data()), bytes.size()));
+      return parse(as_text(bytes));
     } catch (const Error& error) {
       if (error.kind() == ErrorKind::io) throw;
       return std::nullopt;

@@ -7,6 +7,7 @@
 #include "base/budget.hpp"
 #include "base/name_map.hpp"
 #include "base/printable.hpp"
+#include "base/text.hpp"
 #include "formats/gguf/conventions.hpp"
 #include "resources/json_file.hpp"
 #include "resources/piece_merges.hpp"
@@ -22,7 +23,7 @@ std::optional<std::string> text_of(const Model& model, std::string_view name) {
   const Attachment* const file = model.attachment(name);
   if (file == nullptr) return std::nullopt;
   const Bytes bytes = file->blob.bytes(resources::kMaxFileBytes);
-  return std::string(reinterpret_cast<const char*>(bytes.data()), bytes.size());
+  return std::string(as_text(bytes));
 }
 
 // Parses an attached file; returns nothing if the model has none or it cannot be parsed.
@@ -96,8 +97,8 @@ class TokenizerAdopter {
     set(kBlankKey, adds_blank());
     if (pieces_) {
       set("tokenizer.ggml.remove_extra_whitespaces", pieces_->joins_blanks);
-      const auto table = std::as_bytes(std::span(pieces_->characters));
-      if (!table.empty()) set("tokenizer.ggml.precompiled_charsmap", Bytes(table.begin(), table.end()));
+      const std::string& table = pieces_->characters;
+      if (!table.empty()) set("tokenizer.ggml.precompiled_charsmap", to_bytes(table));
     }
   }
 

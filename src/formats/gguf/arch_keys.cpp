@@ -26,8 +26,7 @@ std::string shown(const Value& value) {
   const auto count = static_cast<std::ptrdiff_t>(std::min(list->size(), kMost));
   const List some(list->begin(), list->begin() + count);
   if (!std::ranges::all_of(some, is_short)) return fmt::format("a list of {} values", list->size());
-  return fmt::format("{}{}", to_json(Value(some)),
-                     list->size() > kMost ? fmt::format(" and {} more", list->size() - kMost) : "");
+  return to_json(Value(some)) + and_more(list->size(), kMost);
 }
 
 Error bad_key(const std::string& key, const Value& found, std::string_view expected) {

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include "base/endian.hpp"
+#include "base/text.hpp"
 #include "formats/gguf/gguf.hpp"
 #include "io/metadata.hpp"
 
@@ -46,8 +47,7 @@ class Cursor {
     const std::uint64_t start = at_, count = length(what);
     if (count > kMaxCount || count > left())
       fail("gguf.string.length", fmt::format("{} states {} bytes, the file has {} left", what, count, left()), start);
-    const auto found = bytes(count, what);
-    return {reinterpret_cast<const char*>(found.data()), found.size()};
+    return as_text(bytes(count, what));
   }
   template <typename T>
   T load(const std::byte* from) const {

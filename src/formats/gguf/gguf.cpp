@@ -27,10 +27,12 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
 
 #include "arch/families.hpp"
 #include "base/text.hpp"
+#include "codecs/ggml/type_table.hpp"
 #include "formats/gguf/conventions.hpp"
 #include "formats/rows.hpp"
 
@@ -78,11 +80,11 @@ std::vector<Change> remarks(const Model& model, const WriteOptions& /*options*/)
 
 constexpr DType kTypes[] = {DType::f64, DType::f32, DType::f16, DType::bf16,
                             DType::i64, DType::i32, DType::i16, DType::i8};
-constexpr std::string_view kLayouts[] = {
-    "dense",       "ggml.q4_0",  "ggml.q4_1",    "ggml.q5_0",  "ggml.q5_1",  "ggml.q8_0",  "ggml.q8_1",
-    "ggml.q2_k",   "ggml.q3_k",  "ggml.q4_k",    "ggml.q5_k",  "ggml.q6_k",  "ggml.q8_k",  "ggml.iq2_xxs",
-    "ggml.iq2_xs", "ggml.iq2_s", "ggml.iq3_xxs", "ggml.iq3_s", "ggml.iq1_s", "ggml.iq1_m", "ggml.iq4_nl",
-    "ggml.iq4_xs", "ggml.tq1_0", "ggml.tq2_0",   "ggml.mxfp4", "ggml.nvfp4", "ggml.q1_0",  "ggml.q2_0"};
+constexpr auto kLayouts = [] {
+  std::array<std::string_view, 1 + std::size(codec::ggml::kTypes)> all = {"dense"};
+  std::ranges::transform(codec::ggml::kTypes, all.begin() + 1, &codec::ggml::TypeFacts::layout);
+  return all;
+}();
 constexpr std::string_view kSuffixes[] = {kSuffix};
 constexpr OwnKey kOwnKeys[] = {{.key = kKeysKey, .about_file = true},
                                {.key = kPlainTokensKey, .about_file = true},

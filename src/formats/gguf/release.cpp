@@ -170,13 +170,9 @@ class TensorReleaser {
     const std::string glob = unread.size() > 1          ? (known.empty() ? "*.bias" : "")
                              : origin == renamed_.end() ? ""
                                                         : quote(origin->before);
-    const std::size_t count = unread.size();
-    constexpr std::size_t kMost = 4;
-    if (count > kMost) unread.resize(kMost);
     throw Error(ErrorKind::unsupported, "convert.surplus",
-                fmt::format("a {} model of transformers has no such biases, and would compute something else: {}{}",
-                            model_.config.model_type.value_or(""), fmt::join(unread, ", "),
-                            count > kMost ? fmt::format(" and {} more", count - kMost) : ""))
+                fmt::format("a {} model of transformers has no such biases, and would compute something else: {}",
+                            model_.config.model_type.value_or(""), listed(unread, 4)))
         .blame(Subject::input)
         .remedy(Remedy::skip, glob)
         .remedy(Remedy::keep_names);

@@ -92,33 +92,40 @@ class SetReader {
         tensor.attributes = std::move(*found->get<Map>());
   }
 
-  void read_part(const std::string& path, std::uint32_t number, std::uint32_t count, const SourcePtr& opened) {
-    const auto wrong = [&](std::string_view rule, const std::string& sentence) {
-      whole_ = false;
-      diagnostics_.error(Error(ErrorKind::corrupt, rule, sentence).in(path).at(0));
-    };
-    SourcePtr source;
+  void wrong(const std::string& path, std::string_view rule, std::string_view sentence) {
+    whole_ = false;
+    diagnostics_.error(Error(ErrorKind::corrupt, rule, sentence).in(path).at(0));
+  }
+
+  // Returns null after an error.
+  SourcePtr open_part(const std::string& path, std::uint32_t number, std::uint32_t count) {
     try {
-      if (path == path_) {
-        source = opened;
-      } else {
-        if (const auto outside = links_.outside(path)) return wrong(kOutsideRule, *outside);
-        source = open_file(path, options_.access);
-        if (!links_.allow(*source)) return wrong(kOutsideRule, std::string(kExchanged));
+      if (const auto outside = links_.outside(path)) {
+        wrong(path, kOutsideRule, *outside);
+        return nullptr;
       }
+      SourcePtr source = open_file(path, options_.access);
+      if (links_.allow(*source)) return source;
+      wrong(path, kOutsideRule, kExchanged);
     } catch (const Error& reason) {
       if (reason.kind() != ErrorKind::not_found) throw;
       whole_ = false;
-      return diagnostics_.error(
+      diagnostics_.error(
           Error(ErrorKind::not_found, "gguf.split.missing",
                 fmt::format("file {} of {} is missing; download it into the same directory", number + 1, count))
               .in(path));
     }
+    return nullptr;
+  }
+
+  void read_part(const std::string& path, std::uint32_t number, std::uint32_t count, const SourcePtr& opened) {
+    const SourcePtr source = path == path_ ? opened : open_part(path, number, count);
+    if (source == nullptr) return;
     Parts parts;
     Model part = read_file(source, options_, parts);
     std::optional<Split>& split = parts.split;
     if (!split || split->count != count || split->number != number)
-      return wrong("gguf.split.number",
+      return wrong(path, "gguf.split.number",
                    split ? fmt::format("says that it is file {} of {}", split->number + 1, split->count)
                          : std::string("does not say that it is one of several"));
     if (number == 0) {
@@ -131,23 +138,23 @@ class SetReader {
       return;
     }
     if (split->tensors != total_)
-      return wrong("gguf.split.tensors",
+      return wrong(path, "gguf.split.tensors",
                    fmt::format("{} tensors in all files, the first file says {}", split->tensors, total_));
     part.metadata.erase(kPaddedKey);
     if (part.config != Config() || !part.vocabulary.empty() || !part.metadata.empty())
-      return wrong("gguf.split.metadata", "has metadata of its own; only the first file of a model has");
+      return wrong(path, "gguf.split.metadata", "has metadata of its own; only the first file of a model has");
     if (!part.attachments.empty())
-      return wrong("gguf.split.metadata",
+      return wrong(path, "gguf.split.metadata",
                    fmt::format("carries the file {}; only the first file of a model carries files",
                                quote(part.attachments.front().name)));
     const bool has_attributes =
         std::ranges::any_of(part.tensors, [](const Tensor& tensor) { return !tensor.attributes.empty(); });
     if (has_attributes || !split->attributes.empty())
-      return wrong("gguf.split.metadata",
+      return wrong(path, "gguf.split.metadata",
                    "has attributes of tensors; only the first file of a model has those of all tensors");
     for (Tensor& tensor : part.tensors) {
       if (!names_.insert(tensor.name).second)
-        return wrong("gguf.split.duplicate", fmt::format("has the tensor {} again", quote(tensor.name)));
+        return wrong(path, "gguf.split.duplicate", fmt::format("has the tensor {} again", quote(tensor.name)));
       model_.tensors.push_back(std::move(tensor));
     }
     for (BrokenTensor& broken : part.broken) model_.broken.push_back(std::move(broken));

@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "base/endian.hpp"
+#include "codecs/ggml/type_table.hpp"
 
 namespace tare::gguf {
 namespace {
@@ -11,55 +12,28 @@ namespace {
 constexpr TensorType dense(std::uint32_t number, DType dtype, std::uint64_t bytes) {
   return {number, "dense", dtype, 1, bytes};
 }
-constexpr TensorType blocks(std::uint32_t number, std::string_view layout, std::uint64_t weights, std::uint64_t bytes,
-                            BlockField first = {}, BlockField second = {}) {
-  return {number, layout, DType::u8, weights, bytes, {first, second}};
-}
-// Types that no program has written in the other byte order.
-constexpr TensorType little(std::uint32_t number, std::string_view layout, std::uint64_t weights, std::uint64_t bytes) {
-  TensorType type = blocks(number, layout, weights, bytes);
-  type.either_order = false;
+constexpr TensorType blocks(const codec::ggml::TypeFacts& facts) {
+  TensorType type = {facts.number, facts.layout, DType::u8, facts.weights, facts.bytes};
+  type.either_order = facts.order.either;
+  if (!type.either_order) return type;
+  // An empty field comes last.
+  BlockField* field = type.fields.data();
+  if (facts.scales.halves() > 0) *field++ = {facts.scales.at, 2, facts.scales.halves()};
+  if (facts.order.width > 0) *field = {facts.order.at, facts.order.width, 1};
   return type;
 }
 
-// Numbers 4, 5, 31 to 33 and 36 to 38 are no longer in use.
-constexpr TensorType kTensorTypes[] = {
-    dense(0, DType::f32, 4),
-    dense(1, DType::f16, 2),
-    blocks(2, "ggml.q4_0", 32, 18, {0, 2, 1}),
-    blocks(3, "ggml.q4_1", 32, 20, {0, 2, 2}),
-    blocks(6, "ggml.q5_0", 32, 22, {0, 2, 1}, {2, 4, 1}),
-    blocks(7, "ggml.q5_1", 32, 24, {0, 2, 2}, {4, 4, 1}),
-    blocks(8, "ggml.q8_0", 32, 34, {0, 2, 1}),
-    blocks(9, "ggml.q8_1", 32, 36, {0, 2, 2}),
-    blocks(10, "ggml.q2_k", 256, 84, {80, 2, 2}),
-    blocks(11, "ggml.q3_k", 256, 110, {108, 2, 1}),
-    blocks(12, "ggml.q4_k", 256, 144, {0, 2, 2}),
-    blocks(13, "ggml.q5_k", 256, 176, {0, 2, 2}),
-    blocks(14, "ggml.q6_k", 256, 210, {208, 2, 1}),
-    little(15, "ggml.q8_k", 256, 292),
-    little(16, "ggml.iq2_xxs", 256, 66),
-    little(17, "ggml.iq2_xs", 256, 74),
-    little(18, "ggml.iq3_xxs", 256, 98),
-    little(19, "ggml.iq1_s", 256, 50),
-    blocks(20, "ggml.iq4_nl", 32, 18, {0, 2, 1}),
-    little(21, "ggml.iq3_s", 256, 110),
-    little(22, "ggml.iq2_s", 256, 82),
-    blocks(23, "ggml.iq4_xs", 256, 136, {0, 2, 2}),
-    dense(24, DType::i8, 1),
-    dense(25, DType::i16, 2),
-    dense(26, DType::i32, 4),
-    dense(27, DType::i64, 8),
-    dense(28, DType::f64, 8),
-    little(29, "ggml.iq1_m", 256, 56),
-    dense(30, DType::bf16, 2),
-    blocks(34, "ggml.tq1_0", 256, 54, {52, 2, 1}),
-    blocks(35, "ggml.tq2_0", 256, 66, {64, 2, 1}),
-    blocks(39, "ggml.mxfp4", 32, 17),
-    blocks(40, "ggml.nvfp4", 64, 36),
-    blocks(41, "ggml.q1_0", 128, 18, {0, 2, 1}),
-    blocks(42, "ggml.q2_0", 64, 18, {0, 2, 1}),
+constexpr TensorType kDenseTypes[] = {
+    dense(0, DType::f32, 4),  dense(1, DType::f16, 2),  dense(24, DType::i8, 1),  dense(25, DType::i16, 2),
+    dense(26, DType::i32, 4), dense(27, DType::i64, 8), dense(28, DType::f64, 8), dense(30, DType::bf16, 2),
 };
+
+// Numbers 4, 5, 31 to 33 and 36 to 38 are no longer in use.
+constexpr auto kTensorTypes = [] {
+  std::array<TensorType, std::size(kDenseTypes) + std::size(codec::ggml::kTypes)> all{};
+  std::ranges::transform(codec::ggml::kTypes, std::ranges::copy(kDenseTypes, all.begin()).out, blocks);
+  return all;
+}();
 
 void swap_block(std::byte* block, const TensorType& type) {
   for (const BlockField& field : type.fields)
@@ -151,7 +125,7 @@ std::span<const TensorType> tensor_types() { return kTensorTypes; }
 
 const TensorType* find_type(std::uint32_t number) {
   const auto found = std::ranges::find(kTensorTypes, number, &TensorType::number);
-  return found == std::end(kTensorTypes) ? nullptr : found;
+  return found == kTensorTypes.end() ? nullptr : &*found;
 }
 
 const TensorType* type_of(const Tensor& tensor) {
@@ -161,7 +135,7 @@ const TensorType* type_of(const Tensor& tensor) {
     return tensor.components.size() == 1 && tensor.components.front().type.empty() &&
            tensor.components.front().dtype == type.dtype;
   });
-  return found == std::end(kTensorTypes) ? nullptr : found;
+  return found == kTensorTypes.end() ? nullptr : &*found;
 }
 
 Blob swapped_blocks(Blob blob, const TensorType& type) {

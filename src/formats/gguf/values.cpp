@@ -19,8 +19,7 @@ Value list_of(std::vector<T>& items) {
       if (is_valid_utf8(item)) {
         list.emplace_back(std::move(item));
       } else {
-        const auto bytes = std::as_bytes(std::span(item));
-        list.emplace_back(Bytes(bytes.begin(), bytes.end()));
+        list.emplace_back(to_bytes(item));
       }
     } else if constexpr (std::is_same_v<T, float>) {
       list.emplace_back(decimal_double(item));
@@ -62,9 +61,7 @@ bool is_integer_in(const Value& value, const Range& range) {
 }
 
 // A string is read as Bytes only if it is not UTF-8.
-bool is_odd_text(const Bytes* bytes) {
-  return bytes != nullptr && !is_valid_utf8({reinterpret_cast<const char*>(bytes->data()), bytes->size()});
-}
+bool is_odd_text(const Bytes* bytes) { return bytes != nullptr && !is_valid_utf8(as_text(*bytes)); }
 
 // Returns whether an f32 reads back as this number; for NaN, with the same bits.
 bool is_single_float(double real) {
@@ -111,8 +108,7 @@ Value to_value(Payload payload, const EntryType& type) {
   if (auto* const value = std::get_if<Value>(&payload)) {
     const std::string* const text = value->text();
     if (type.array || text == nullptr || is_valid_utf8(*text)) return std::move(*value);
-    const auto bytes = std::as_bytes(std::span(*text));
-    return Bytes(bytes.begin(), bytes.end());
+    return to_bytes(*text);
   }
   if (auto* const texts = std::get_if<std::vector<std::string>>(&payload)) return list_of(*texts);
   if (auto* const floats = std::get_if<std::vector<float>>(&payload)) return list_of(*floats);
@@ -156,7 +152,7 @@ Payload to_payload(Value value, const EntryType& type) {
     texts.reserve(list->size());
     for (Value& item : *list) {
       if (const Bytes* const bytes = item.get<Bytes>())
-        texts.emplace_back(reinterpret_cast<const char*>(bytes->data()), bytes->size());
+        texts.emplace_back(as_text(*bytes));
       else
         texts.push_back(std::move(*item.get<std::string>()));
     }

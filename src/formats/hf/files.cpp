@@ -273,17 +273,62 @@ std::vector<std::string> with_folders(const std::string& directory, std::vector<
   return files;
 }
 
+// Why a directory has no weights.
+class NoWeights {
+ public:
+  NoWeights(const std::string& directory, const std::vector<std::string>& files, bool replaced)
+      : directory_(directory), files_(files), replaced_(replaced), leftover_(leftover_in(directory)) {}
+
+  Error error() const {
+    if (const auto shards = those(files_, is_shard); !shards.empty()) return no_index(shards.front(), kIndex);
+    if (const auto torch = those(files_, is_torch_shard); !torch.empty()) return no_index(torch.front(), kOldIndex);
+    if (const auto foreign = those(with_folders(directory_, files_), is_foreign); !foreign.empty())
+      return error(ErrorKind::unsupported, "hf.weights.foreign",
+                   fmt::format("there are no weights that Tare can read; {} ({}) is there", quote(foreign.front()),
+                               foreign_weights(foreign.front())),
+                   fmt::format("download the model's {}", kFile));
+    std::vector<std::string> others;
+    for (const std::string& file : files_)
+      if (format_of_suffix(file) != nullptr) others.push_back(quote(file));
+    return error(ErrorKind::not_found, "hf.weights.missing",
+                 fmt::format("there are no weights: neither {} nor {}", kFile, kIndex),
+                 others.empty() ? "download them into the directory"
+                                : fmt::format("to read one of these files, name it: {}", fmt::join(others, ", ")));
+  }
+
+ private:
+  Error no_index(const std::string& shard, std::string_view index) const {
+    return error(ErrorKind::not_found, "hf.weights.no_index",
+                 fmt::format("{} is a shard, and there is no index", shard),
+                 fmt::format("download {} into the directory", index));
+  }
+  // A leftover of an interrupted conversion is better advice than `advice`.
+  Error error(ErrorKind kind, std::string_view rule, const std::string& what, const std::string& advice) const {
+    if (!leftover_.empty())
+      return Error(kind, rule,
+                   fmt::format("{}; a conversion into the directory was interrupted, a whole model is in {}", what,
+                               leftover_))
+          .in(directory_)
+          .remedy(Remedy::restore_leftover, fmt::format("{0}/{1} {0}/", directory_, leftover_));
+    const std::string_view now = "another program is replacing them at this moment; try again";
+    return Error(kind, rule, fmt::format("{}; {}", what, replaced_ ? now : advice)).in(directory_);
+  }
+
+  const std::string& directory_;
+  const std::vector<std::string>& files_;
+  bool replaced_;
+  std::string leftover_;
+};
+
 }  // namespace
 
 Weights choose_weights(const std::string& directory, const std::vector<std::string>& files) {
-  const auto refuse = [&](ErrorKind kind, std::string_view rule, const std::string& sentence) {
-    return Error(kind, rule, sentence).in(directory);
-  };
   const auto has = [&](std::string_view name) { return std::find(files.begin(), files.end(), name) != files.end(); };
   const auto ambiguous = [&](const std::vector<std::string>& names) {
-    return refuse(ErrorKind::corrupt, "hf.weights.ambiguous",
-                  fmt::format("several files could be the weights: {}; name the one you mean, or move the others away",
-                              fmt::join(names, ", ")));
+    return Error(ErrorKind::corrupt, "hf.weights.ambiguous",
+                 fmt::format("several files could be the weights: {}; name the one you mean, or move the others away",
+                             fmt::join(names, ", ")))
+        .in(directory);
   };
   if (has(kFile) && has(kIndex)) throw ambiguous({std::string(kFile), std::string(kIndex)});
   if (has(kFile)) return {std::string(kFile), false};
@@ -312,38 +357,7 @@ Weights choose_weights(const std::string& directory, const std::vector<std::stri
   }
   if (auto split = those(shards, is_split_shard); !split.empty() && !replaced)
     return {.file = {}, .index = false, .torch = false, .parts = true, .split = std::move(split)};
-  // Advice for the errors below: a leftover of an interrupted conversion is the best one.
-  const std::string leftover = leftover_in(directory);
-  const auto lacking = [&](ErrorKind kind, std::string_view rule, const std::string& what, const std::string& advice) {
-    if (!leftover.empty())
-      return refuse(kind, rule,
-                    fmt::format("{}; a conversion into the directory was interrupted, a whole model is in {}", what,
-                                leftover))
-          .remedy(Remedy::restore_leftover, fmt::format("{0}/{1} {0}/", directory, leftover));
-    return refuse(
-        kind, rule,
-        fmt::format("{}; {}", what, replaced ? "another program is replacing them at this moment; try again" : advice));
-  };
-  if (!shards.empty())
-    throw lacking(ErrorKind::not_found, "hf.weights.no_index",
-                  fmt::format("{} is a shard, and there is no index", shards.front()),
-                  fmt::format("download {} into the directory", kIndex));
-  if (const auto torch = those(files, is_torch_shard); !torch.empty())
-    throw lacking(ErrorKind::not_found, "hf.weights.no_index",
-                  fmt::format("{} is a shard, and there is no index", torch.front()),
-                  fmt::format("download {} into the directory", kOldIndex));
-  if (const auto foreign = those(with_folders(directory, files), is_foreign); !foreign.empty())
-    throw lacking(ErrorKind::unsupported, "hf.weights.foreign",
-                  fmt::format("there are no weights that Tare can read; {} ({}) is there", quote(foreign.front()),
-                              foreign_weights(foreign.front())),
-                  fmt::format("download the model's {}", kFile));
-  std::vector<std::string> others;
-  for (const std::string& file : files)
-    if (format_of_suffix(file) != nullptr) others.push_back(quote(file));
-  throw lacking(ErrorKind::not_found, "hf.weights.missing",
-                fmt::format("there are no weights: neither {} nor {}", kFile, kIndex),
-                others.empty() ? "download them into the directory"
-                               : fmt::format("to read one of these files, name it: {}", fmt::join(others, ", ")));
+  throw NoWeights(directory, files, replaced).error();
 }
 
 }  // namespace tare::hf

@@ -33,6 +33,7 @@
 #include "base/glob.hpp"
 #include "base/name_map.hpp"
 #include "base/printable.hpp"
+#include "base/text.hpp"
 #include "formats/private_tree.hpp"
 #include "formats/rows.hpp"
 #include "formats/safetensors/safetensors.hpp"
@@ -249,8 +250,7 @@ class Reader {
     require_inside(*source);
     try {
       const Bytes bytes = Blob::range(source, 0, source->size()).bytes(options_.limits.metadata_bytes);
-      return PrivateTree::parse({reinterpret_cast<const char*>(bytes.data()), bytes.size()},
-                                private_bounds(options_.limits), kPrivateRule);
+      return PrivateTree::parse(as_text(bytes), private_bounds(options_.limits), kPrivateRule);
     } catch (const Error& error) {
       if (error.kind() == ErrorKind::io) throw;
       warn(error.sentence());
@@ -295,7 +295,7 @@ class Reader {
     if (config == nullptr) return;
     try {
       const Bytes bytes = config->blob.bytes(resources::kMaxFileBytes);
-      resources::parse_config({reinterpret_cast<const char*>(bytes.data()), bytes.size()});
+      resources::parse_config(as_text(bytes));
     } catch (const Error& error) {
       if (error.kind() == ErrorKind::io) throw;
       Error bad =
@@ -439,11 +439,8 @@ class Reader {
     if (unused.empty()) return;
     constexpr std::size_t kNamed = 8;
     const std::size_t named = unused.size() <= kNamed + 1 ? unused.size() : kNamed;
-    const std::string more = named == unused.size() ? "" : fmt::format(" and {} more", unused.size() - named);
-    reports_->left_behind(problem(
-        "hf.file.unused",
-        fmt::format("not part of the model: {}{}", fmt::join(unused.begin(), unused.begin() + named, ", "), more),
-        directory_));
+    reports_->left_behind(
+        problem("hf.file.unused", fmt::format("not part of the model: {}", listed(unused, named)), directory_));
   }
 
   std::string directory_;

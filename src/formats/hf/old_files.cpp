@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <system_error>
 
+#include "base/text.hpp"
 #include "formats/hf/hf.hpp"
 #include "formats/private_tree.hpp"
 #include "formats/safetensors/safetensors.hpp"
@@ -86,8 +87,7 @@ std::vector<std::string> numbered_attachments(const io::Directory& directory) {
     const SourcePtr source = io::descriptor_source(std::move(file), std::string(kPrivateFile));
     const Bytes bytes = Blob::range(source, 0, source->size()).bytes(kMostPrivate);
     const Limits limits;
-    PrivateTree tree = PrivateTree::parse({reinterpret_cast<const char*>(bytes.data()), bytes.size()},
-                                          private_bounds(limits), kPrivateRule);
+    PrivateTree tree = PrivateTree::parse(as_text(bytes), private_bounds(limits), kPrivateRule);
     const Map* const names = tree.map("attachments");
     if (names == nullptr) return numbered;
     const std::string prefix = fmt::format("{}/", kPrivateFolder);

@@ -10,6 +10,7 @@
 #include <filesystem>
 
 #include "base/printable.hpp"
+#include "base/text.hpp"
 #include "formats/hf/hf.hpp"
 #include "resources/json_file.hpp"
 
@@ -32,7 +33,7 @@ Map read_pipeline_file(const std::string& directory) {
   if (!links.allow(*source)) refuse("was exchanged for another file while the directory was read");
   try {
     const Bytes bytes = Blob::range(source, 0, source->size()).bytes(resources::kMaxSmallBytes);
-    return resources::parse_small_json({reinterpret_cast<const char*>(bytes.data()), bytes.size()});
+    return resources::parse_small_json(as_text(bytes));
   } catch (const Error& error) {
     if (error.kind() == ErrorKind::io || error.kind() == ErrorKind::not_found) throw;
     throw Error(ErrorKind::corrupt, "hf.pipeline.index", error.sentence()).in(path);

@@ -32,11 +32,6 @@ bool fits(const std::string& name, const Value& value) {
   return !Config::from_map(alone).empty();
 }
 
-Bytes bytes_of(std::string_view text) {
-  const auto bytes = std::as_bytes(std::span(text));
-  return {bytes.begin(), bytes.end()};
-}
-
 // Adds the elements of `wanted` that differ from `found`, each under its position; or all of them if that is shorter.
 template <typename T, typename IsSame, typename ValueOf>
 void put_differing(Map& parts, std::string_view name, const std::vector<T>& found, const std::vector<T>& wanted,
@@ -108,7 +103,7 @@ Map differences(const Vocabulary& found, const Vocabulary& wanted) {
   if (found.unk != wanted.unk) parts.append("unk", wanted.unk);
   put_differing(
       parts, "tokens", found.tokens, wanted.tokens, [](const Token& a, const Token& b) { return a.text == b.text; },
-      [](const Token& token) { return bytes_of(token.text); });
+      [](const Token& token) { return to_bytes(token.text); });
   put_differing(
       parts, "scores", found.tokens, wanted.tokens,
       [](const Token& a, const Token& b) {
@@ -118,7 +113,7 @@ Map differences(const Vocabulary& found, const Vocabulary& wanted) {
   put_differing(
       parts, "types", found.tokens, wanted.tokens, [](const Token& a, const Token& b) { return a.type == b.type; },
       [](const Token& token) { return static_cast<int>(token.type); });
-  put_differing(parts, "merges", found.merges, wanted.merges, std::equal_to<std::string>(), bytes_of);
+  put_differing(parts, "merges", found.merges, wanted.merges, std::equal_to<std::string>(), to_bytes);
   return parts;
 }
 

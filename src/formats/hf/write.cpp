@@ -7,6 +7,7 @@
 #include "base/name_map.hpp"
 #include "base/printable.hpp"
 #include "base/stopping.hpp"
+#include "base/text.hpp"
 #include "formats/hf/hf.hpp"
 #include "formats/private_tree.hpp"
 #include "formats/safetensors/safetensors.hpp"
@@ -119,7 +120,7 @@ class Plan {
     if (attachment.name != "config.json") return;
     try {
       const Bytes bytes = attachment.blob.bytes(resources::kMaxFileBytes);
-      resources::parse_config({reinterpret_cast<const char*>(bytes.data()), bytes.size()});
+      resources::parse_config(as_text(bytes));
     } catch (const Error& error) {
       if (error.kind() == ErrorKind::io) throw;
       throw Error(ErrorKind::unsupported, "hf.config.json",
@@ -210,10 +211,8 @@ std::uint64_t write(const Model& model, const std::string& path, const WriteOpti
     sink->commit();
   };
   for (const Attachment& file : plan.files()) put(file);
-  if (const std::string text = plan.private_text(); !text.empty()) {
-    const auto bytes = std::as_bytes(std::span(text));
-    put({std::string(kPrivateFile), Blob::memory(Bytes(bytes.begin(), bytes.end()))});
-  }
+  if (const std::string text = plan.private_text(); !text.empty())
+    put({std::string(kPrivateFile), Blob::memory(to_bytes(text))});
   safetensors::write_set(
       plan.weights(), [&](const std::string& name) { return tree.file(name); }, options, plan.stem());
   const std::uint64_t bytes = tree.bytes();

@@ -8,6 +8,7 @@
 #include "base/half.hpp"
 #include "base/name_map.hpp"
 #include "base/printable.hpp"
+#include "base/text.hpp"
 #include "formats/mcf/model.hpp"
 #include "formats/private_tree.hpp"
 
@@ -101,7 +102,7 @@ class ModelReader {
         continue;
       }
       const Bytes bytes = file->blob.bytes();
-      const std::string_view stored(reinterpret_cast<const char*>(bytes.data()), bytes.size());
+      const std::string_view stored = as_text(bytes);
       Attachment before{std::string(name),
                         original.empty() ? Blob() : Blob::range(input_.source, pair.at, original.size())};
       std::swap(*file, before);

@@ -130,8 +130,7 @@ class OutlineMaker {
           fmt::format("{} bytes; a file without a section of its own may have {}", attachment.blob.size(), most),
           ErrorKind::limit)
           .about("attachment " + quote(attachment.name));
-    const Bytes bytes = attachment.blob.bytes();
-    return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
+    return std::string(as_text(attachment.blob.bytes()));
   }
 
   void put(std::string key, std::string text) { info_.pairs.emplace(std::move(key), std::move(text)); }

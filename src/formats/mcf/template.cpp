@@ -13,7 +13,7 @@ constexpr std::string_view kKey = "chat_template";
 std::optional<std::string> text_of(const Attachment* file) {
   if (file == nullptr || file->blob.size() > resources::kMaxFileBytes) return std::nullopt;
   const Bytes bytes = file->blob.bytes();
-  return std::string(reinterpret_cast<const char*>(bytes.data()), bytes.size());
+  return std::string(as_text(bytes));
 }
 
 // Throws json.syntax for NaN, which parse_small_json accepts: written again it would be null.

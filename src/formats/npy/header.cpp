@@ -11,6 +11,7 @@
 #include "base/checked.hpp"
 #include "base/endian.hpp"
 #include "base/printable.hpp"
+#include "base/text.hpp"
 #include "model/element_types.hpp"
 #include "tare/error.hpp"
 
@@ -274,7 +275,7 @@ Header parse_header(std::span<const std::byte> bytes, std::size_t max_rank) {
     throw corrupt("npy.header.length", fmt::format("a header of {} bytes in {} bytes", length, bytes.size()));
   const auto major = std::to_integer<unsigned>(bytes[6]);
   const auto text = bytes.subspan(prefix_length(major));
-  Header header = Parser({reinterpret_cast<const char*>(text.data()), text.size()}, max_rank).parse();
+  Header header = Parser(as_text(text), max_rank).parse();
   header.major = major;
   header.minor = std::to_integer<unsigned>(bytes[7]);
   const auto elements = header.shape.elements();

@@ -20,6 +20,7 @@
 #include "base/budget.hpp"
 #include "base/name_map.hpp"
 #include "base/printable.hpp"
+#include "base/text.hpp"
 #include "formats/fits.hpp"
 #include "formats/npy/npy.hpp"
 #include "formats/npz/private.hpp"
@@ -183,8 +184,7 @@ class Reader {
           fmt::format("expected at most {} bytes of metadata, found {}", options_.limits.metadata_bytes, member.size));
     if (member.deflated()) charge_bytes(member.size);
     const Bytes text = wire::zip_blob(source_, member).bytes(member.size, options_.threads);
-    read_private({reinterpret_cast<const char*>(text.data()), text.size()}, private_bounds(options_.limits), model_,
-                 typed_, diagnostics_);
+    read_private(as_text(text), private_bounds(options_.limits), model_, typed_, diagnostics_);
   }
 
   SourcePtr source_;
@@ -258,8 +258,7 @@ void write(const Model& model, Sink& sink, const WriteOptions& options) {
   }
   const auto renamed = add_attachments(model, entries);
   if (const std::string text = write_private(model, renamed); !text.empty()) {
-    const auto bytes = std::as_bytes(std::span(text));
-    entries.push_back({std::string(kPrivateMember), Bytes(bytes.begin(), bytes.end()), Blob::memory({})});
+    entries.push_back({std::string(kPrivateMember), to_bytes(text), Blob::memory({})});
   }
   wire::write_zip(sink, std::move(entries), options.threads, options.progress);
 }

@@ -6,6 +6,7 @@
 
 #include "base/endian.hpp"
 #include "base/printable.hpp"
+#include "base/text.hpp"
 #include "formats/safetensors/json.hpp"
 #include "formats/safetensors/place.hpp"
 #include "formats/safetensors/safetensors.hpp"
@@ -31,7 +32,7 @@ std::uint64_t header_length(const Source& source, const Limits& limits) {
   source.read(0, bytes);
   const auto length = load_le<std::uint64_t>(bytes.data());
   const std::uint64_t most = std::min(kMaxHeader, limits.metadata_bytes);
-  const std::string_view letters(reinterpret_cast<const char*>(bytes.data()), bytes.size());
+  const std::string_view letters = as_text(bytes);
   if (length > most && is_text(letters))
     throw refuse(ErrorKind::corrupt, "safetensors.header.large",
                  fmt::format("the file begins with text (\"{}\"), not with the length of a header: something "

@@ -35,9 +35,7 @@ struct Problems {
     const auto add = [&](std::string_view what, const std::vector<std::string>& items) {
       constexpr std::size_t kNamed = 16;
       if (items.empty()) return;
-      const auto named = items.begin() + static_cast<std::ptrdiff_t>(std::min(items.size(), kNamed));
-      out += fmt::format("{}{}{}{}", out.empty() ? "" : "; ", what, fmt::join(items.begin(), named, ", "),
-                         items.size() > kNamed ? fmt::format(" and {} more", items.size() - kNamed) : "");
+      out += fmt::format("{}{}{}", out.empty() ? "" : "; ", what, listed(items, kNamed));
     };
     add("", settings);
     add("missing: ", missing);

@@ -8,6 +8,7 @@
 #include "base/budget.hpp"
 #include "base/checked.hpp"
 #include "base/printable.hpp"
+#include "base/text.hpp"
 #include "formats/torch/torch.hpp"
 #include "wire/zip.hpp"
 
@@ -112,7 +113,7 @@ class ArchiveReader {
     constexpr std::uint64_t kLongest = 16;
     if (member.size > kLongest) return "?";
     const Bytes bytes = wire::zip_blob(source_, member).bytes(kLongest, 1);
-    std::string text(reinterpret_cast<const char*>(bytes.data()), bytes.size());
+    std::string text(as_text(bytes));
     while (text.ends_with('\n') || text.ends_with(' ')) text.pop_back();
     return quote(text);
   }

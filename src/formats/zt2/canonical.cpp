@@ -70,88 +70,103 @@ std::string canonical_doubt(const Manifest& manifest, std::uint64_t file_bytes) 
   return {};
 }
 
+namespace {
+
+// A part of an object, with the digest of its decoded bytes.
+struct DigestedPart {
+  const Part* part;
+  const Object* object;
+  std::string digest;
+};
+
+// If the file has a digest, it is part of the file's identity and is checked; otherwise the canonical form's digest is
+// used.
+std::string digest_of_part(const Blob& blob, Progress* progress) {
+  const bool sha = blob.digest().algorithm() == DigestAlgorithm::sha256;
+  Hasher hasher(sha ? DigestAlgorithm::sha256 : DigestAlgorithm::xxh3);
+  Hasher arrived(blob.is_plain() && !sha && blob.digest().algorithm() != DigestAlgorithm::xxh3 ? arrived_algorithm(blob)
+                                                                                               : DigestAlgorithm::none);
+  pull_blob(blob, [&](std::span<const std::byte> bytes) {
+    hasher.update(bytes);
+    arrived.update(bytes);
+    if (progress != nullptr) progress->advance(bytes.size());
+    return true;
+  });
+  const Digest found = hasher.finish();
+  if (blob.is_plain()) {
+    expect_arrived(blob, found);
+    expect_arrived(blob, arrived.finish());
+  }
+  return digest_text(found);
+}
+
+// The parts of all objects, by name. The largest are hashed first, so that all threads end at about the same time.
+std::vector<DigestedPart> digested_parts(const std::vector<Object>& objects, unsigned threads, Progress* progress) {
+  std::vector<DigestedPart> parts;
+  for (const Object& object : objects)
+    for (const Part& part : object.parts) parts.push_back({&part, &object, {}});
+  std::vector<std::size_t> order(parts.size());
+  for (std::size_t i = 0; i < order.size(); ++i) order[i] = i;
+  std::ranges::stable_sort(order, std::greater(), [&](std::size_t i) { return parts[i].part->blob->size(); });
+  parallel_for(order.size(), threads, [&](std::size_t i) {
+    DigestedPart& part = parts[order[i]];
+    try {
+      part.digest = digest_of_part(*part.part->blob, progress);
+    } catch (Error& error) {
+      throw error.about("tensor " + quote(part.object->tensor->name));
+    }
+  });
+  std::ranges::sort(parts, [](const auto& a, const auto& b) { return key_before(a.part->name, b.part->name); });
+  return parts;
+}
+
+void put_object(wire::CborWriter& out, const Object& object, const std::vector<const DigestedPart*>& parts) {
+  const Map attributes = fold(attributes_of(object));
+  out.text(object.tensor->name);
+  out.map(attributes.empty() ? 3 : 4);
+  out.text("parts");
+  out.map(object.parts.size());
+  for (const DigestedPart* const each : parts) {
+    out.text(each->part->name);
+    out.map(each->part->type.empty() ? 2 : 3);
+    if (!each->part->type.empty()) {
+      out.text("type");
+      out.text(each->part->type);
+    }
+    out.text("dtype");
+    out.text(name_of(each->part->dtype));
+    out.text("digest");
+    out.text(each->digest);
+  }
+  out.text("shape");
+  out.array(object.tensor->shape.size());
+  for (const std::uint64_t dimension : object.tensor->shape) out.uint(dimension);
+  out.text("layout");
+  out.text(object.layout);
+  if (attributes.empty()) return;
+  out.text("attributes");
+  put_map(out, attributes, 3);
+}
+
+}  // namespace
+
 std::string content_digest(const Model& model, unsigned threads, Progress* progress) {
   check_writable(model);
   const std::vector<Object> objects = objects_of(model);
-  struct Line {
-    const Part* part;
-    const Object* object;
-    std::string digest;
-  };
-  std::vector<Line> lines;
-  for (const Object& object : objects)
-    for (const Part& part : object.parts) lines.push_back({&part, &object, {}});
-  std::vector<std::size_t> order(lines.size());
-  for (std::size_t i = 0; i < order.size(); ++i) order[i] = i;
-  std::ranges::stable_sort(order, std::greater(), [&](std::size_t i) { return lines[i].part->blob->size(); });
-  // If the file has a digest, it is part of the file's identity and is checked; otherwise the canonical form's digest
-  // is used.
-  parallel_for(order.size(), threads, [&](std::size_t i) {
-    Line& line = lines[order[i]];
-    const Blob& blob = *line.part->blob;
-    const bool sha = blob.digest().algorithm() == DigestAlgorithm::sha256;
-    Hasher hasher(sha ? DigestAlgorithm::sha256 : DigestAlgorithm::xxh3);
-    Hasher arrived(blob.is_plain() && !sha && blob.digest().algorithm() != DigestAlgorithm::xxh3
-                       ? arrived_algorithm(blob)
-                       : DigestAlgorithm::none);
-    try {
-      pull_blob(blob, [&](std::span<const std::byte> bytes) {
-        hasher.update(bytes);
-        arrived.update(bytes);
-        if (progress != nullptr) progress->advance(bytes.size());
-        return true;
-      });
-      const Digest found = hasher.finish();
-      if (blob.is_plain()) {
-        expect_arrived(blob, found);
-        expect_arrived(blob, arrived.finish());
-      }
-      line.digest = digest_text(found);
-    } catch (Error& error) {
-      throw error.about("tensor " + quote(line.object->tensor->name));
-    }
-  });
+  const std::vector<DigestedPart> parts = digested_parts(objects, threads, progress);
   model.check_sources();
 
-  wire::CborWriter out;
-  out.array(2);
-  out.text("zt.content/1");
+  std::map<const Tensor*, std::vector<const DigestedPart*>> parts_of;
+  for (const DigestedPart& part : parts) parts_of[part.object->tensor].push_back(&part);
   std::vector<const Object*> ordered;
   for (const Object& object : objects) ordered.push_back(&object);
   std::ranges::sort(ordered,
                     [](const Object* a, const Object* b) { return key_before(a->tensor->name, b->tensor->name); });
-  std::ranges::sort(lines, [](const Line& a, const Line& b) { return key_before(a.part->name, b.part->name); });
-  std::map<const Tensor*, std::vector<const Line*>> of;
-  for (const Line& line : lines) of[line.object->tensor].push_back(&line);
+  wire::CborWriter out;
+  out.array(2);
+  out.text("zt.content/1");
   out.map(ordered.size());
-  for (const Object* const each : ordered) {
-    const Object& object = *each;
-    const Map attributes = fold(attributes_of(object));
-    out.text(object.tensor->name);
-    out.map(attributes.empty() ? 3 : 4);
-    out.text("parts");
-    out.map(object.parts.size());
-    for (const Line* const line : of[object.tensor]) {
-      out.text(line->part->name);
-      out.map(line->part->type.empty() ? 2 : 3);
-      if (!line->part->type.empty()) {
-        out.text("type");
-        out.text(line->part->type);
-      }
-      out.text("dtype");
-      out.text(name_of(line->part->dtype));
-      out.text("digest");
-      out.text(line->digest);
-    }
-    out.text("shape");
-    out.array(object.tensor->shape.size());
-    for (const std::uint64_t dimension : object.tensor->shape) out.uint(dimension);
-    out.text("layout");
-    out.text(object.layout);
-    if (attributes.empty()) continue;
-    out.text("attributes");
-    put_map(out, attributes, 3);
-  }
+  for (const Object* const object : ordered) put_object(out, *object, parts_of[object->tensor]);
   return digest_of(DigestAlgorithm::sha256, out.result()).text();
 }
 

@@ -19,22 +19,20 @@
 #include "base/checked.hpp"
 #include "base/printable.hpp"
 #include "codecs/coordinates.hpp"
+#include "codecs/ggml/type_table.hpp"
 #include "codecs/zt2/rules.hpp"
 #include "formats/zt2/zt2.hpp"
 
 namespace tare::zt2 {
 namespace {
 
-struct Blocks {
-  std::string_view type;
-  std::uint16_t weights, bytes;
-};
-constexpr Blocks kBlocks[] = {{"q4_0", 32, 18},     {"q4_1", 32, 20},     {"q5_0", 32, 22},     {"q5_1", 32, 24},
-                              {"q8_0", 32, 34},     {"q8_1", 32, 36},     {"q2_k", 256, 84},    {"q3_k", 256, 110},
-                              {"q4_k", 256, 144},   {"q5_k", 256, 176},   {"q6_k", 256, 210},   {"q8_k", 256, 292},
-                              {"iq1_s", 256, 50},   {"iq1_m", 256, 56},   {"iq2_xxs", 256, 66}, {"iq2_xs", 256, 74},
-                              {"iq2_s", 256, 82},   {"iq3_xxs", 256, 98}, {"iq3_s", 256, 110},  {"iq4_nl", 32, 18},
-                              {"iq4_xs", 256, 136}, {"mxfp4", 32, 17}};
+// The types of ggml's blocks that have a profile.
+constexpr std::string_view kBlockProfiles[] = {
+    "q4_0", "q4_1",  "q5_0",  "q5_1",    "q8_0",   "q8_1",  "q2_k",    "q3_k",  "q4_k",   "q5_k",   "q6_k",
+    "q8_k", "iq1_s", "iq1_m", "iq2_xxs", "iq2_xs", "iq2_s", "iq3_xxs", "iq3_s", "iq4_nl", "iq4_xs", "mxfp4"};
+static_assert(std::ranges::all_of(kBlockProfiles, [](std::string_view type) {
+  return std::ranges::find(codec::ggml::kTypes, type, &codec::ggml::TypeFacts::name) != std::end(codec::ggml::kTypes);
+}));
 
 using codec::zt2::check_coo;
 using codec::zt2::check_csr;
@@ -57,9 +55,10 @@ using codec::zt2::submap;
 constexpr std::string_view kBlocksPrefix = "gguf.", kOurs = "tare.", kFirst = "/1", kPackedF4 = "packed.f4_e2m1";
 constexpr std::string_view kElements = "elems_per_block", kBlockBytes = "block_bytes";
 
-const Blocks* find_blocks(std::string_view type) {
-  const auto* const found = std::ranges::find(kBlocks, type, &Blocks::type);
-  return found == std::end(kBlocks) ? nullptr : found;
+// Returns null if the type has no profile.
+const codec::ggml::TypeFacts* find_blocks(std::string_view type) {
+  if (std::ranges::find(kBlockProfiles, type) == std::end(kBlockProfiles)) return nullptr;
+  return std::ranges::find(codec::ggml::kTypes, type, &codec::ggml::TypeFacts::name);
 }
 
 // Returns the middle of "PREFIXxSUFFIX"; empty if the text has another form.
@@ -128,12 +127,12 @@ void adopt_group(Tensor& tensor, const GroupPlan& plan) {
 // Gives the tensor a ggml layout if its blocks are those that ggml defines.
 void adopt_blocks(Tensor& tensor, std::string_view id) {
   tensor.layout = id;
-  const Blocks* const blocks = find_blocks(inside(id, kBlocksPrefix, kFirst));
+  const auto* const blocks = find_blocks(inside(id, kBlocksPrefix, kFirst));
   if (blocks == nullptr || number(tensor.attributes, kElements) != blocks->weights ||
       number(tensor.attributes, kBlockBytes) != blocks->bytes)
     return;
   if (tensor.shape.rank() == 0 || tensor.shape[tensor.shape.rank() - 1] % blocks->weights != 0) return;
-  tensor.layout = fmt::format("ggml.{}", blocks->type);
+  tensor.layout = blocks->layout;
   rename_part(tensor, "data", "payload");
   tensor.attributes.erase(kElements);
   tensor.attributes.erase(kBlockBytes);
@@ -347,8 +346,8 @@ Object object_of(const Tensor& tensor) {
              number(tensor.attributes, "group_size") && tensor.component("scales") != nullptr) {
     rename("packed_weight", "data", {});
     state_group(tensor, object);
-  } else if (const Blocks* const known = find_blocks(blocks)) {
-    object.layout = fmt::format("{}{}{}", kBlocksPrefix, known->type, kFirst);
+  } else if (const auto* const known = find_blocks(blocks)) {
+    object.layout = fmt::format("{}{}{}", kBlocksPrefix, blocks, kFirst);
     object.parameters = {{std::string(kElements), std::uint64_t{known->weights}},
                          {std::string(kBlockBytes), std::uint64_t{known->bytes}}};
     object.implied = {kElements, kBlockBytes};

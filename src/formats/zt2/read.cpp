@@ -17,10 +17,6 @@
 namespace tare::zt2 {
 namespace {
 
-std::string_view text_of(std::span<const std::byte> bytes) {
-  return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
-}
-
 // Attributes must be a map, with names as keys.
 std::span<const std::byte> read_attributes(Cbor& cbor, std::uint64_t& at) {
   const std::size_t begin = cbor.position();
@@ -373,7 +369,7 @@ bool recognize(const Source& source) {
   if (source.size() < kMagic.size()) return false;
   std::array<std::byte, 8> magic{};
   source.read(0, magic);
-  return text_of(magic) == kMagic;
+  return as_text(magic) == kMagic;
 }
 
 Footer read_footer(const Source& source, const Limits& limits) {
@@ -386,13 +382,13 @@ Footer read_footer(const Source& source, const Limits& limits) {
                  0);
   std::array<std::byte, 8> head{};
   source.read(0, head);
-  if (text_of(head) != kMagic)
+  if (as_text(head) != kMagic)
     throw refuse("zt2.magic",
                  fmt::format("does not begin with 89 5a 54 32 0d 0a 1a 0a: the first bytes are {}", to_hex(head)), 0);
   Footer footer;
   const std::uint64_t start = size - kFooterBytes;
   source.read(start, footer.bytes);
-  if (text_of(std::span(footer.bytes).subspan(32)) != kMagic)
+  if (as_text(std::span(footer.bytes).subspan(32)) != kMagic)
     throw refuse("zt2.footer.magic",
                  "does not end in its magic: the file is truncated (download it again), or an append was interrupted",
                  size - 8);

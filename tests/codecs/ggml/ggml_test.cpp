@@ -6,6 +6,7 @@
 
 #include "base/endian.hpp"
 #include "codecs/ggml/blocks.hpp"
+#include "codecs/ggml/kernels.hpp"
 #include "codecs/ggml/types.hpp"
 #include "codecs/quantized_vector.hpp"
 #include "conformance/models.hpp"
