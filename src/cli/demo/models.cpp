@@ -1,7 +1,7 @@
 #include <fmt/format.h>
 
 #include <cmath>
-#include <ranges>
+#include <sstream>
 
 #include "base/splitmix64.hpp"
 #include "base/text.hpp"
@@ -73,9 +73,9 @@ Vocabulary vocabulary_of(std::string_view kind, std::string_view pieces, float s
   words.kind = kind;
   words.unk = 0, words.bos = 1, words.eos = 2;
   words.tokens = {{"<unk>", 0, TokenType::unknown}, {"<s>", 0, TokenType::control}, {"</s>", 0, TokenType::control}};
-  for (const auto piece : std::views::split(pieces.substr(0, pieces.find('\n')), ' '))
-    words.tokens.push_back(
-        {std::string(piece.begin(), piece.end()), -static_cast<float>(words.tokens.size()) * step, TokenType::normal});
+  std::istringstream text{std::string(pieces)};
+  for (std::string piece; text >> piece;)
+    words.tokens.push_back({piece, -static_cast<float>(words.tokens.size()) * step, TokenType::normal});
   return words;
 }
 
