@@ -221,13 +221,14 @@ NewParts parts_from(const Options& parts) {
 // receives the keys that are to be set in the output.
 Model model_from(PyObject* tensors, PyObject* base, PyObject* parts, Map& settings, Spools spools = {}) {
   Model model;
-  if (base != Py_None) {
-    model = *complete_model_of(base);
+  if (base != Py_None) model = *complete_model_of(base);
+  // With a base and without a list, its own tensors: a Python object for each would take more memory than the model.
+  if (base == Py_None || tensors != Py_None) {
     model.tensors.clear();
+    const Py_ssize_t size = length_of_list(tensors);
+    model.tensors.reserve(static_cast<std::size_t>(size));
+    for (Py_ssize_t i = 0; i < size; ++i) model.tensors.push_back(tensor_from(PyList_GetItem(tensors, i), spools));
   }
-  const Py_ssize_t size = length_of_list(tensors);
-  model.tensors.reserve(static_cast<std::size_t>(size));
-  for (Py_ssize_t i = 0; i < size; ++i) model.tensors.push_back(tensor_from(PyList_GetItem(tensors, i), spools));
   settings = replace_parts(model, parts_from(Options(parts)));
   return model;
 }

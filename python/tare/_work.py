@@ -482,10 +482,9 @@ def _attachment(name, value):
 
 
 def _rows(tensors):
-    """(model or None, rows for the extension)."""
-    base = tensors if isinstance(tensors, Model) else None
-    if base is not None:
-        return base, [(tensor.name, tensor) for tensor in base.tensors()]
+    """(model or None, rows for the extension, or None for the model's own tensors)."""
+    if isinstance(tensors, Model):
+        return tensors, None
     try:
         named = dict(tensors)  # a copy: the caller's may change during the work
     except (TypeError, ValueError):
@@ -495,7 +494,7 @@ def _rows(tensors):
         if not isinstance(name, str):
             raise WrongTypeError(f"the name of a tensor must be a str, not {type(name).__name__}")
         rows.append(_row(name, value))
-    return base, rows
+    return None, rows
 
 
 def _row(name, value):
