@@ -64,7 +64,6 @@ def make_inputs(tare, directory):
     (old / "README.md").write_bytes(b"Mine.\n")
     (old / "images" / "plot.png").write_bytes(b"\x89PNG")
     (old / ".tare-backup" / "precious").write_bytes(b"Mine too.\n")
-    (old / "adapter_config.json").write_bytes(b"{}")
     (old / "adapter_model.safetensors").write_bytes(fixtures.safetensors({"lora": ("F32", [1], fixtures.f32(1))}))
     (directory / "old.npz").write_bytes(
         fixtures.npz({"w": fixtures.npy("<f4", (2, 3), fixtures.f32(6, 5, 4, 3, 2, 1))})
@@ -86,7 +85,7 @@ def make_inputs(tare, directory):
         subprocess.run([tare, *command, "--quiet"], check=True)
 
 
-USERS_OWN = ("mine.txt", "README.md", "plot.png", "precious", "adapter_model.safetensors", "adapter_config.json")
+USERS_OWN = ("mine.txt", "README.md", "plot.png", "precious", "adapter_model.safetensors")
 
 IN = ("in.zt", "in.zt")
 MINE = ("mine.txt", "old.json")  # somebody's file beside the target
