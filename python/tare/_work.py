@@ -189,7 +189,7 @@ def save(
     vocabulary   of another model (m.vocabulary)
     attachments  a mapping from names to bytes, or to paths. A config.json and a tokenizer's files among them describe the
                  model: its config and vocabulary are read from them, and a `config` or `vocabulary` that contradicts them
-                 is refused
+                 is refused. Such files of a model stay unless they are replaced; its other files are replaced by these
     format       its name ('zt', 'safetensors', ...); by default that of the suffix
 
     If `tensors` is a model, its metadata, config, vocabulary and attachments are written, too; what is given here replaces

@@ -394,6 +394,45 @@ def test_notebook(demo, model_path, tmp_path):
     assert "<b>&\x1b" not in page and "\x1b" not in page
 
 
+def test_files_that_describe_the_model_stay(demo, tmp_path):
+    """A file that is given replaces itself alone: what only config.json states is not lost."""
+    config = json.loads((demo / "mistral/config.json").read_bytes()) | {"rope_scaling": {"rope_type": "linear", "factor": 2.0}}
+    tare.save(f"{tmp_path}/m/", tare.open(demo / "mistral"), attachments={"config.json": json.dumps(config).encode()})
+    for target in ("a/", "a.zt", "a.gguf"):
+        tare.save(f"{tmp_path}/{target}", tare.open(tmp_path / "m"), attachments={"generation_config.json": b'{"top_k": 7}'})
+        tare.convert(f"{tmp_path}/{target}", f"{tmp_path}/back/", format="hf", overwrite=True)
+        kept = json.loads((tmp_path / "back/config.json").read_bytes())
+        assert kept["rope_scaling"]["factor"] == 2.0, target
+        assert json.loads((tmp_path / "back/generation_config.json").read_bytes())["top_k"] == 7
+
+
+def test_ids_of_a_new_vocabulary(demo, tmp_path):
+    model = tare.open(demo / "mistral")
+    words = model.vocabulary
+    assert words.eos == 2 and json.loads(model.attachments["config.json"]).get("eos_token_id", 2) == 2
+    config = json.loads(model.attachments["config.json"]) | {"eos_token_id": 2, "bos_token_id": [1, 5]}
+    tare.save(f"{tmp_path}/m/", model, attachments={"config.json": json.dumps(config).encode()})
+    model = tare.open(tmp_path / "m")
+    new = tare.Vocabulary(dict(words._parts, bos=5, eos=7))
+    tare.save(f"{tmp_path}/n/", model, vocabulary=new)
+    made = json.loads((tmp_path / "n/config.json").read_bytes())
+    assert made["eos_token_id"] == 7 and made["bos_token_id"] == [1, 5]
+
+
+def test_weights_alone_do_not_replace_a_directory(demo, tmp_path):
+    tare.save(f"{tmp_path}/m/", tare.open(demo / "mistral"))
+    before = sorted(path.name for path in (tmp_path / "m").iterdir())
+    for convert in (
+        lambda: tare.convert(tmp_path / "m/model.safetensors", f"{tmp_path}/m/", overwrite=True, dtype="f16"),
+        lambda: tare.save(f"{tmp_path}/m/", {"w": np.ones(2, "f4")}, overwrite=True),
+    ):
+        with pytest.raises(tare.UsageError) as caught:
+            convert()
+        assert caught.value.rule == "convert.directory" and sorted(path.name for path in (tmp_path / "m").iterdir()) == before
+    tare.convert(tmp_path / "m", f"{tmp_path}/m/", overwrite=True, dtype="f16")
+    assert sorted(path.name for path in (tmp_path / "m").iterdir()) == before
+
+
 def test_results_in_a_notebook(demo, tmp_path):
     import xml.dom.minidom
 

@@ -19,7 +19,9 @@
 #include "convert/wording.hpp"
 #include "convert/writable.hpp"
 #include "formats/registry_limits.hpp"
+#include "io/directory.hpp"
 #include "io/file_sink.hpp"
+#include "resources/resources.hpp"
 #include "tare/merge.hpp"
 
 namespace tare {
@@ -282,12 +284,36 @@ void refuse_adapter(const std::string& directory, const Model& model) {
                                     kConfig));
 }
 
+// Throws `convert.directory` if the directory has a config.json, or a tokenizer, and the new model has none: the old one
+// would be removed, or stay next to weights that it does not describe.
+void refuse_undescribed(const std::string& directory, const Model& model) {
+  if (directory.find('\0') != directory.npos) return;  // the writer refuses such a path
+  const auto has_file = [&](const auto& is_such) {
+    return std::ranges::any_of(model.attachments, is_such, &Attachment::name);
+  };
+  const bool has_config =
+      !model.config.empty() || has_file([](const std::string& name) { return name == "config.json"; });
+  const bool has_tokens = !model.vocabulary.empty() || has_file(resources::holds_vocabulary);
+  const io::Directory opened = io::Directory::open(directory.c_str());
+  if (!opened) return;  // the writer says why
+  for (const std::string& name : opened.names()) {
+    const bool is_config = name == "config.json";
+    if ((is_config && !has_config) || (!has_tokens && resources::holds_vocabulary(name)))
+      throw wrong_directory(directory, fmt::format("the directory holds a {}, and the new model has no {} to take its "
+                                                   "place (a directory that is converted brings its own along)",
+                                                   quote(name), is_config ? "config" : "tokenizer"));
+  }
+}
+
 // Throws `convert.directory` if the directory holds a model in another container: its weights would remain, and the
 // directory would be opened as that model, or not at all. Likewise if its config.json would remain, next to weights that
 // it does not describe.
 void refuse_other_container(const std::string& directory, const Model& model, const Format& target) {
   // A directory is opened by the files that this format writes, except by PEFT.
-  if (is_directory(target)) return refuse_adapter(directory, model);
+  if (is_directory(target)) {
+    refuse_adapter(directory, model);
+    return refuse_undescribed(directory, model);
+  }
   if (const std::string weights = other_weights(directory, target); !weights.empty())
     throw wrong_directory(directory, fmt::format("the directory holds a model in another container ({}), which would "
                                                  "stay and be opened in place of the new one",

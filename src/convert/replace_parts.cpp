@@ -28,6 +28,39 @@ void omit_config(Model& model) {
   std::erase_if(model.attachments, [](const Attachment& file) { return file.name == "config.json"; });
 }
 
+// Gives config.json the ids of a new vocabulary's special tokens, where it states others.
+void restate_ids(Model& model) {
+  const auto file = std::ranges::find(model.attachments, "config.json", &Attachment::name);
+  if (file == model.attachments.end() || model.vocabulary.empty()) return;
+  Map root;
+  try {
+    const Bytes bytes = file->blob.bytes(resources::kMaxFileBytes);
+    root = resources::parse_small_json({reinterpret_cast<const char*>(bytes.data()), bytes.size()});
+  } catch (const Error& error) {
+    if (error.kind() == ErrorKind::io) throw;
+    return;
+  }
+  const Vocabulary& words = model.vocabulary;
+  bool changed = false;
+  // The part is inside of `root`, which may be changed.
+  for (Map* const object : {&root, const_cast<Map*>(resources::language_parts(root).front())})
+    for (const auto& [key, id] :
+         {std::pair("bos_token_id", words.bos), {"eos_token_id", words.eos}, {"pad_token_id", words.pad}}) {
+      const Value* const stated = object->find(key);
+      if (stated == nullptr || stated->is_null()) continue;
+      const List* const several = stated->get<List>();
+      const Value wanted = id < 0 ? Value() : Value(id);
+      const auto is_wanted = [&](const Value& one) { return resources::number_of(one) == static_cast<double>(id); };
+      if (several == nullptr ? is_wanted(*stated) : std::ranges::any_of(*several, is_wanted)) continue;
+      object->set(key, wanted);
+      changed = true;
+    }
+  if (!changed) return;
+  const std::string text = write_json(root, {.indent = 2}) + '\n';
+  const auto view = std::as_bytes(std::span(text));
+  file->blob = Blob::memory(Bytes(view.begin(), view.end()));
+}
+
 // `ids`: the ids of special tokens are others, which generation_config.json repeats.
 void omit_tokenizer(Model& model, bool ids) {
   std::erase_if(model.attachments, [&](const Attachment& file) {
@@ -127,7 +160,8 @@ void take_directory_form(Model& model) {
   model.format = std::ranges::find_if(formats(), is_directory)->name;
 }
 
-// Replaces the files, and the parts that the new ones describe.
+// Replaces the files, and the parts that the new ones describe. Files that describe the model stay unless they are
+// replaced: without them, the model would lose what only they state.
 void replace_files(Model& model, std::vector<Attachment> files) {
   const std::vector<Attachment> before = model.attachments;
   const auto find = [](std::vector<Attachment>& among, const Attachment& file) {
@@ -137,20 +171,20 @@ void replace_files(Model& model, std::vector<Attachment> files) {
     const Attachment* const old = model.attachment(file.name);
     return describes_model(file.name) && (old == nullptr || !has_bytes_of(file, *old));
   });
-  if (!anew) {
-    model.attachments = std::move(files);
-    return;
-  }
-  take_directory_form(model);
+  if (anew) take_directory_form(model);
   const bool has_tokens = std::ranges::any_of(files, resources::holds_vocabulary, &Attachment::name);
-  // Files that the model did not have were just made from its keys, and the caller did not ask to omit those.
+  const bool has_config = std::ranges::any_of(files, [](const Attachment& file) { return file.name == "config.json"; });
+  // Files that the model did not have were just made from its keys.
   for (const Attachment& file : model.attachments) {
     const bool made = std::ranges::find(before, file.name, &Attachment::name) == before.end();
-    if (made && find(files, file) == files.end() && !(has_tokens && resources::holds_vocabulary(file.name)))
+    if ((made || describes_model(file.name)) && find(files, file) == files.end() &&
+        !(has_tokens && resources::holds_vocabulary(file.name)))
       files.push_back(file);
   }
   model.attachments = std::move(files);
+  if (!anew) return;
   resources::describe_anew(model);
+  if (has_tokens && !has_config) restate_ids(model);
 }
 
 [[noreturn]] void refuse_contradiction(std::string_view rule, std::string_view part, std::string_view file,
@@ -215,14 +249,16 @@ void replace_vocabulary(Model& model, Vocabulary vocabulary, bool keeps_files) {
     const Vocabulary& old = model.vocabulary;
     const bool ids = vocabulary.bos != old.bos || vocabulary.eos != old.eos || vocabulary.pad != old.pad;
     if (!(vocabulary == old)) omit_tokenizer(model, ids);
-  } else {
-    Model files;
-    files.attachments = model.attachments;
-    Diagnostics silent;
-    resources::describe(files, silent);
-    if (const auto found = resources::difference(vocabulary, files.vocabulary))
-      refuse_contradiction("tokenizer.contradiction", "vocabulary", "the tokenizer's files", *found);
+    model.vocabulary = std::move(vocabulary);
+    if (ids) restate_ids(model);
+    return;
   }
+  Model files;
+  files.attachments = model.attachments;
+  Diagnostics silent;
+  resources::describe(files, silent);
+  if (const auto found = resources::difference(vocabulary, files.vocabulary))
+    refuse_contradiction("tokenizer.contradiction", "vocabulary", "the tokenizer's files", *found);
   model.vocabulary = std::move(vocabulary);
 }
 
