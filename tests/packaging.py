@@ -67,6 +67,14 @@ def action(place):
     expect(code == 1 and "file=old.zt" in text, f"action, a branch without a base: {code} {text}")
     code, text = verify(TARE_FILES="good.zt\n")
     expect(code == 0 and "1 checked, 0 bad" in text, f"action, files by name: {code} {text}")
+    hostile = "x\n::stop-commands::y.zt"
+    (place / hostile).write_bytes(good)
+    git("add", hostile)
+    git("commit", "-qm", "four")
+    code, text = verify(TARE_BASE=git("rev-parse", "HEAD~1"))
+    expect(code == 0 and not re.search("^::", text, re.MULTILINE), f"action, a name with a line feed: {code} {text}")
+    code, text = verify(TARE_FILES="gone.zt\n")
+    expect(code == 1 and "::error file=gone.zt,title=io.open.missing::" in text, f"action, a missing file: {code} {text}")
     code, text = verify(TARE_BASE=git("rev-parse", "HEAD"))
     expect(code == 0 and "No model file" in text, f"action, nothing changed: {code} {text}")
     suffixes = run(TARE, "formats", "--json")[1]

@@ -57,11 +57,17 @@ def main():
             print(f"::error file={escaped(name, True)},title=tare::{escaped(done.stderr.strip() or f'ended with {done.returncode}')}")
             bad += 1
             continue
+        if "error" in result:
+            print(f"::error file={escaped(name, True)},title={escaped(result['error']['rule'], True)}::{escaped(result['error']['text'])}")
+            bad += 1
+            continue
         for finding in result["findings"]:
             where = f"{finding['item']}: " if finding["item"] else ""
             at = f" (at byte {finding['offset']})" if finding["offset"] is not None else ""
             print(f"::{LEVELS[finding['severity']]} file={escaped(name, True)},title={escaped(finding['rule'], True)}::{escaped(where + finding['sentence'] + at)}")
-        print(f"{name}: {'ok' if done.returncode == 0 else 'bad'}, {result['format']} {result['version']}, {result['tensors']} tensors")
+        verdict = "ok" if done.returncode == 0 else "bad"
+        # The name and the version are a stranger's: neither may begin a line, where GitHub looks for commands.
+        print(escaped(f"{verdict}: {name}, {result['format']} {result['version']}, {result['tensors']} tensors"))
         bad += done.returncode != 0
     print(f"{len(names)} checked, {bad} bad")
     return 1 if bad else 0

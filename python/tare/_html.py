@@ -6,6 +6,7 @@ from ._tare import number_text, size_text
 
 _COLOURS = ("#4c78a8", "#f58518", "#54a24b", "#e45756", "#72b7b2", "#b279a2", "#eeca3b", "#9d755d")
 _MOST_ROWS = 60
+_MOST_LETTERS = 300
 
 
 def model(m):
@@ -168,5 +169,7 @@ def treemap(items, width=640, height=160):
 
 
 def _printable(text):
-    """Text of a file, without control characters and invalid characters."""
+    """Text of a file, cut, without control characters and invalid characters."""
+    if len(text) > _MOST_LETTERS:
+        text = text[: _MOST_LETTERS // 2] + "..." + text[-_MOST_LETTERS // 2 :]
     return "".join(c if c.isprintable() else f"\\x{ord(c):02x}" for c in text)

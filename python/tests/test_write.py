@@ -461,6 +461,12 @@ def test_a_notebook_shows_a_part_of_many_tensors(tmp_path):
     assert len(tare.diff(tmp_path / "many.zt", tmp_path / "other.zt")._repr_html_()) < 50_000
 
 
+def test_a_notebook_shows_the_beginning_of_a_long_name(tmp_path):
+    tare.save(tmp_path / "long.zt", {"x" * 100_000 + "\x7f" * 100_000: np.ones(4, "f4")})
+    model = tare.open(tmp_path / "long.zt")
+    assert len(model._repr_html_()) < 10_000 and len(next(iter(model.tensors()))._repr_html_()) < 50_000
+
+
 def test_the_notebook_of_the_docs(tmp_path, monkeypatch):
     """Every cell of docs/notebook.ipynb runs, in order, in an empty folder, and gives the output that it shows."""
     path = pathlib.Path(__file__).resolve().parents[2] / "docs/notebook.ipynb"

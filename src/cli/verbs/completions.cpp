@@ -69,18 +69,22 @@ std::string bash_flags(const Verb& verb) {
 }
 
 std::string bash() {
-  // The names of tensors come from a file that may be hostile. `compgen -W` would run commands in them, so they are
-  // compared one by one.
+  // The names of tensors come from a file that may be hostile. Bash would run commands in them if they were words of
+  // `compgen -W` or file names, which it expands; so they are compared one by one, and quoted. Very long lists and names
+  // are cut, because bash reads them slowly.
   std::string out = fmt::format(R"(# bash completion for tare; made by `tare completions bash`
 _tare_tensors() {{
   local word name
+  compopt +o filenames 2>/dev/null
   for word in "${{COMP_WORDS[@]:2:COMP_CWORD-2}}"; do
     [[ -e $word ]] || continue
     while read -r name; do
+      printf -v name %q "$name"
       [[ $name == "$1"* ]] && COMPREPLY+=("$name")
-    done < <(tare ls -q --color never -- "$word" 2>/dev/null | sed -e 1d -e 's/  .*//')
+    done < <(tare ls -q --color never -- "$word" 2>/dev/null | sed -e 1d -e 's/  .*//' -e '/.\{{300\}}/d' | head -n 20000)
     return
   done
+  compopt -o filenames 2>/dev/null
   COMPREPLY=($(compgen -f -- "$1"))
 }}
 _tare() {{
