@@ -50,7 +50,9 @@ void restate_ids(Model& model) {
       if (stated == nullptr || stated->is_null()) continue;
       const List* const several = stated->get<List>();
       const Value wanted = id < 0 ? Value() : Value(id);
-      const auto is_wanted = [&](const Value& one) { return resources::number_of(one) == static_cast<double>(id); };
+      const auto is_wanted = [number = static_cast<double>(id)](const Value& one) {
+        return resources::number_of(one) == number;
+      };
       if (several == nullptr ? is_wanted(*stated) : std::ranges::any_of(*several, is_wanted)) continue;
       object->set(key, wanted);
       changed = true;

@@ -134,5 +134,10 @@ TEST(Advice, IsInTheLineOfAnError) {
   EXPECT_EQ(exit_code_of(Error(ErrorKind::usage, "io.sink.exists", "by its name only")), kUsage);
 }
 
+TEST(Advice, ANameStaysInsideOfItsQuotes) {
+  const std::string words = words_for({{Remedy::skip, "w'; touch x; '"}});
+  EXPECT_NE(words.find("--skip 'w'\\''; touch x; '\\'''"), std::string::npos) << words;
+}
+
 }  // namespace
 }  // namespace tare::cli
