@@ -295,7 +295,7 @@ void refuse_undescribed(const std::string& directory, const Model& model) {
       !model.config.empty() || has_file([](const std::string& name) { return name == "config.json"; });
   const bool has_tokens = !model.vocabulary.empty() || has_file(resources::holds_vocabulary);
   const io::Directory opened = io::Directory::open(directory.c_str());
-  if (!opened) return;  // the writer says why
+  if (!opened) return;  // the writer reports it
   for (const std::string& name : opened.names()) {
     const bool is_config = name == "config.json";
     if ((is_config && !has_config) || (!has_tokens && resources::holds_vocabulary(name)))
