@@ -21,6 +21,7 @@
 #include "formats/registry_limits.hpp"
 #include "io/directory.hpp"
 #include "io/file_sink.hpp"
+#include "resources/model_files.hpp"
 #include "resources/resources.hpp"
 #include "tare/merge.hpp"
 
@@ -284,21 +285,30 @@ void refuse_adapter(const std::string& directory, const Model& model) {
                                     kConfig));
 }
 
-// Throws `convert.directory` if the directory has a config.json, or a tokenizer, and the new model has none: the old one
-// would be removed, or stay next to weights that it does not describe.
+bool holds_model(const std::string& directory) {
+  try {
+    return !open(directory, {.limits = limits_of_own_output(), .vocabulary = false}).tensors.empty();
+  } catch (const Error&) {
+    return false;
+  }
+}
+
+// Throws `convert.directory` if the directory has a config.json and the new model has none: the old one would be removed,
+// or stay next to weights that it does not describe. Likewise for the tokenizer of a model, which would be removed.
 void refuse_undescribed(const std::string& directory, const Model& model) {
   if (directory.find('\0') != directory.npos) return;  // the writer refuses such a path
+  const io::Directory opened = io::Directory::open(directory.c_str());
+  if (!opened) return;  // the writer reports it
   const auto has_file = [&](const auto& is_such) {
     return std::ranges::any_of(model.attachments, is_such, &Attachment::name);
   };
   const bool has_config =
       !model.config.empty() || has_file([](const std::string& name) { return name == "config.json"; });
   const bool has_tokens = !model.vocabulary.empty() || has_file(resources::holds_vocabulary);
-  const io::Directory opened = io::Directory::open(directory.c_str());
-  if (!opened) return;  // the writer reports it
   for (const std::string& name : opened.names()) {
     const bool is_config = name == "config.json";
-    if ((is_config && !has_config) || (!has_tokens && resources::holds_vocabulary(name)))
+    const bool is_tokenizer = resources::holds_vocabulary(name) && resources::is_known_name(name);
+    if ((is_config && !has_config) || (is_tokenizer && !has_tokens && holds_model(directory)))
       throw wrong_directory(directory, fmt::format("the directory holds a {}, and the new model has no {} to take its "
                                                    "place (a directory that is converted brings its own along)",
                                                    quote(name), is_config ? "config" : "tokenizer"));

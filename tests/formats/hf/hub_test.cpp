@@ -413,6 +413,12 @@ TEST_F(Hub, WithoutAModelNothingIsDeleted) {
   convert(from, path + "/", {.overwrite = true});
   Files found = files_in(path);
   for (const auto& [name, bytes] : mine) EXPECT_TRUE(found[name] == bytes) << name;
+  // The tokenizer of a model is not removed for one that has none.
+  const auto refused = error_of([&] { convert(from, path + "/", {.overwrite = true}); });
+  ASSERT_TRUE(refused);
+  EXPECT_EQ(refused->rule(), "convert.directory");
+  EXPECT_TRUE(files_in(path)["tokenizer.json"] == to_bytes("mine"));
+  std::filesystem::remove(path + "/tokenizer.json");
   // If there is a model, files that loaders look for are removed with it; files whose names only match a pattern are
   // kept.
   put_file(path + "/generation_config.json", to_bytes("{}"));
