@@ -8,6 +8,7 @@ that nothing in it is only a promise.
 """
 
 import json
+import os
 import pathlib
 import re
 import struct
@@ -156,7 +157,7 @@ def main(tare, build):
     found, seen, used = [], set(), set()
     with tempfile.TemporaryDirectory() as name:
         folder = pathlib.Path(name)
-        world = {"PATH": f"{pathlib.Path(tare).resolve().parent}:/usr/bin:/bin", "LC_ALL": "C.UTF-8",
+        world = {**os.environ, "PATH": f"{pathlib.Path(tare).resolve().parent}:/usr/bin:/bin", "LC_ALL": "C.UTF-8",
                  "TARE_CUDA_LIBRARY": str(pathlib.Path(build).resolve() / "tests/device/fake-cuda.so")}
 
         def run(line):
