@@ -374,6 +374,18 @@ def check_links(root, library):
     return upward_links(symbols, folders)
 
 
+def expect(files, wrong):
+    """Whether a tree of these files has a problem is as expected, or the self-test ends."""
+    with tempfile.TemporaryDirectory() as directory:
+        for name, content in files.items():
+            file = pathlib.Path(directory, name)
+            file.parent.mkdir(parents=True, exist_ok=True)
+            file.write_text(content + "\n", encoding="utf-8")
+        found = check(pathlib.Path(directory), KNOWS)
+    if bool(found) != wrong:
+        sys.exit(f"{files}: {'a problem' if wrong else 'nothing'} expected, found {found}")
+
+
 def selftest():
     cases = [
         ("src/wire/a.cpp", '"tare/model.hpp"', True),
@@ -480,14 +492,7 @@ def selftest():
         ("include/tare/formats/toy.hpp", 'words("toy");', False),
     ]
     for path, text, wrong in names:
-        with tempfile.TemporaryDirectory() as directory:
-            for name, content in ((path, text), ("src/formats/toy/toy.cpp", '.title = "Toy Box, version 1"')):
-                file = pathlib.Path(directory, name)
-                file.parent.mkdir(parents=True, exist_ok=True)
-                file.write_text(content + "\n", encoding="utf-8")
-            found = check(pathlib.Path(directory), KNOWS)
-            if bool(found) != wrong:
-                sys.exit(f"{path} with {text}: {'a problem' if wrong else 'nothing'} expected, found {found}")
+        expect({path: text, "src/formats/toy/toy.cpp": '.title = "Toy Box, version 1"'}, wrong)
     branches = [
         ("src/convert/a.cpp", 'if (family->name == other) go();', True),
         ("src/convert/a.cpp", 'if (family_.name.starts_with("b")) go();', True),
@@ -497,14 +502,7 @@ def selftest():
         ("src/arch/a.cpp", 'if (family->name == "bert") go();', False),
     ]
     for path, text, wrong in branches:
-        with tempfile.TemporaryDirectory() as directory:
-            for name, content in ((path, text), ("src/arch/families.cpp", 'constexpr Words kBertTypes = {"bert"};')):
-                file = pathlib.Path(directory, name)
-                file.parent.mkdir(parents=True, exist_ok=True)
-                file.write_text(content + "\n", encoding="utf-8")
-            found = check(pathlib.Path(directory), KNOWS)
-            if bool(found) != wrong:
-                sys.exit(f"{path} with {text}: {'a problem' if wrong else 'nothing'} expected, found {found}")
+        expect({path: text, "src/arch/families.cpp": 'constexpr Words kBertTypes = {"bert"};'}, wrong)
     with tempfile.TemporaryDirectory() as directory:
         group = pathlib.Path(directory, "src/codecs/group/a.cpp")
         (pathlib.Path(directory) / "src/formats/zt").mkdir(parents=True)

@@ -7,6 +7,7 @@
 #include <string_view>
 
 #include "cli/command.hpp"
+#include "cli/text.hpp"
 
 namespace tare::cli {
 namespace {
@@ -92,23 +93,11 @@ std::string words_for_drops(const std::vector<Advice>& remedies, const Verb* ver
                               : ", --weights-only omits the config too");
 }
 
-// Text for a command that people copy into a shell: it stays inside of its quotes.
-std::string inside_quotes(std::string_view text) {
-  std::string out;
-  for (const char c : text) {
-    if (c == '\'')
-      out += "'\\''";
-    else
-      out += c;
-  }
-  return out;
-}
-
 std::string words_of(const Advice& advice, const Verb* verb) {
   for (const auto& [remedy, argument, words, option, elsewhere] : kWords)
     if (remedy == advice.remedy && (argument == advice.argument || (argument == kAny && !advice.argument.empty())))
       return fmt::format(fmt::runtime(option.empty() || has(verb, option) ? words : elsewhere),
-                         inside_quotes(advice.argument));
+                         inside_shell_quotes(advice.argument));
   return {};
 }
 

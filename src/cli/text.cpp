@@ -162,6 +162,17 @@ std::vector<std::string> nearest(std::string_view word, std::span<const std::str
   return names;
 }
 
+std::string inside_shell_quotes(std::string_view text) {
+  std::string out;
+  for (const char c : text) {
+    if (c == '\'')
+      out += "'\\''";  // closes the quotes, and opens them again after the escaped quote
+    else
+      out += c;
+  }
+  return out;
+}
+
 std::string lower_case(std::string text) {
   for (char& c : text)
     if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');

@@ -27,6 +27,9 @@ std::vector<std::string> wrap(std::string_view text, std::size_t columns);
 // Returns up to `most` candidates that are similar to `word`, the nearest first.
 std::vector<std::string> nearest(std::string_view word, std::span<const std::string> candidates, std::size_t most);
 
+// Escapes text for use between the single quotes of a shell command (bash, zsh or fish).
+std::string inside_shell_quotes(std::string_view text);
+
 // Changes ASCII letters only.
 std::string lower_case(std::string text);
 

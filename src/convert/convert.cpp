@@ -244,14 +244,18 @@ Error wrong_directory(const std::string& directory, const std::string& sentence)
       .blame(Subject::output);
 }
 
-// Returns a file of the model in the directory that is not of this format; empty if there is no model, or no such file.
-std::string other_weights(const std::string& directory, const Format& target) {
-  Model found;
+// Returns the model in the directory; a model without tensors if there is none that can be opened.
+Model old_model(const std::string& directory) {
   try {
-    found = open(directory, {.limits = limits_of_own_output(), .vocabulary = false});
+    return open(directory, {.limits = limits_of_own_output(), .vocabulary = false});
   } catch (const Error&) {
     return {};
   }
+}
+
+// Returns a file of the model in the directory that is not of this format; empty if there is no model, or no such file.
+std::string other_weights(const std::string& directory, const Format& target) {
+  const Model found = old_model(directory);
   if (find_format(found.format) == &target) return {};
   for (const Tensor& tensor : found.tensors)
     for (const Component& component : tensor.components)
@@ -270,27 +274,14 @@ void refuse_adapter(const std::string& directory, const Model& model) {
   if (model.attachment(kConfig) != nullptr ||
       !std::filesystem::exists(std::filesystem::path(directory) / kConfig, none))
     return;
-  try {
-    const Model old = open(directory, {.limits = limits_of_own_output(), .vocabulary = false});
-    const auto of_adapter = [](const SourcePtr& source) {
-      return std::filesystem::path(source->name()).filename().string().starts_with("adapter_model");
-    };
-    if (std::ranges::any_of(old.sources, of_adapter)) return;
-  } catch (const Error&) {
-    // It is not the config of a model that would be replaced.
-  }
+  const auto of_adapter = [](const SourcePtr& source) {
+    return std::filesystem::path(source->name()).filename().string().starts_with("adapter_model");
+  };
+  if (std::ranges::any_of(old_model(directory).sources, of_adapter)) return;
   throw wrong_directory(directory,
                         fmt::format("the directory holds an {}, which would stay: transformers would load the "
                                     "model that it names in place of the new one",
                                     kConfig));
-}
-
-bool holds_model(const std::string& directory) {
-  try {
-    return !open(directory, {.limits = limits_of_own_output(), .vocabulary = false}).tensors.empty();
-  } catch (const Error&) {
-    return false;
-  }
 }
 
 // Throws `convert.directory` if the directory has a config.json and the new model has none: the old one would be removed,
@@ -308,7 +299,7 @@ void refuse_undescribed(const std::string& directory, const Model& model) {
   for (const std::string& name : opened.names()) {
     const bool is_config = name == "config.json";
     const bool is_tokenizer = resources::holds_vocabulary(name) && resources::is_known_name(name);
-    if ((is_config && !has_config) || (is_tokenizer && !has_tokens && holds_model(directory)))
+    if ((is_config && !has_config) || (is_tokenizer && !has_tokens && !old_model(directory).tensors.empty()))
       throw wrong_directory(directory, fmt::format("the directory holds a {}, and the new model has no {} to take its "
                                                    "place (a directory that is converted brings its own along)",
                                                    quote(name), is_config ? "config" : "tokenizer"));

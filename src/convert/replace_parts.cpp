@@ -6,6 +6,8 @@
 
 #include "arch/config_names.hpp"
 #include "base/json_writer.hpp"
+#include "base/printable.hpp"
+#include "base/text.hpp"
 #include "convert/directory_form.hpp"
 #include "formats/form.hpp"
 #include "resources/agreement.hpp"
@@ -35,7 +37,7 @@ void restate_ids(Model& model) {
   Map root;
   try {
     const Bytes bytes = file->blob.bytes(resources::kMaxFileBytes);
-    root = resources::parse_small_json({reinterpret_cast<const char*>(bytes.data()), bytes.size()});
+    root = resources::parse_small_json(as_text(bytes));
   } catch (const Error& error) {
     if (error.kind() == ErrorKind::io) throw;
     return;
@@ -58,9 +60,7 @@ void restate_ids(Model& model) {
       changed = true;
     }
   if (!changed) return;
-  const std::string text = write_json(root, {.indent = 2}) + '\n';
-  const auto view = std::as_bytes(std::span(text));
-  file->blob = Blob::memory(Bytes(view.begin(), view.end()));
+  file->blob = Blob::memory(to_bytes(write_json(root, {.indent = 2}) + '\n'));
 }
 
 // `ids`: the ids of special tokens are others, which generation_config.json repeats.
@@ -211,7 +211,7 @@ void require_stated(const Attachment& file, const Blob& config_json) {
     const Value* const found = there.find(key);
     if (found == nullptr || *found != value)
       refuse_contradiction("config.contradiction", "config", "config.json",
-                           {key, found == nullptr ? "missing" : to_json(*found), to_json(value)});
+                           {quote(key), found == nullptr ? "missing" : quote(to_json(*found)), quote(to_json(value))});
   }
 }
 

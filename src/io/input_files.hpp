@@ -25,7 +25,7 @@ using FileId = std::pair<std::uint64_t, std::uint64_t>;  // device and number
 using FileIds = std::set<FileId>;
 
 FileId id_of(const struct stat& status);
-// The files of these sources; memory has none.
+// Returns the ids of the files that these sources read. A source in memory has no file.
 FileIds ids_of(std::span<const SourcePtr> sources);
 
 // Collects the files that this thread opens until the end of the scope. Scopes nest: an outer one has the files of the

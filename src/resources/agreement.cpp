@@ -87,7 +87,7 @@ std::optional<Disagreement> difference(const Config& stated, const Config& in_fi
   const Map a = stated.to_map(), b = in_file.to_map();
   for (const auto& [field, value] : a)
     if (const Value* const other = b.find(field); other != nullptr && !is_same_value(field, value, *other))
-      return Disagreement{field, to_json(*other), to_json(value)};
+      return Disagreement{field, quote(to_json(*other)), quote(to_json(value))};
   return std::nullopt;
 }
 

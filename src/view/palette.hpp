@@ -11,8 +11,9 @@ namespace tare::view {
 std::string_view colour_of_type(std::string_view type);
 // From blue (-1) through white to red (1); beyond these a darker one, and amber for NaN and infinities.
 std::string diverging(double share);
-// Where a scale of colours ends: at the largest magnitude that is at most twice the 98th percentile of those that are
-// finite and not zero; of few values, twice the second largest. page/heat.js does the same.
+// Returns the largest value that a colour scale shows, so that a few outliers do not leave all other cells pale. It is
+// the largest magnitude that is at most twice the 98th percentile of the magnitudes that are finite and not zero; for few
+// values, twice the second largest magnitude. page/heat.js does the same.
 double bound_without_outliers(std::vector<double> values);
 
 }  // namespace tare::view

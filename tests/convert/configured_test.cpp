@@ -36,6 +36,20 @@ void expect_word(const Model& model, const std::string& word) {
   EXPECT_NE(sentence.find(word), std::string::npos) << "expected " << word << ", found " << sentence;
 }
 
+// Adds the tensors that a model of this family and these sizes has, each expert's too.
+void add_expected(Model& model, const arch::Family& family, const arch::Sizes& sizes) {
+  arch::for_each_expected(family, sizes, [&](const arch::Expected& expected) {
+    arch::TensorName name = expected.name;
+    for (std::uint64_t expert = 0; expert < expected.experts.value_or(1); ++expert) {
+      if (expected.experts) name.expert = static_cast<std::uint32_t>(expert);
+      Shape shape;
+      for (const auto& size : expected.shape) shape.push_back(size.value());
+      model.tensors.push_back(counted(arch::spell(family, arch::Dialect::hugging_face, name).value(), shape, 1));
+    }
+    return true;
+  });
+}
+
 TEST(Configured, AWholeModelIsFine) {
   EXPECT_EQ(complaint_of(llama_with("")), "");
   EXPECT_EQ(complaint_of(small("llama", "{}")), "") << "a config.json that says nothing";
@@ -89,16 +103,7 @@ TEST(Configured, EachFamilyWithoutOneTensor) {
     sizes.kv_heads = 1, sizes.head = 4, sizes.experts = 2, sizes.expert_rows = 3, sizes.shared_rows = 5;
     sizes.mixture = family.name.ends_with("_moe");
     sizes.biases_inputs = family.name.starts_with("qwen2");
-    arch::for_each_expected(family, sizes, [&](const arch::Expected& expected) {
-      arch::TensorName name = expected.name;
-      for (std::uint64_t expert = 0; expert < expected.experts.value_or(1); ++expert) {
-        if (expected.experts) name.expert = static_cast<std::uint32_t>(expert);
-        Shape shape;
-        for (const auto& size : expected.shape) shape.push_back(size.value());
-        model.tensors.push_back(counted(arch::spell(family, arch::Dialect::hugging_face, name).value(), shape, 1));
-      }
-      return true;
-    });
+    add_expected(model, family, sizes);
     EXPECT_GE(model.tensors.size(), 15U) << type;
     EXPECT_EQ(complaint_of(model), "") << type;
     for (std::size_t i = 0; i < model.tensors.size(); ++i) {
@@ -127,16 +132,7 @@ Model qwen_with(const char* type, const std::vector<bool>& layers, const std::st
   sizes.biases_inputs = family.name.starts_with("qwen2");
   for (std::size_t i = 0; i < layers.size(); ++i)
     if (!layers[i]) sizes.plain_layers.insert(i);
-  arch::for_each_expected(family, sizes, [&](const arch::Expected& expected) {
-    arch::TensorName name = expected.name;
-    for (std::uint64_t expert = 0; expert < expected.experts.value_or(1); ++expert) {
-      if (expected.experts) name.expert = static_cast<std::uint32_t>(expert);
-      Shape shape;
-      for (const auto& size : expected.shape) shape.push_back(size.value());
-      model.tensors.push_back(counted(arch::spell(family, arch::Dialect::hugging_face, name).value(), shape, 1));
-    }
-    return true;
-  });
+  add_expected(model, family, sizes);
   return model;
 }
 

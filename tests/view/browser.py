@@ -706,7 +706,7 @@ def check_outliers(shown, tensor):
         seen.add(browser.script("document.querySelector('.heat canvas').toDataURL()"))
     assert len(seen) == 4
     assert "41 values outside (1.0 %)" in browser.script(SCALE), browser.script(SCALE)
-    # One picture of all of that for whoever is sent the address.
+    # The address holds all of these choices: a page that is opened with it shows the same picture.
     browser.script(f"({PICK})('Colours', 'log')")
     address, picture = browser.script("location.href"), browser.script("document.querySelector('.heat canvas').toDataURL()")
     browser.open("about:blank")
@@ -880,7 +880,7 @@ def check_keys(shown):
     text = browser.script("document.querySelector('dialog.keys').innerText")
     for key in ("search", "Backspace", "zoom a heat map", "the views"):
         assert key in text, text
-    # No key does anything behind it.
+    # While the list of keys is open, the other keys do nothing.
     browser.key("2", "2")
     assert "tensors" not in browser.script("location.hash")
     browser.script("document.querySelector('dialog.keys button').click()")

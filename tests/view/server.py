@@ -101,7 +101,7 @@ def check_door(server):
     status, headers, _ = server.ask(f"/{server.token}")
     assert status == 308 and headers["Location"] == f"/{server.token}/", (status, headers)
     assert server.ask(f"/{server.token}", host="attacker.example")[0] == 403
-    # A person who opens a wrong link reads a page, which has nothing of the right one and runs nothing.
+    # A browser that opens a wrong link gets a page. The page does not contain the right link and runs no script.
     for wrong, host in (("/", None), (f"/{'0' * 32}/", None), (f"/{server.token}/", "attacker.example")):
         status, headers, body = server.ask(wrong, headers={"Accept": "text/html,application/xhtml+xml,*/*;q=0.8"}, **({"host": host} if host else {}))
         assert status == 403 and headers["Content-Type"].startswith("text/html") and b"<h1>This link does not work</h1>" in body, (wrong, status, body)

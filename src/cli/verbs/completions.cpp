@@ -3,6 +3,7 @@
 #include <fmt/ranges.h>
 
 #include "cli/session.hpp"
+#include "cli/text.hpp"
 #include "cli/verbs.hpp"
 
 namespace tare::cli::completions_verb {
@@ -15,17 +16,7 @@ std::vector<const Verb*> shown_verbs() {
   return shown;
 }
 
-// Quotes text for any of the three shells: a quote inside is closed, escaped, and opened again.
-std::string in_quotes(std::string_view text) {
-  std::string out = "'";
-  for (const char c : text) {
-    if (c == '\'')
-      out += "'\\''";
-    else
-      out += c;
-  }
-  return out + "'";
-}
+std::string in_quotes(std::string_view text) { return fmt::format("'{}'", inside_shell_quotes(text)); }
 
 bool takes_files(const Verb& verb) {
   for (const Operand& operand : verb.operands)
