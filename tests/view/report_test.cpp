@@ -103,6 +103,8 @@ TEST(ViewReport, IsBounded) {
     large.tensors.push_back(numbers_of(fmt::format("layers.{}.w", i), {256, 300}));
     other.tensors.push_back(numbers_of(fmt::format("layers.{}.w", i), {256, 300}, 1.5));
   }
+  // A report reads more of a model the larger its file is.
+  large.file_bytes = other.file_bytes = large.tensors.size() * 256 * 300 * sizeof(float);
   const std::string two = report_of(Service({shown(std::move(large)), shown(std::move(other))}));
   EXPECT_LE(two.size(), kMostReport);
   EXPECT_NE(two.find("fine=1"), std::string::npos) << "room is kept for finer pictures";
