@@ -266,9 +266,9 @@ void Loading::State::ended() noexcept {
 }
 
 void Loading::State::fail(std::exception_ptr error) noexcept {
-  stop_.ask();
   const std::scoped_lock lock(mutex_);
   if (!failure_) failure_ = std::move(error);
+  stop_.ask();  // after the failure is known: a thread that stops because of it would otherwise report "stopped" first
   changed_.notify_all();
 }
 
