@@ -56,18 +56,19 @@ EXAMPLES = {
 }
 # Choices that a page of their own describes.
 ELSEWHERE = {"--quant METHOD": "a method of [layouts.md](../layouts.md)"}
-# Paragraphs that begin with this word are long lists, which a page of their own shows better.
-LISTS = {"Methods:": "The methods and their errors are in [quantization.md](../quantization.md), the containers that hold each in [layouts.md](../layouts.md)."}
 SHARED = 5  # An option that so many verbs have, with the same words, is described in the index.
 
 
 def parsed(text):
     """(usage, paragraphs, [(option, what it does)], [(command, meaning)]) of a verb's help."""
-    head, _, rest = text.partition("\nOptions:\n")
+    start = re.search(r"\n(?:Options|Most used options):\n", text)
+    head, rest = text[: start.start()], text[start.end() :]
     usage, *paragraphs = head.split("\n\n")
     options, _, examples = rest.partition("\n\nExample")
     rows = []
     for line in options.splitlines():
+        if not line.startswith(" "):  # the heading of a section, or the line before one
+            continue
         start = re.match(r"  (?:(-\w), |    )(--\S+(?: \S+)*)(?:   *(.*))?$", line)
         if start:
             name = f"{start[1]}, {start[2]}" if start[1] else start[2]
@@ -112,7 +113,7 @@ def page_of(verb, summary, help_text, shared, ran, more):
     others = [name for name, what in options if (name, what) in shared]
     out = [f"# tare {verb}", "", f"{prose(summary[0].upper() + summary[1:])}.", "", "```text", usage, "```", ""]
     for paragraph in paragraphs:
-        out += [LISTS.get(paragraph.split()[0]) or prose(paragraph), ""]
+        out += [prose(paragraph), ""]
     out += ["## Example", "", "```console"]
     for line, output in ran:
         out += [f"$ {line}", *output.splitlines(), ""]

@@ -38,6 +38,19 @@ struct Option {
   Completes completes = Completes::nothing;
 };
 
+// A heading in a verb's help, above the option `first` and those that follow it.
+struct OptionSection {
+  std::string_view title = {};
+  std::string_view first = {};
+};
+// Whether each section begins with one of the options, the first section with the first option, all in order.
+consteval bool divides(std::span<const OptionSection> sections, std::span<const Option> options) {
+  std::size_t found = 0;
+  for (const Option& option : options)
+    if (found < sections.size() && option.name == sections[found].first) ++found;
+  return found == sections.size() && found > 0 && sections.front().first == options.front().name;
+}
+
 struct Operand {
   std::string_view name = {};  // "FILE"
   bool required = true;
@@ -83,6 +96,8 @@ struct Verb {
   std::span<const Operand> operands = {};
   std::span<const Option> options = {};             // its own and the shared ones; the universal ones are added
   std::vector<Option> (*more_options)() = nullptr;  // one for each row of a table that offers an option
+  // For verbs with many options. The first section has the most used ones; `-h` shows only these.
+  std::span<const OptionSection> sections = {};
   std::span<const Example> examples = {};
   int (*run)(const Arguments& arguments, Session& session) = nullptr;
   bool hidden = false;

@@ -38,10 +38,48 @@ std::string option_left(const Option& option) {
   return letter + spelling(option);
 }
 
+// Returns the words, without a full name such as "zt.group4" if the short name stands for the same.
+Words shown_words(const Option& option) {
+  Words words = option.words();
+  const Words all = words;
+  std::erase_if(words, [&](const std::string& word) {
+    const std::size_t dot = word.find('.');
+    return dot != word.npos && std::ranges::find(all, word.substr(dot + 1)) != all.end();
+  });
+  return words;
+}
+
 std::string option_right(const Option& option) {
   std::string text(option.help);
-  if (option.words != nullptr) text += fmt::format(": {}", fmt::join(option.words(), ", "));
+  if (option.words != nullptr) text += fmt::format(": {}", fmt::join(shown_words(option), ", "));
   return text;
+}
+
+std::string usage(const Verb& verb, const HelpLook& look) {
+  const std::string operands = operands_text(verb);
+  return fmt::format("{} tare {}{}{}{}\n", heading("Usage:", look), verb.name,
+                     verb.options.empty() ? "" : " [OPTION...]", operands.empty() ? "" : " ", operands);
+}
+
+// Appends the options, up to the one named `end`, under the headings of their sections.
+void append_options(std::string& out, const Verb& verb, std::string_view end, const HelpLook& look) {
+  const auto options = options_of(verb);
+  std::size_t columns = 0;
+  for (const Option& option : options) columns = std::max(columns, option_left(option).size());
+  columns = std::min<std::size_t>(columns, 24);
+  if (verb.sections.empty()) out += fmt::format("\n{}\n", heading("Options:", look));
+  for (const Option& option : options) {
+    if (!end.empty() && option.name == end) return;
+    const auto section = std::ranges::find(verb.sections, option.name, &OptionSection::first);
+    if (section != verb.sections.end()) out += fmt::format("\n{}\n", heading(fmt::format("{}:", section->title), look));
+    append_entry(out, option_left(option), columns, option_right(option), look);
+  }
+}
+
+void append_examples(std::string& out, const Verb& verb, const HelpLook& look) {
+  if (!verb.examples.empty())
+    out += fmt::format("\n{}\n", heading(verb.examples.size() > 1 ? "Examples:" : "Example:", look));
+  for (const Example& example : verb.examples) out += fmt::format("  {}\n      {}\n", example.command, example.meaning);
 }
 
 }  // namespace
@@ -71,22 +109,20 @@ std::string general_help(const HelpLook& look) {
 }
 
 std::string verb_help(const Verb& verb, const HelpLook& look) {
-  const std::string operands = operands_text(verb);
-  std::string out = fmt::format("{} tare {}{}{}{}\n\n", heading("Usage:", look), verb.name,
-                                verb.options.empty() ? "" : " [OPTION...]", operands.empty() ? "" : " ", operands);
+  std::string out = usage(verb, look) + "\n";
   for (const std::string& line : wrap(description_of(verb), look.columns)) out += line + "\n";
-
-  out += fmt::format("\n{}\n", heading("Options:", look));
-  std::size_t columns = 0;
-  const auto options = options_of(verb);
-  for (const Option& option : options) columns = std::max(columns, option_left(option).size());
-  columns = std::min<std::size_t>(columns, 24);
-  for (const Option& option : options) append_entry(out, option_left(option), columns, option_right(option), look);
-
-  if (!verb.examples.empty())
-    out += fmt::format("\n{}\n", heading(verb.examples.size() > 1 ? "Examples:" : "Example:", look));
-  for (const Example& example : verb.examples) out += fmt::format("  {}\n      {}\n", example.command, example.meaning);
+  append_options(out, verb, {}, look);
+  append_examples(out, verb, look);
   return out;
+}
+
+std::string short_help(const Verb& verb, const HelpLook& look) {
+  if (verb.sections.size() < 2) return verb_help(verb, look);
+  std::string out = usage(verb, look);
+  append_examples(out, verb, look);
+  append_options(out, verb, verb.sections[1].first, look);
+  return out + fmt::format("\n`tare help {}` explains everything, with all {} options.\n", verb.name,
+                           options_of(verb).size());
 }
 
 }  // namespace tare::cli

@@ -20,5 +20,7 @@ HelpLook help_look(const Session& session);
 std::string general_help(const HelpLook& look);
 // Returns the full help of one verb.
 std::string verb_help(const Verb& verb, const HelpLook& look);
+// Returns the usage, the examples and the most used options; the full help if the verb has few options.
+std::string short_help(const Verb& verb, const HelpLook& look);
 
 }  // namespace tare::cli

@@ -79,10 +79,12 @@ int run_verb(const Verb& verb, std::span<const std::string> words) {
   Session session(arguments);
   const io::InputFiles inputs;  // whatever is read from here on is not replaced
   try {
-    if (arguments.has("help"))
-      session.print(verb_help(verb, help_look(session)));
-    else
+    if (arguments.has("help")) {
+      const bool brief = std::ranges::find(words, "-h") != words.end();
+      session.print(brief ? short_help(verb, help_look(session)) : verb_help(verb, help_look(session)));
+    } else {
       session.fail(verb.run(arguments, session));
+    }
     session.flush();
   } catch (Error& error) {
     // An error without a file concerns the verb's first file.

@@ -143,7 +143,7 @@ def make_files(folder, tare):
 
 def options_of(tare, verb):
     """The names of a verb's options, as its help lists them."""
-    return set(re.findall(r"^ +(?:-\w, )?--([a-z-]+)", tare(verb, "--help").split("Options:")[1], re.MULTILINE))
+    return set(re.findall(r"^ +(?:-\w, )?--([a-z-]+)", tare(verb, "--help"), re.MULTILINE))
 
 
 def runner(command, folder):

@@ -212,21 +212,30 @@ int run(const Arguments& arguments, Session& session) {
 }
 
 std::string about_methods() {
-  std::vector<std::string_view> methods, weighted, ranged, of_any_rank, mixed;
-  for (const Codec& codec : codecs())
+  std::vector<std::string> paragraphs;
+  std::vector<std::string_view> weighted, ranged, of_any_rank, mixed;
+  std::string_view shown;  // the namespace of the last layout: "ggml"
+  for (const Codec& codec : codecs()) {
+    const std::string_view space = codec.name.substr(0, codec.name.find('.'));
     for (const std::string_view method : codec.methods) {
-      methods.push_back(method);
+      const bool first = space != shown;
+      shown = space;
+      if (first) paragraphs.push_back(fmt::format("Methods of {}: {}", space, method));
+      if (!first) paragraphs.back() += fmt::format(", {}", method);
       if (codec.weighted) weighted.push_back(method);
       if (codec.ranged) ranged.push_back(method);
       if (codec.any_rank) of_any_rank.push_back(method);
     }
+  }
   for (const Mix& mix : mixes()) mixed.push_back(mix.name);
-  return fmt::format(
-      "Methods: {}. llama.cpp's mixes of them: {}; a name that is in both lists is the mix as --method METHOD, and the "
-      "method as GLOB=METHOD and with --pure. `tare formats` says which container holds which. With "
-      "--importance: {}. With --range: {}. Of any rank: {}.",
-      fmt::join(methods, ", "), fmt::join(mixed, ", "), fmt::join(weighted, ", "), fmt::join(ranged, ", "),
-      fmt::join(of_any_rank, ", "));
+  paragraphs.push_back(
+      fmt::format("Mixes of llama.cpp: {}. A name that is also a method is the mix as --method METHOD, "
+                  "and the method as GLOB=METHOD and with --pure",
+                  fmt::join(mixed, ", ")));
+  paragraphs.push_back(fmt::format("With --importance: {}. With --range: {}. Tensors of any rank: {}",
+                                   fmt::join(weighted, ", "), fmt::join(ranged, ", "), fmt::join(of_any_rank, ", ")));
+  return fmt::format("{}. `tare formats FORMAT` lists the methods that a container holds.",
+                     fmt::join(paragraphs, ".\n\n"));
 }
 
 constexpr Operand kOperands[] = {{.name = "IN", .completes = Completes::files},
@@ -238,45 +247,51 @@ constexpr Option kOptions[] = {
          "the method for all matrices, a mix such as q4_k_m, a float type, or what tensors get whose name matches (the "
          "first match decides)",
      .repeatable = true},
-    {.name = "pure", .help = "with a mix: its main method for every tensor that it quantizes, the head included"},
-    {.name = "no-fallback", .help = "refuse tensors whose rows do not fit the method, instead of taking a similar one"},
-    {.name = "keep",
-     .value = "GLOB",
-     .help = "leave tensors whose name matches as they are, whatever --method says; may be given several times",
-     .repeatable = true},
-    {.name = "embeddings",
-     .value = "METHOD",
-     .help = "the method or float type for the token embeddings, or \"keep\", whatever --keep and --method say"},
-    {.name = "head", .value = "METHOD", .help = "likewise for the output head"},
     {.name = "bits",
      .value = "N",
      .help = "choose a method for each matrix: the least error within N bits per weight on average"},
-    {.name = "fast", .help = "take each scale from the largest weight of its block instead of searching for the best"},
     {.name = "importance",
      .value = "FILE",
      .help =
          "weigh errors by column, if the method searches its scales; FILE has a vector for each tensor, by name, or is "
          "an imatrix of llama.cpp",
      .completes = Completes::files},
+    {.name = "embeddings",
+     .value = "METHOD",
+     .help = "the method or float type for the token embeddings, or \"keep\", whatever --keep and --method say"},
+    {.name = "head", .value = "METHOD", .help = "likewise for the output head"},
+    {.name = "keep",
+     .value = "GLOB",
+     .help = "leave tensors whose name matches as they are, whatever --method says; may be given several times",
+     .repeatable = true},
+    {.letter = 'f', .name = "force", .help = "replace OUT if it exists, even if it is IN"},
+    {.name = "pure", .help = "with a mix: its main method for every tensor that it quantizes, the head included"},
+    {.name = "no-fallback", .help = "refuse tensors whose rows do not fit the method, instead of taking a similar one"},
+    {.name = "fast", .help = "take each scale from the largest weight of its block instead of searching for the best"},
     {.name = "clip", .value = "MIN,MAX", .help = "clamp the weights to this range first"},
     {.name = "range",
      .help = "asymmetric codes with a minimum or zero point next to the scale, if the method has them"},
+    {.name = "to", .value = "FORMAT", .help = "the format of OUT; by default the one that its suffix names"},
     kMerge,
     kShard,
-    {.name = "to", .value = "FORMAT", .help = "the format of OUT; by default the one that its suffix names"},
     kSkip,
     kDrop,
     kWeightsOnly,
     kNames,
     kAttach,
     kSet,
-    {.letter = 'f', .name = "force", .help = "replace OUT if it exists, even if it is IN"},
-    kVerbose,
-    kJson,
     kNoMmap,
     kMaxExpansion,
     kThreads,
+    kVerbose,
+    kJson,
 };
+constexpr OptionSection kSections[] = {{"Most used options", "method"},
+                                       {"How it is quantized", "pure"},
+                                       {"What is written", "to"},
+                                       {"Reading", "no-mmap"},
+                                       {"Reporting", "verbose"}};
+static_assert(divides(kSections, kOptions));
 constexpr Example kExamples[] = {
     {"tare quantize model.safetensors model.mcf --method k4", "every matrix with 4 bits per weight"},
     {"tare quantize in.zt out.mcf --method k4 --method '*down_proj*=k6' --head q8", "a recipe"},
@@ -305,6 +320,7 @@ constexpr Verb kVerb{
     .more = about_methods,
     .operands = kOperands,
     .options = kOptions,
+    .sections = kSections,
     .examples = kExamples,
     .run = run};
 

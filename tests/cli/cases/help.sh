@@ -9,3 +9,6 @@ tare help lss
 tare --version | sed "s/[0-9][0-9.]*$/VERSION/"
 tare version | sed "s/[0-9][0-9.]*$/VERSION/"
 tare version extra
+tare quantize -h
+tare quantize --help | grep ':$'
+tare help convert | grep ':$'
