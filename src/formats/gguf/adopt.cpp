@@ -8,6 +8,7 @@
 #include "arch/qk_rows.hpp"
 #include "base/printable.hpp"
 #include "formats/gguf/conventions.hpp"
+#include "formats/gguf/tokenizer.hpp"
 #include "model/joined_blob.hpp"
 #include "model/plain_float.hpp"
 #include "resources/config_parts.hpp"
@@ -415,11 +416,13 @@ const arch::Family* bidirectional_family(const arch::Family& family, const Confi
 
 namespace {
 
-// Drops keys of GGUF from a model that is not in llama.cpp's form: they do not come from a GGUF file.
+// Drops keys of GGUF from a model that is not in llama.cpp's form: they do not come from a GGUF file. The kind of the
+// tokenizer stays for adopt_tokenizer: the tokens alone may not show it.
 void disown_keys(Model& model, std::vector<Change>& changes) {
   std::vector<std::string> keys;
   model.metadata.erase_if([&](const Map::Entry& entry) {
-    if (!is_key_of_form(entry.first)) return false;
+    if (!is_key_of_form(entry.first) || (entry.first == kTokenizerModel && !model.vocabulary.tokens.empty()))
+      return false;
     keys.push_back(entry.first);
     return true;
   });
