@@ -317,6 +317,29 @@ TEST(GgufUnsupported, KindsThatLackTheirParts) {
     }
 }
 
+// Without config.json, what its keys became is not lost, and only the others are named.
+TEST(GgufUnsupported, KeysOfADroppedConfigAreNotLost) {
+  Model model = small("llama", R"({"model_type":"llama","rope_scaling":{"rope_type":"linear","factor":4.0},)"
+                               R"("attention_bias":false,"attention_multiplier_of_ours":3,"head_dim":4})");
+  const auto lines = [&](const AdaptOptions& options) {
+    Words texts;
+    for (const Change& change : adapt(model, gguf(), options).changes)
+      if (change.part == "config.json")
+        texts.push_back(fmt::format("{}: {}", name_of(change.impact), fmt::join(change.items, " ")));
+    return texts;
+  };
+  EXPECT_EQ(lines({}), Words());
+  const AdaptOptions dropped{.drop = {ModelPart::attachments}};
+  EXPECT_EQ(key_of(model, "llama.rope.scaling.factor"), "4.0");
+  const Words found = lines(dropped);
+  EXPECT_NE(std::ranges::find(found, "results: attention_multiplier_of_ours"), found.end())
+      << fmt::format("{}", fmt::join(found, "\n"));
+  for (const std::string& line : found)
+    if (line.find("rope_scaling") != line.npos) {
+      EXPECT_TRUE(line.starts_with("detail: ")) << line;
+    }
+}
+
 // Strings of GGUF are UTF-8.
 TEST(GgufUnsupported, TokensThatAreNotText) {
   const auto said = [](const Model& model) {
