@@ -232,6 +232,14 @@ def families_in(code, own_path, comparisons):
         yield compared.start(), "decides by the name of a model family: make it a column of the row (src/arch)"
 
 
+ADVISED_NAME = re.compile(r"Remedy::(?:skip|match|keep)\s*,\s*(?:quote|printable|escape_name)\(")
+
+
+def advised_names_in(code):
+    for found in ADVISED_NAME.finditer(code):
+        yield found.start(), "advises a name as a message spells it, which is not the pattern for it: use escape_glob (base/glob.hpp)"
+
+
 def mutexes_in(code, own_path):
     if own_path == "base/process_mutex.cpp":
         return
@@ -275,7 +283,7 @@ def check(root, partial=()):
                     continue
                 problems.append(f"{file}:{line}: names {container}: ask the rows of formats(), or say in KNOWS of "
                                 "tools/layers.py why it may")
-            for place, problem in [*words_in(code, own_path), *comparisons_in(code), *families_in(code, own_path, families),
+            for place, problem in [*words_in(code, own_path), *comparisons_in(code), *advised_names_in(code), *families_in(code, own_path, families),
                                    *mutexes_in(code, own_path)]:
                 problems.append(f"{file}:{code.count(chr(10), 0, place) + 1}: {problem}")
             for include in INCLUDE.finditer(text):
@@ -461,6 +469,8 @@ def selftest():
         ("src/io/a.cpp", "  static Forever<std::mutex> mutex;", True),
         ("src/io/a.cpp", "  std::mutex mutex_;", False),
         ("src/io/a.cpp", "ProcessMutex table_mutex(LockOrder::table);", False),
+        ("src/io/a.cpp", "throw error.remedy(Remedy::skip, quote(name));", True),
+        ("src/io/a.cpp", "throw error.remedy(Remedy::skip, escape_glob(name));", False),
     ]
     for path, text, wrong in looks + words:
         with tempfile.TemporaryDirectory() as directory:

@@ -13,7 +13,8 @@
 namespace tare {
 
 // The keys of the file that a model was read from, in its order and with its types. They include the keys for config
-// and vocabulary if the container has such (Format::metadata); otherwise they are Model::metadata.
+// and vocabulary if the container has such (Format::metadata); otherwise they are Model::metadata. Keys for whose values
+// the container has no type come last, with the type "private": the file holds them, but no other program finds them.
 [[nodiscard]] TARE_API std::vector<MetadataEntry> metadata_entries(const Model& model);
 
 enum class MetadataEditKind : std::uint8_t {
@@ -41,7 +42,8 @@ struct MetadataChange {
 // Applies the edits, in order, to a model that was opened from a file. Returns the changed keys, in the order of the
 // file. Throws `meta.key` for a key that does not exist, `meta.exists` for a new name that does, `meta.type` and
 // `meta.value` for a type or value that the key cannot have, `meta.reserved` for keys that describe the structure of
-// the file, `meta.room` if the container cannot hold the key. After an error the model is unchanged.
+// the file, `meta.kept_apart` for removing or renaming one that the file holds apart from its keys, `meta.room` if the
+// container cannot hold the key. After an error the model is unchanged.
 TARE_API std::vector<MetadataChange> edit_metadata(Model& model, std::span<const MetadataEdit> edits);
 
 struct EditOptions {

@@ -154,8 +154,9 @@ Error& Error::blame(Subject subject) {
 
 Error& Error::remedy(Remedy what, std::string_view argument) {
   auto changed = std::make_shared<Facts>(*facts_);
-  // An argument is meant to be used, so a truncated one would be wrong.
-  changed->remedies.push_back({what, argument.size() > kMostArgument ? std::string() : printable(argument)});
+  // An argument is meant to be used, so one that was truncated or escaped for a terminal would be wrong.
+  const bool usable = argument.size() <= kMostArgument && printable(argument) == argument;
+  changed->remedies.push_back({what, std::string(usable ? argument : std::string_view())});
   facts_ = std::move(changed);
   return *this;
 }

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <string_view>
 
+#include "base/printable.hpp"
 #include "cli/command.hpp"
 #include "cli/text.hpp"
 
@@ -15,7 +16,7 @@ namespace {
 struct Wording {
   Remedy remedy;
   std::string_view argument;   // the argument to match; kAny: any but the empty one
-  std::string_view words;      // {}: the argument
+  std::string_view words;      // {}: the argument, for a shell
   std::string_view option;     // the option that they name
   std::string_view elsewhere;  // the words for a verb that does not have the option
 };
@@ -93,11 +94,22 @@ std::string words_for_drops(const std::vector<Advice>& remedies, const Verb* ver
                               : ", --weights-only omits the config too");
 }
 
+// "FROM TO", where FROM is below TO: the paths may contain blanks.
+std::string two_shell_words(const std::string& paths) {
+  for (std::size_t blank = paths.find(' '); blank != paths.npos; blank = paths.find(' ', blank + 1))
+    if (paths.starts_with(std::string_view(paths).substr(blank + 1)))
+      return fmt::format("{} {}", shell_word(paths.substr(0, blank)), shell_word(paths.substr(blank + 1)));
+  return shell_word(paths);
+}
+
 std::string words_of(const Advice& advice, const Verb* verb) {
-  for (const auto& [remedy, argument, words, option, elsewhere] : kWords)
-    if (remedy == advice.remedy && (argument == advice.argument || (argument == kAny && !advice.argument.empty())))
-      return fmt::format(fmt::runtime(option.empty() || has(verb, option) ? words : elsewhere),
-                         inside_shell_quotes(advice.argument));
+  // What a terminal would show in another way cannot be copied from it.
+  const std::string given = printable(advice.argument) == advice.argument ? advice.argument : std::string();
+  for (const auto& [remedy, argument, words, option, elsewhere] : kWords) {
+    if (remedy != advice.remedy || (argument == kAny ? given.empty() : argument != given)) continue;
+    return fmt::format(fmt::runtime(option.empty() || has(verb, option) ? words : elsewhere),
+                       remedy == Remedy::restore_leftover ? two_shell_words(given) : inside_shell_quotes(given));
+  }
   return {};
 }
 

@@ -173,6 +173,15 @@ std::string inside_shell_quotes(std::string_view text) {
   return out;
 }
 
+std::string shell_word(std::string_view text) {
+  const auto is_plain = [](char c) {
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' || c == '-' ||
+           c == '.' || c == '/' || c == ':' || c == ',' || c == '+' || c == '@' || c == '%';
+  };
+  const bool bare = !text.empty() && std::ranges::all_of(text, is_plain);
+  return bare ? std::string(text) : fmt::format("'{}'", inside_shell_quotes(text));
+}
+
 std::string lower_case(std::string text) {
   for (char& c : text)
     if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');

@@ -29,6 +29,8 @@ std::vector<std::string> nearest(std::string_view word, std::span<const std::str
 
 // Escapes text for use between the single quotes of a shell command (bash, zsh or fish).
 std::string inside_shell_quotes(std::string_view text);
+// The text as one word of a shell command: in single quotes, unless no character in it needs them.
+std::string shell_word(std::string_view text);
 
 // Changes ASCII letters only.
 std::string lower_case(std::string text);

@@ -327,6 +327,39 @@ void refuse_other_container(const std::string& directory, const Model& model, co
           fmt::format("the directory holds the {} of a model, which would stay and describe the new weights", name));
 }
 
+// The files in a directory and in the folders directly in it, relative to it, without hidden ones.
+std::vector<std::string> files_below(const std::string& directory) {
+  constexpr std::size_t kMost = 10'000;  // more are not a model's
+  namespace fs = std::filesystem;
+  std::vector<std::string> files;
+  if (directory.find('\0') != directory.npos) return files;
+  std::error_code failed;
+  fs::recursive_directory_iterator entry(directory, failed);
+  for (; !failed && entry != fs::recursive_directory_iterator() && files.size() < kMost; entry.increment(failed)) {
+    const std::string name = entry->path().lexically_relative(directory).string();
+    const bool is_folder = entry->is_directory(failed) && !entry->is_symlink(failed);
+    if (is_folder && (entry.depth() > 0 || entry->path().filename().string().starts_with('.')))
+      entry.disable_recursion_pending();
+    if (!is_folder && !entry->path().filename().string().starts_with('.')) files.push_back(name);
+  }
+  std::ranges::sort(files);
+  return files;
+}
+
+// Reports the files of a replaced model that are gone although no new file has taken their place. New weights have taken
+// that of the old ones, whatever their names are.
+void report_removed(const std::string& directory, std::vector<std::string> before, std::vector<Change>& changes) {
+  const std::vector<std::string> after = files_below(directory);
+  std::erase_if(before, [&](const std::string& name) {
+    return std::ranges::binary_search(after, name) || name.ends_with(".index.json") ||
+           format_of_suffix(name) != nullptr;
+  });
+  if (before.empty()) return;
+  std::string detail = fmt::format(
+      "removed from the directory together with the old model, and the new one has none: {}", listed_names(before));
+  changes.push_back({.impact = Impact::lost, .items = std::move(before), .detail = std::move(detail)});
+}
+
 }  // namespace
 
 std::uint64_t write_fitting(Model model, const Origins& origins, const WriteJob& job, const WriteOptions& options) {
@@ -334,7 +367,10 @@ std::uint64_t write_fitting(Model model, const Origins& origins, const WriteJob&
   if (job.tree) {
     try {
       if (job.overwrite) refuse_other_container(job.output, model, job.format);
+      const bool replaces = job.overwrite && job.changes != nullptr;
+      std::vector<std::string> before = replaces ? files_below(job.output) : std::vector<std::string>();
       const std::uint64_t bytes = job.format.write_tree(model, job.output, options, job.overwrite);
+      if (!before.empty()) report_removed(job.output, std::move(before), *job.changes);
       if (job.changes != nullptr && (job.format.holds.zstd || job.format.holds.dedup))
         report_expansion(job.output, *job.changes);
       return bytes;

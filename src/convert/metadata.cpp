@@ -11,6 +11,8 @@
 #include <limits>
 #include <set>
 
+#include "base/list_numbers.hpp"
+#include "base/name_map.hpp"
 #include "base/printable.hpp"
 #include "base/text.hpp"
 #include "codecs/packs/join.hpp"
@@ -72,12 +74,26 @@ bool looks_like_type(std::string_view word) {
   });
 }
 
+// The keys of a model that are not keys of its file, because the container has no type for their values: it keeps them
+// in a tree of Tare's own. `entries`: all keys of the file.
+constexpr std::string_view kKeptApart = "private";  // their type in a listing
+std::vector<std::string> kept_apart(const Model& model, const MetadataRules& rules,
+                                    const std::vector<MetadataEntry>& entries) {
+  NameViewSet there;
+  for (const MetadataEntry& entry : entries) there.insert(entry.key);
+  std::vector<std::string> keys;
+  for (const auto& [key, value] : model.metadata)
+    if (!there.contains(key) && rules.reserved(key).empty()) keys.push_back(key);
+  return keys;
+}
+
 class MetadataEditor {
  public:
   MetadataEditor(const Model& model, const Format& format) : format_(format), rules_(rules_of(format)) {
     if (format.holds.metadata == Room::none)
       throw Error(ErrorKind::unsupported, "meta.room", fmt::format("{} cannot hold metadata", format.name));
     before_ = rules_.list(model);
+    kept_apart_ = kept_apart(model, rules_, before_);
     for (std::size_t i = 0; i < before_.size(); ++i) slots_.push_back({before_[i], i});
   }
 
@@ -137,6 +153,11 @@ class MetadataEditor {
   }
   Slot& need(std::string_view key) {
     Slot* const slot = find(key);
+    if (slot == nullptr && std::ranges::find(kept_apart_, key) != kept_apart_.end())
+      throw error(
+          ErrorKind::unsupported, "meta.kept_apart", key,
+          fmt::format("{} has no type for its value, and keeps it apart from its keys: give it another value first",
+                      format_.name));
     if (slot == nullptr) throw error(ErrorKind::not_found, "meta.key", key, "the file has no such key");
     return *slot;
   }
@@ -240,7 +261,10 @@ class MetadataEditor {
       throw error(ErrorKind::unsupported, "meta.value", key,
                   fmt::format("expected {}{}, found {}", type, type == "bool" ? " (true or false)" : "",
                               given.text() != nullptr ? *given.text() : to_json(given)));
-    if (type.empty()) type = usual_type(key, *value);
+    if (type.empty()) {
+      if (rules_.usual_type(*value).empty()) value = with_one_kind_of_number(*value);
+      type = usual_type(key, *value);
+    }
     check_text(key, *value);
     if (slot != nullptr) {
       slot->entry.type = std::move(type);
@@ -276,6 +300,7 @@ class MetadataEditor {
   const Format& format_;
   const MetadataRules& rules_;
   std::vector<MetadataEntry> before_;
+  std::vector<std::string> kept_apart_;
   std::vector<Slot> slots_;
 };
 
@@ -327,7 +352,11 @@ WriteOptions options_like(const Model& model, const Format& format, const EditOp
 
 std::vector<MetadataEntry> metadata_entries(const Model& model) {
   const Format* const format = find_format(model.format);
-  return (format != nullptr ? rules_of(*format) : kPlainMetadata).list(model);
+  const MetadataRules& rules = format != nullptr ? rules_of(*format) : kPlainMetadata;
+  std::vector<MetadataEntry> entries = rules.list(model);
+  const std::vector<std::string> kept = kept_apart(model, rules, entries);
+  for (const std::string& key : kept) entries.push_back({key, std::string(kKeptApart), *model.metadata.find(key)});
+  return entries;
 }
 
 std::vector<MetadataChange> edit_metadata(Model& model, std::span<const MetadataEdit> edits) {

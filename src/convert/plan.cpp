@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
+#include <iterator>
 #include <utility>
 
 #include "base/budget.hpp"
@@ -231,8 +232,9 @@ void write_part(const std::string& input, const std::string& output, const Conve
         fmt::format("tensors {} to {} were asked for, the output has {}", part.first, part.first + part.count, count))
         .in(output);
   Model run;
-  const auto first = planned.model.tensors.begin() + static_cast<std::ptrdiff_t>(part.first);
+  const auto first = std::move_iterator(planned.model.tensors.begin() + static_cast<std::ptrdiff_t>(part.first));
   run.tensors.assign(first, first + static_cast<std::ptrdiff_t>(part.count));
+  planned.model = {};
   run.sources = planned.source.sources;
   run.metadata.set(kPlanKey, part.plan);
   run.metadata.set(kSourceKey, stamp_of(run.sources, options));
@@ -286,9 +288,18 @@ Conversion convert_from_parts(const std::string& input, const std::string& outpu
   if (as_parts) rest.write.zstd_level.reset();  // parts are compressed already
   return convert_refitted(input, output, rest, [&](Model& model) {
     const std::string stamp = stamp_of(model.sources, options);
-    NameMap<Tensor*> wanted;
-    for (Tensor& tensor : model.tensors)
-      if (as_parts || !stays_in_input(tensor)) wanted.emplace(tensor.name, &tensor);
+    struct Wanted {
+      Tensor* tensor;
+      std::uint64_t bytes;
+    };
+    NameViewMap<Wanted> wanted;
+    for (Tensor& tensor : model.tensors) {
+      if (!as_parts && stays_in_input(tensor)) continue;
+      wanted.emplace(tensor.name, Wanted{&tensor, tensor.bytes()});
+      // The parts have its bytes: how it would be made takes more memory than what is read of a part.
+      tensor.components = {};
+      tensor.attributes = {};
+    }
     // One after the other, and each tensor is moved, so that nothing is in memory twice.
     for (std::size_t i = 0; i < parts.size(); ++i) {
       const SeparateSpending spending(allowance_of(options.read.limits));
@@ -303,15 +314,16 @@ Conversion convert_from_parts(const std::string& input, const std::string& outpu
       for (Tensor& made : part.tensors) {
         const auto found = wanted.find(made.name);
         if (found == wanted.end()) continue;
-        Tensor& tensor = *found->second;
-        if (made.shape != tensor.shape || made.layout != tensor.layout || made.bytes() != tensor.bytes())
+        const auto [place, bytes] = found->second;
+        Tensor& tensor = *place;
+        if (made.shape != tensor.shape || made.layout != tensor.layout || made.bytes() != bytes)
           throw Error(ErrorKind::corrupt, "plan.part",
                       fmt::format("expected {} of {} in {} bytes, found {} of {} in {} bytes", tensor.layout,
-                                  tensor.shape.text(), tensor.bytes(), made.layout, made.shape.text(), made.bytes()))
+                                  tensor.shape.text(), bytes, made.layout, made.shape.text(), made.bytes()))
               .in(output)
               .about("tensor " + quote(tensor.name));
+        wanted.erase(found);  // before its key, the name, moves
         tensor = std::move(made);
-        wanted.erase(found);
       }
       model.sources.insert(model.sources.end(), part.sources.begin(), part.sources.end());
     }

@@ -17,21 +17,4 @@ inline std::string rounded_whole(const Value& value, std::string_view text) {
          "\"' for a string";
 }
 
-// In JSON, 2 and 2.0 are the same number: a list of whole numbers and floats is one of floats, for a container whose lists have
-// one type. Any other value, and a list with a whole number that a float cannot hold, is returned unchanged.
-inline Value with_one_kind_of_number(const Value& value) {
-  const List* const list = value.get<List>();
-  bool floats = false;
-  List made;
-  for (const Value& item : list == nullptr ? List() : *list) {
-    const auto* const whole = item.get<std::int64_t>();
-    if (item.get<double>() == nullptr &&
-        (whole == nullptr || static_cast<std::int64_t>(static_cast<double>(*whole)) != *whole))
-      return value;
-    floats = floats || whole == nullptr;
-    made.push_back(whole == nullptr ? item : Value(static_cast<double>(*whole)));
-  }
-  return floats ? Value(std::move(made)) : value;
-}
-
 }  // namespace tare

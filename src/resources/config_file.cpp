@@ -144,6 +144,7 @@ void ConfigFile::read(const Map& root) {
 }
 
 const Value* ConfigFile::find(std::string_view path) const& {
+  if (!asked_.contains(path)) asked_.emplace(path);
   const auto in = [&](const Map& part) {
     const Value* const found = find_path(part, path);
     return found == nullptr || found->is_null() ? nullptr : found;
@@ -153,6 +154,15 @@ const Value* ConfigFile::find(std::string_view path) const& {
   for (const Map& part : parts_)
     if (const Value* const found = in(part)) return found;
   return in(assumed_);
+}
+
+bool ConfigFile::was_asked_for(std::string_view path) const {
+  // The path in config.json itself may begin with the name of the language part.
+  for (std::string_view rest = path;; rest.remove_prefix(rest.find('.') + 1)) {
+    for (std::size_t end = rest.size(); end != rest.npos; end = rest.substr(0, end).rfind('.'))
+      if (asked_.contains(rest.substr(0, end))) return true;
+    if (rest.find('.') == rest.npos) return false;
+  }
 }
 
 bool ConfigFile::is_null(std::string_view path) const { return find(path) == nullptr && is_there(parts_, path); }

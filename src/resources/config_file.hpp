@@ -3,6 +3,7 @@
 #pragma once
 
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -38,6 +39,9 @@ class ConfigFile {
   // null counts as present.
   const Map& assumed() const { return assumed_; }
   const Ropes& ropes() const { return ropes_; }
+  // Returns whether `find` has been called for this key, or for an object that holds it. A converter calls it for every
+  // key that it uses or checks.
+  bool was_asked_for(std::string_view path) const;
 
  private:
   void read(const Map& root);
@@ -47,6 +51,7 @@ class ConfigFile {
   std::string type_;
   Map assumed_;
   Ropes ropes_;
+  mutable std::set<std::string, std::less<>> asked_;
 };
 
 // Fills the fields that config.json does not set with the defaults of its model_type. Returns those.

@@ -75,6 +75,7 @@ class Files {
   void warn(std::string_view name, const Error& trouble, std::optional<std::uint64_t> at = std::nullopt) {
     diagnostics_.warning(located(name, trouble, at));
   }
+  bool thorough() const { return diagnostics_.thorough(); }
   // Reports a value of a file that is not used.
   void ignore(std::string_view name, std::string_view rule, const std::string& sentence) {
     diagnostics_.ignored_value(located(name, Error(ErrorKind::corrupt, rule, sentence + "; it is ignored")));
@@ -193,8 +194,13 @@ void read_special_tokens(Files& files, Vocabulary& vocabulary, bool typed) {
   find_in("special_tokens_map.json", &SpecialTokenFiles::special_tokens_map);
   for (std::size_t i = 0; i < own.size(); ++i)
     if (vocabulary.*kSpecialIds[i] < 0) vocabulary.*kSpecialIds[i] = own[i];
-  files.with("config.json",
-             [&](std::string_view text) { find_special_tokens(vocabulary, {.config = text, .typed = typed}); });
+  files.with("config.json", [&](std::string_view text) {
+    std::vector<std::string> ignored;
+    find_special_tokens(vocabulary, {.config = text, .typed = typed}, &ignored);
+    // Many fine-tunes have such ids, and programs work around them: only `verify` names them.
+    if (files.thorough())
+      for (const std::string& sentence : ignored) files.ignore("config.json", "tokenizer.id", sentence);
+  });
   find_special_tokens(vocabulary, {.typed = typed});  // sets the types even if there was no file
 }
 

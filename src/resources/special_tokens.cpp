@@ -2,7 +2,9 @@
 // config.json.
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <set>
+#include <span>
 #include <string>
 
 #include "base/name_map.hpp"
@@ -34,11 +36,13 @@ const std::string* text_of(const Value& value) {
   return object == nullptr ? value.text() : get<std::string>(*object, "content");
 }
 
-// A number, or a list of several, of which the first is the usual one.
-std::int64_t id_of(const Value& value, std::size_t count) {
+// A number, or a list of several, of which the first is the usual one. What is not an id is omitted.
+std::vector<std::uint64_t> ids_of(const Value& value) {
+  std::vector<std::uint64_t> ids;
   const List* const list = value.get<List>();
-  const auto id = count_of(list != nullptr && !list->empty() ? list->front() : value);
-  return id && *id < count ? static_cast<std::int64_t>(*id) : -1;
+  for (const Value& item : list != nullptr ? std::span<const Value>(*list) : std::span<const Value>(&value, 1))
+    if (const auto id = count_of(item)) ids.push_back(*id);
+  return ids;
 }
 
 bool is_ordinary(TokenType type) {
@@ -65,9 +69,17 @@ class Finder {
     if (file.empty()) return;
     const Map root = parse_small_json(file);
     for (const SpecialToken& special : kSpecial) {
-      if (special.id == nullptr || vocabulary_.*special.member >= 0) continue;
-      const Value* const found = root.find(special.id);
-      if (found != nullptr) vocabulary_.*special.member = id_of(*found, vocabulary_.tokens.size());
+      const Value* const found = special.id == nullptr ? nullptr : root.find(special.id);
+      if (found == nullptr) continue;
+      const std::vector<std::uint64_t> ids = ids_of(*found);
+      const std::size_t count = vocabulary_.tokens.size();
+      std::int64_t& known = vocabulary_.*special.member;
+      const auto outside = std::ranges::find_if(ids, [&](std::uint64_t id) { return id >= count; });
+      if (outside != ids.end())
+        ignore(fmt::format("\"{}\" is {}, there are {} tokens", special.id, *outside, count));
+      else if (known >= 0 && !ids.empty() && std::ranges::find(ids, static_cast<std::uint64_t>(known)) == ids.end())
+        ignore(fmt::format("\"{}\" is {}, and the files of the tokenizer say {}", special.id, ids.front(), known));
+      if (known < 0 && !ids.empty() && ids.front() < count) known = static_cast<std::int64_t>(ids.front());
     }
   }
 

@@ -39,7 +39,10 @@ constexpr std::string_view kHarmlessSettings[] = {"model_max_length",
                                                   "stride",
                                                   "truncation_strategy",
                                                   "pad_to_multiple_of",
-                                                  "special_tokens_map_file"};
+                                                  "special_tokens_map_file",
+                                                  "backend",
+                                                  "is_local",
+                                                  "local_files_only"};
 
 }  // namespace
 

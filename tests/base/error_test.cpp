@@ -22,10 +22,11 @@ TEST(ErrorFacts, RemediesAreKeptInOrderAndNotInTheText) {
   Error error(ErrorKind::lossy, "a.rule", "no room");
   EXPECT_TRUE(error.remedies().empty());
   const Error before = error;
-  error.remedy(Remedy::weights_only).remedy(Remedy::drop, "con\nfig");
-  ASSERT_EQ(error.remedies().size(), 2U);
+  error.remedy(Remedy::weights_only).remedy(Remedy::drop, "config").remedy(Remedy::skip, "a\nb");
+  ASSERT_EQ(error.remedies().size(), 3U);
   EXPECT_EQ(error.remedies()[0], (Advice{Remedy::weights_only, ""}));
-  EXPECT_EQ(error.remedies()[1], (Advice{Remedy::drop, "con\\nfig"}));
+  EXPECT_EQ(error.remedies()[1], (Advice{Remedy::drop, "config"}));
+  EXPECT_EQ(error.remedies()[2], (Advice{Remedy::skip, ""})) << "nobody could copy this name from a terminal";
   EXPECT_STREQ(error.what(), "no room (a.rule)");
   EXPECT_TRUE(before.remedies().empty()) << "a copy is not changed";
 }

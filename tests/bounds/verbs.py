@@ -6,6 +6,7 @@ does not exist yet, and the others are small valid models that a verb needs besi
 import os
 import shutil
 import struct
+import subprocess
 import sys
 from typing import NamedTuple
 
@@ -48,6 +49,14 @@ class Run(NamedTuple):
         if os.path.isdir(self.path):
             return shutil.copytree(self.path, self.out("copy"), symlinks=True)
         return shutil.copy(self.path, self.out("copy-" + os.path.basename(self.path)))
+
+    def planned(self, done):
+        """The plan of a conversion in one task, which is `done` or not. What fails here fails again with the plan."""
+        plan = self.out("job.json")
+        for words in [["plan", plan, "--tasks", "1", "--", self.path, self.out("out.zt2"), "--quant", "group2"],
+                      ["task", plan, "0"]][:2 if done else 1]:
+            subprocess.run([self.tare, *words], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, check=False)
+        return plan
 
     def _put(self, name, data):
         path = self.out(name)
@@ -118,6 +127,8 @@ VERBS = {
     "diff other": lambda run: ["diff", run.other(), run.path],
     "diff --json": lambda run: ["diff", run.path, run.other(), "--json"],
     "plan": lambda run: ["plan", run.out("job.json"), "--tasks", "2", "--", run.path, run.out("out.zt")],
+    "task planned": lambda run: ["task", run.planned(False), "0"],
+    "finish planned": lambda run: ["finish", run.planned(True)],
     "report": lambda run: ["report", run.path, "-o", run.out("out.html")],
     "report other": lambda run: ["report", run.other(), run.path, "-o", run.out("out.html")],
     "report itself": lambda run: ["report", run.path, run.path, "-o", run.out("out.html")],

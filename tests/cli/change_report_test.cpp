@@ -103,6 +103,13 @@ TEST(Advice, NamesTheOptionThatHelps) {
             "--clip MIN,MAX limits it, int8 holds it, --keep GLOB keeps the tensor as it is");
   EXPECT_EQ(words_for({{Remedy::skip, "a{}b"}}), "`tare convert --skip 'a{}b'` omits it") << "names are no patterns";
   EXPECT_EQ(words_for({{Remedy::skip, "a"}}, &kSkips), "--skip 'a' omits it") << "a verb that has the option";
+  // Pasted into a shell, the advice means this name and nothing else.
+  EXPECT_EQ(words_for({{Remedy::skip, "w'; rm x; '"}}, &kSkips), R"(--skip 'w'\''; rm x; '\''' omits it)");
+  EXPECT_EQ(words_for({{Remedy::skip, "a\nb"}}, &kSkips), "--skip omits tensors");
+  EXPECT_EQ(words_for({{Remedy::restore_leftover, "d/.tare-1/new d/"}}),
+            "`tare convert d/.tare-1/new d/ --force` puts it here");
+  EXPECT_EQ(words_for({{Remedy::restore_leftover, "a b; c/.tare-1/new a b; c/"}}),
+            "`tare convert 'a b; c/.tare-1/new' 'a b; c/' --force` puts it here");
   EXPECT_EQ(advised("exists already", {{Remedy::overwrite, ""}}), "exists already; --force replaces it");
   EXPECT_EQ(advised("is bad", {}), "is bad");
 }

@@ -372,10 +372,11 @@ TEST(FixedFields, WhatTokenizerConfigSaysBesideTheTokensIsNamed) {
   Model model = directory_model();
   model.attachments.push_back(
       text_file("tokenizer_config.json", R"({"bos_token": "a", "chat_template": "{{ x }}", "model_max_length": 512,
-                                        "add_prefix_space": false, "extra_special_tokens": {}, "sep_token": null})"));
+                                        "add_prefix_space": false, "extra_special_tokens": {}, "sep_token": null,
+                                        "backend": "tokenizers", "is_local": true})"));
   const auto changes = adapt(model, *find_format("alt")).changes;
   EXPECT_TRUE(mentions(changes, "tokenizer_config.json: chat_template omitted, which may change what a text becomes"));
-  EXPECT_TRUE(mentions(changes, "tokenizer_config.json: model_max_length omitted"));
+  EXPECT_TRUE(mentions(changes, "tokenizer_config.json: backend, is_local, model_max_length omitted"));
   EXPECT_TRUE(mentions(changes, "tokenizer.json: how a text is normalized and split omitted"));
 }
 

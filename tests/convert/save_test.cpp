@@ -286,6 +286,33 @@ TEST(Save, NotNextToAnAdapterThatStays) {
   EXPECT_FALSE(std::filesystem::exists(scratch / "d/adapter_model.safetensors"));
 }
 
+// What a replaced model takes along is named, unless the new model has such a file; weights follow weights.
+TEST(Save, NamesTheFilesThatGoWithAReplacedModel) {
+  const Scratch scratch;
+  const SaveOptions over{.to = "hf", .overwrite = true};
+  const auto removed = [](const Saved& done) {
+    for (const Change& change : done.changes)
+      if (change.detail.starts_with("removed from the directory")) {
+        EXPECT_EQ(change.impact, Impact::lost);
+        EXPECT_NE(to_text(change).find(change.items.front()), std::string::npos) << to_text(change);
+        return change.items;
+      }
+    return std::vector<std::string>();
+  };
+  SaveOptions in_shards = over;
+  in_shards.write.shard_bytes = 16;
+  EXPECT_EQ(removed(save(small_model(), scratch / "d/", in_shards)), std::vector<std::string>());
+  for (const char* const name : {"d/generation_config.json", "d/special_tokens_map.json", "d/notes.txt", "d/README.md"})
+    put_file(scratch / name, to_bytes("{}"));
+  std::filesystem::create_directories(scratch / "d/additional_chat_templates");
+  put_file(scratch / "d/additional_chat_templates/tool.jinja", to_bytes("x"));
+  EXPECT_EQ(removed(save(small_model(), scratch / "d/", over)),
+            (std::vector<std::string>{"additional_chat_templates/tool.jinja", "generation_config.json",
+                                      "special_tokens_map.json"}));
+  EXPECT_TRUE(std::filesystem::exists(scratch / "d/notes.txt"));
+  EXPECT_EQ(removed(save(small_model(), scratch / "d/", over)), std::vector<std::string>());
+}
+
 // A directory with two GGUF models is not opened as either.
 TEST(Save, NotNextToAnotherFileOfTheFormat) {
   const Scratch scratch;

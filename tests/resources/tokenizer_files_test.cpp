@@ -130,6 +130,39 @@ TEST(TokenizerFiles, ASpecialTokenThatIsNoneIsSaid) {
   EXPECT_EQ(odd.vocabulary.bos, -1);
 }
 
+// Only `verify` names ids of config.json that no program can use as they are.
+TEST(TokenizerFiles, IdsThatAreNoneAreFound) {
+  class Thorough final : public Diagnostics {
+   public:
+    explicit Thorough(bool thorough) : thorough_(thorough) {}
+    void warning(const Error& about) override { lines.push_back(std::string(about.rule()) + " " + about.sentence()); }
+    bool thorough() const override { return thorough_; }
+    std::vector<std::string> lines;
+
+   private:
+    bool thorough_;
+  };
+  const auto found = [](const std::string& config, const std::string& settings, bool thorough = true) {
+    Model model;
+    model.attachments = {text_file("tokenizer.json", kTokenizer), text_file("tokenizer_config.json", settings),
+                         text_file("config.json", config)};
+    Thorough reports(thorough);
+    resources::describe(model, reports);
+    return reports.lines;
+  };
+  using Lines = std::vector<std::string>;
+  EXPECT_EQ(found(R"({"bos_token_id": 2})", "{}"),
+            Lines{"tokenizer.id \"bos_token_id\" is 2, there are 2 tokens; it is ignored"});
+  EXPECT_EQ(found(R"({"eos_token_id": [1, 7]})", "{}"),
+            Lines{"tokenizer.id \"eos_token_id\" is 7, there are 2 tokens; it is ignored"});
+  EXPECT_EQ(found(R"({"pad_token_id": 0})", R"({"pad_token": "<s>"})"),
+            Lines{"tokenizer.id \"pad_token_id\" is 0, and the files of the tokenizer say 1; it is ignored"});
+  EXPECT_EQ(found(R"({"pad_token_id": 0})", R"({"pad_token": "<s>"})", false), Lines());
+  // Absent ids, one of several, and those that agree.
+  EXPECT_EQ(found(R"({"bos_token_id": null, "pad_token_id": -1, "eos_token_id": [0, 1]})", R"({"eos_token": "<s>"})"),
+            Lines());
+}
+
 // ---- vocabularies without types
 
 TEST(TokenizerFiles, BytesAndSpecialTokensAreKnownWithoutTypes) {

@@ -262,7 +262,9 @@ constexpr Verb kVerb{
     .summary = "list and change metadata",
     .description =
         "Lists the metadata of FILE: keys, types and values in the order of the file; on a terminal, long values are "
-        "shortened. If the container has keys for hyper-parameters and tokenizer, they are among them. With a KEY, "
+        "shortened. If the container has keys for hyper-parameters and tokenizer, they are among them. The type "
+        "\"private\" "
+        "marks keys that other programs do not find, because the container has no type for their values. With a KEY, "
         "prints "
         "its value: a text as it is, anything else as JSON.\n\n"
         "--rename, --remove, --set and --set-file change FILE itself, in this order, all of them or none. VALUE is "

@@ -22,6 +22,9 @@ namespace {
 
 // 16 transposed blocks: value i of block l is at [(l / kLanes * 32 + i) * kLanes + l % kLanes].
 struct Tile {
+  // Groups of kLanes blocks without a weight other than zero, which is what a tensor with short rows is padded with. Their
+  // values are not set: every fit and every loss of theirs is zero.
+  bool empty[kTile / kLanes] = {};
   alignas(64) float a[kTile * kBlock];   // magnitudes
   alignas(64) float pa[kTile * kBlock];  // magnitudes times importance
   alignas(64) float p[kTile * kBlock];   // importance
@@ -34,9 +37,16 @@ HWY_INLINE void turn_block(const float* block, std::size_t lane, float* out) {
 }
 
 template <bool kWeighted>
-void turn(const Blocks& in, std::size_t first, std::size_t blocks, Tile& tile) {
+void turn(const Blocks& in, std::size_t first, std::size_t blocks, const float* absmax, Tile& tile) {
   static constexpr float kZeros[kBlock] = {};
+  // With importance, which multiplies every loss, nothing is skipped: the product need not be zero.
+  if constexpr (!kWeighted)
+    for (std::size_t l = 0; l < kTile; l += kLanes) {
+      const std::size_t end = std::max(l, std::min(l + kLanes, blocks));
+      tile.empty[l / kLanes] = std::all_of(absmax + l, absmax + end, [](float most) { return most == 0; });
+    }
   for (std::size_t l = 0; l < kTile; ++l) {
+    if (tile.empty[l / kLanes]) continue;
     const std::size_t b = first + l;
     turn_block<true>(l < blocks ? in.values + b * kBlock : kZeros, l, tile.a);
     if constexpr (kWeighted)
@@ -61,10 +71,11 @@ HWY_INLINE void best_fits(const Tile& tile, std::size_t l, const float* absmax, 
   const V most_abs = hn::LoadU(kFloat, absmax + l);
   const V inverse = hn::Div(qmax, hn::Max(most_abs, hn::Set(kFloat, kLeastAbsmax)));
   V most = hn::Zero(kFloat), scale = hn::Div(most_abs, qmax), a = hn::Zero(kFloat), b = hn::Zero(kFloat);
+  const unsigned tries = tile.empty[l / kLanes] ? 0 : search.count;
   const float* const values = tile.a + l * kBlock;
   const float* const weighted = (kWeighted ? tile.pa : tile.a) + l * kBlock;
   const float* const weights = tile.p + l * kBlock;
-  for (unsigned c = 0; c < search.count; c += kAtOnce) {
+  for (unsigned c = 0; c < tries; c += kAtOnce) {
     V v[kAtOnce], sum_a[kAtOnce], sum_b[kAtOnce];
     for (unsigned k = 0; k < kAtOnce; ++k) {
       v[k] = hn::Mul(inverse, hn::Set(kFloat, search.first + static_cast<float>(c + k) * search.step));
@@ -106,6 +117,7 @@ HWY_INLINE void losses(const Tile& tile, std::size_t l, float qmax_number, const
     v[k] = hn::IfThenElse(hn::Gt(scale[k], zero), hn::Div(one, scale[k]), zero);
     sum[k] = zero;
   }
+  if (tile.empty[l / kLanes]) return;
   for (std::size_t i = 0; i < kBlock; ++i) {
     const V x = hn::Load(kFloat, values + i * kLanes);
     for (std::size_t k = 0; k < kCount; ++k) {
@@ -127,7 +139,7 @@ void search_blocks(const Blocks& in, std::size_t first, std::size_t blocks, std:
   const auto qmax = static_cast<float>(in.method->qmax);
   const Search search = search_of(*in.method);
   Tile tile;
-  turn<kWeighted>(in, first, blocks, tile);
+  turn<kWeighted>(in, first, blocks, s.absmax + at, tile);
   Fits fits;
   alignas(64) float searched[kTile];
   alignas(64) float better[kTile];
@@ -308,7 +320,7 @@ void search_supers(const Blocks& in, std::size_t first, std::size_t blocks, std:
   const auto qmax = static_cast<float>(in.method->qmax);
   const Search search = search_of(*in.method);
   Tile tile;
-  turn<kWeighted>(in, first, blocks, tile);
+  turn<kWeighted>(in, first, blocks, s.absmax + at, tile);
   Fits fits;
   for (std::size_t l = 0; l < kTile; l += kLanes) best_fits<kWeighted>(tile, l, s.absmax + at, qmax, search, fits);
 

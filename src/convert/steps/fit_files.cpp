@@ -70,13 +70,15 @@ std::string text_of(const Attachment& file) {
 // key that matters.
 template <typename KeysOf>
 void name_lost_keys(const Model& model, std::string_view name, const KeysOf& keys_of, std::string_view harm,
-                    std::vector<Change>& lines, std::vector<LostKeys>& lost) {
+                    std::vector<Change>& lines, std::vector<LostKeys>& lost,
+                    const std::vector<std::string>& taken = {}) {
   const Attachment* const file = model.attachment(name);
   if (file == nullptr) return;
   LostKeys keys{std::string(name), {}, {}};
   try {
     for (resources::LostKey& key : keys_of(text_of(*file)))
-      (key.harmful ? keys.harmful : keys.harmless).push_back(std::move(key.name));
+      if (std::ranges::find(taken, key.name) == taken.end())
+        (key.harmful ? keys.harmful : keys.harmless).push_back(std::move(key.name));
   } catch (const Error& error) {
     if (error.kind() == ErrorKind::io) throw;
     return;
@@ -94,10 +96,23 @@ void name_lost_keys(const Model& model, std::string_view name, const KeysOf& key
   if (!keys.harmful.empty() || !keys.harmless.empty()) lost.push_back(std::move(keys));
 }
 
-void name_lost_config(const Model& model, std::vector<Change>& lines, std::vector<LostKeys>& lost) {
+// `taken`: the keys that the target's conventions have a place for.
+void name_lost_config(const Model& model, std::vector<Change>& lines, std::vector<LostKeys>& lost,
+                      const std::vector<std::string>& taken = {}) {
   const bool has_vocabulary = !model.vocabulary.tokens.empty();
   const auto keys_of = [&](std::string_view text) { return resources::keys_beyond_config(text, has_vocabulary); };
-  name_lost_keys(model, "config.json", keys_of, "which may change what the model computes", lines, lost);
+  name_lost_keys(model, "config.json", keys_of, "which may change what the model computes", lines, lost, taken);
+}
+
+// Removes and returns the line that lists the keys of config.json that the target's conventions took. The line matters
+// only if config.json itself is omitted.
+std::optional<Change> take_line_of_conventions(std::vector<Change>& lines) {
+  const auto found = std::ranges::find_if(
+      lines, [](const Change& line) { return line.kind == ChangeKind::kept_as && line.part == "config.json"; });
+  if (found == lines.end()) return std::nullopt;
+  Change line = std::move(*found);
+  lines.erase(found);
+  return line;
 }
 
 // The files that a target without attachments can omit, because its fields cover them.
@@ -252,6 +267,7 @@ void make_files(Model& model, std::vector<Change>& lines) {
 
 void fit_files(Model& model, const Format& target, const AdaptOptions& options, Unplaced& refused,
                std::vector<Change>& lines, std::vector<LostKeys>& lost) {
+  const std::optional<Change> taken = take_line_of_conventions(lines);
   // Files that Tare made repeat the config and vocabulary, and are made again if the target needs them.
   std::erase_if(model.attachments, [](const Attachment& file) { return file.made; });
   // A directory's writer makes the files that are missing.
@@ -274,7 +290,10 @@ void fit_files(Model& model, const Format& target, const AdaptOptions& options, 
                      .items = std::move(names),
                      .named = std::max<std::size_t>(weights, 8)});
     // The config is kept, but it is not all of config.json: name the lost keys.
-    if (target.holds.config && !asked_to_drop(options, ModelPart::config)) name_lost_config(model, lines, lost);
+    if (target.holds.config && !asked_to_drop(options, ModelPart::config)) {
+      name_lost_config(model, lines, lost, taken ? taken->items : std::vector<std::string>());
+      if (taken) lines.push_back(*taken);
+    }
     model.attachments.clear();
     return;
   }

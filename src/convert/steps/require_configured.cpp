@@ -8,6 +8,7 @@
 #include "arch/expected.hpp"
 #include "arch/model_classes.hpp"
 #include "arch/usual_names.hpp"
+#include "base/glob.hpp"
 #include "base/json_writer.hpp"
 #include "base/name_map.hpp"
 #include "base/printable.hpp"
@@ -227,7 +228,7 @@ class Comparison {
 
 // A glob for all of the tensors; empty if there is no simple one.
 std::string glob_of(const std::vector<const Tensor*>& tensors, const arch::Family& family, bool has_biases) {
-  if (tensors.size() == 1) return quote(tensors.front()->name);
+  if (tensors.size() == 1) return escape_glob(tensors.front()->name);
   std::optional<std::uint32_t> layer;
   bool biases = true, one_layer = true;
   for (const Tensor* const tensor : tensors) {

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "base/list_numbers.hpp"
 #include "base/printable.hpp"
 #include "convert/metadata_edit.hpp"
 #include "convert/rounded.hpp"
@@ -72,7 +73,8 @@ std::vector<MetadataEdit> steps::requested_edits(const AdaptOptions& options) {
 
 bool steps::is_kept_apart(const Adaptation& it, const MetadataEdit& edit) {
   const MetadataRules* const rules = it.target.metadata;
-  return rules != nullptr && edit.kind == MetadataEditKind::set && rules->usual_type(edit.value).empty() &&
+  return rules != nullptr && edit.kind == MetadataEditKind::set &&
+         rules->usual_type(with_one_kind_of_number(edit.value)).empty() &&
          (rules->declared_type == nullptr || rules->declared_type(edit.key).empty()) &&
          (rules->owns == nullptr || !rules->owns(it.model, edit.key)) && rules->reserved(edit.key).empty();
 }

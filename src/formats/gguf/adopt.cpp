@@ -6,8 +6,11 @@
 #include <map>
 
 #include "arch/qk_rows.hpp"
+#include "base/glob.hpp"
 #include "base/printable.hpp"
+#include "base/text.hpp"
 #include "formats/gguf/conventions.hpp"
+#include "formats/gguf/tokenizer.hpp"
 #include "model/joined_blob.hpp"
 #include "model/plain_float.hpp"
 #include "resources/config_parts.hpp"
@@ -242,7 +245,7 @@ class TensorAdopter {
                                 "a {} model",
                                 quote(head.name), family_.name))
             .about("tensor " + quote(head.name))
-            .remedy(Remedy::skip, quote(head.name));
+            .remedy(Remedy::skip, escape_glob(head.name));
       omitted_.push_back(std::move(head.name));
     }
   }
@@ -415,11 +418,30 @@ const arch::Family* bidirectional_family(const arch::Family& family, const Confi
 
 namespace {
 
-// Drops keys of GGUF from a model that is not in llama.cpp's form: they do not come from a GGUF file.
+// Lists the keys of config.json that became keys of the file or that agree with what llama.cpp assumes. Keys that
+// disagree have been reported.
+void report_taken_keys(const Model& model, const ConfigFile& config, std::vector<Change>& changes) {
+  const Attachment* const file = model.attachment("config.json");
+  if (config.empty() || file == nullptr) return;
+  const Bytes bytes = file->blob.bytes(resources::kMaxFileBytes);
+  std::vector<std::string> keys;
+  for (resources::LostKey& key : resources::keys_beyond_config(as_text(bytes), !model.vocabulary.tokens.empty()))
+    if (config.was_asked_for(key.name)) keys.push_back(std::move(key.name));
+  if (!keys.empty())
+    changes.push_back({.kind = ChangeKind::kept_as,
+                       .impact = Impact::detail,
+                       .part = "config.json",
+                       .items = std::move(keys),
+                       .after = "llama.cpp has them"});
+}
+
+// Drops keys of GGUF from a model that is not in llama.cpp's form: they do not come from a GGUF file. The kind of the
+// tokenizer stays for adopt_tokenizer: the tokens alone may not show it.
 void disown_keys(Model& model, std::vector<Change>& changes) {
   std::vector<std::string> keys;
   model.metadata.erase_if([&](const Map::Entry& entry) {
-    if (!is_key_of_form(entry.first)) return false;
+    if (!is_key_of_form(entry.first) || (entry.first == kTokenizerModel && !model.vocabulary.tokens.empty()))
+      return false;
     keys.push_back(entry.first);
     return true;
   });
@@ -469,6 +491,7 @@ void adopt(Model& model, std::vector<Change>& changes, std::vector<Renamed>& ren
   adopt_general(model, config);
   adopt_keys(model, *family, config, changes);
   adopt_tokenizer(model, *family, changes);
+  report_taken_keys(model, config, changes);
 }
 
 }  // namespace tare::gguf

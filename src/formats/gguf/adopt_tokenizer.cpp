@@ -9,6 +9,8 @@
 #include "base/printable.hpp"
 #include "base/text.hpp"
 #include "formats/gguf/conventions.hpp"
+#include "formats/gguf/tokenizer.hpp"
+#include "resources/byte_alphabet.hpp"
 #include "resources/json_file.hpp"
 #include "resources/piece_merges.hpp"
 #include "resources/resources.hpp"
@@ -52,7 +54,10 @@ class TokenizerAdopter {
                        [](std::string_view text) { return resources::parse_small_json(text); });
     for (const char* const name : {"tokenizer.model", "spiece.model"})
       if (!pieces_) pieces_ = parsed(model_, name, resources::parse_piece_rules);
-    infer_kind();
+    if (const std::string asked = asked_model(); asked.empty())
+      infer_kind();
+    else
+      take_kind(kind_of_model(asked), asked);
     choose_kind();
     // The ids identify the special tokens. Byte-level vocabularies can spell every text and have no unknown token:
     // llama.cpp's converter marks a token with that role (<|endoftext|> of SmolLM) as a control token.
@@ -73,47 +78,106 @@ class TokenizerAdopter {
                                          resources::is_byte_level(vocabulary_) || !resources::has_blanks(vocabulary_));
   }
 
+  // The kind that the metadata states, most often because the user set it; empty if it states none.
+  std::string asked_model() const {
+    const Value* const value = model_.metadata.find(kTokenizerModel);
+    return value == nullptr || value->text() == nullptr ? std::string() : *value->text();
+  }
+
+  bool is_scored() const {
+    return std::ranges::any_of(vocabulary_.tokens, [](const Token& token) { return token.score != 0; });
+  }
+
+  // llama.cpp finds merges by the spelling of the tokens, which is that of the byte-level alphabet. One character outside
+  // of it shows that the merges are plain text.
+  void spell_merges() {
+    const auto parts = [](const std::string& merge) {
+      const std::size_t blank = merge.find(' ', 1);
+      return blank == merge.npos ? std::pair(merge, std::string())
+                                 : std::pair(merge.substr(0, blank), merge.substr(blank + 1));
+    };
+    const auto is_spelled = [&](const std::string& merge) {
+      const auto [left, right] = parts(merge);
+      return resources::from_byte_alphabet(left) && resources::from_byte_alphabet(right);
+    };
+    if (std::ranges::all_of(vocabulary_.merges, is_spelled)) return;
+    for (std::string& merge : vocabulary_.merges) {
+      const auto [left, right] = parts(merge);
+      merge = fmt::format("{} {}", resources::to_byte_alphabet(left), resources::to_byte_alphabet(right));
+    }
+  }
+
+  void make_merges_of_ranks() {
+    vocabulary_.merges = resources::byte_merges_of_ranked(vocabulary_);
+    for (Token& token : vocabulary_.tokens) token.score = 0;
+  }
+
+  // The kind is stated, so nothing else decides it. `kind`: empty for one that only other programs have.
+  void take_kind(std::string_view kind, std::string_view model) {
+    if (vocabulary_.kind.empty()) resources::infer_types(vocabulary_);
+    asked_ = !kind.empty();
+    if (!asked_) return;
+    model_.metadata.erase(kTokenizerModel);  // the vocabulary has it
+    if (vocabulary_.kind == kind) return;
+    const auto require = [&](bool there, std::string_view parts) {
+      if (there) return;
+      throw Error(ErrorKind::unsupported, "convert.tokenizer_kind",
+                  fmt::format("a tokenizer of the kind \"{}\" ({}={}) needs {}, and the vocabulary has none", model,
+                              kTokenizerModel, model, parts))
+          .remedy(Remedy::drop, name_of(ModelPart::vocabulary));
+    };
+    if (kind == "bpe") {
+      if (vocabulary_.merges.empty() && resources::is_ranked(vocabulary_)) make_merges_of_ranks();
+      require(!vocabulary_.merges.empty(), "merges");
+      spell_merges();
+    } else if (kind == "spm" || kind == "unigram") {
+      if (!is_scored()) resources::rank_by_merges(vocabulary_);
+      require(is_scored(), "scores");
+      vocabulary_.merges.clear();
+    }
+    vocabulary_.kind = kind;
+  }
+
   // Some containers have no field for the kind: it is decided by the tokens then.
   void infer_kind() {
     if (!vocabulary_.kind.empty()) return;
     resources::infer_types(vocabulary_);
     const bool ranked = resources::is_ranked(vocabulary_), blanks = resources::has_blanks(vocabulary_);
-    const bool scored = std::ranges::any_of(vocabulary_.tokens, [](const Token& token) { return token.score != 0; });
+    const bool scored = is_scored();
     const bool bytes = rules_ ? rules_->byte_level : resources::is_byte_level(vocabulary_) || !blanks;
     if (pieces_) {
       vocabulary_.kind = "spm";
     } else if (bytes && (ranked || !vocabulary_.merges.empty())) {
       vocabulary_.kind = "bpe";
-      if (!vocabulary_.merges.empty()) return;
-      vocabulary_.merges = resources::byte_merges_of_ranked(vocabulary_);
-      for (Token& token : vocabulary_.tokens) token.score = 0;
+      if (vocabulary_.merges.empty()) make_merges_of_ranks();
     } else if (blanks && (scored || !vocabulary_.merges.empty())) {
       vocabulary_.kind = !vocabulary_.merges.empty() ? "bpe" : ranked ? "spm" : "unigram";
     } else {
-      changes_.push_back({.kind = ChangeKind::remark,
-                          .impact = Impact::results,
-                          .part = "vocabulary",
-                          .detail =
-                              "the kind of its tokenizer is not known, and nothing in its tokens shows it: llama.cpp "
-                              "does not load this file without a tokenizer.ggml.model",
-                          .remedies = {{Remedy::set, "tokenizer.ggml.model=KIND"}}});
+      changes_.push_back(
+          {.kind = ChangeKind::remark,
+           .impact = Impact::results,
+           .part = "vocabulary",
+           .detail = "the kind of its tokenizer is not known, and nothing in its tokens shows it: llama.cpp "
+                     "does not load this file without a tokenizer.ggml.model, which is llama, gpt2, t5 or bert",
+           .remedies = {{Remedy::set, "tokenizer.ggml.model=KIND"}}});
     }
   }
 
   void choose_kind() {
-    if (vocabulary_.kind == "bpe" && is_byte_level()) return set_pre();
+    if (vocabulary_.kind == "bpe" && (asked_ || is_byte_level())) return set_pre();
     const bool pieces = vocabulary_.kind == "spm" || vocabulary_.kind == "unigram" || vocabulary_.kind == "bpe";
     if (vocabulary_.kind == "wordlevel")
       report(fmt::format("llama.cpp has no tokenizer of the kind \"{}\", and does not load such a model",
                          quote(vocabulary_.kind)));
     if (!pieces) return;
     set(kPreKey, "default");
+    if (asked_ && vocabulary_.kind == "unigram") return choose_unigram();
     const bool likely = vocabulary_.kind == "unigram" || (vocabulary_.kind == "spm" && pieces_ && pieces_->unigram);
     const bool unsaid = !pieces_ && !rules_ && std::ranges::any_of(vocabulary_.tokens, [](const Token& token) {
       return token.type == TokenType::byte;
     });
     const bool bytes = unsaid || (pieces_ && pieces_->byte_fallback) || (rules_ && rules_->byte_fallback);
-    if (likely && !bytes) return choose_unigram();
+    if (likely && !bytes && !asked_) return choose_unigram();
     // llama.cpp's T5 tokenizer would map each line break to the unknown token; splitting a few texts differently is the
     // lesser harm.
     if (likely) report("it chooses the likeliest pieces, and llama.cpp puts them together by their scores");
@@ -379,6 +443,7 @@ class TokenizerAdopter {
   const arch::Family& family_;
   std::vector<Change>& changes_;
   Vocabulary& vocabulary_;
+  bool asked_ = false;  // the kind is stated, and stays
   std::optional<resources::TokenizerRules> rules_;
   std::optional<resources::PieceRules> pieces_;
   std::optional<Map> settings_;

@@ -6,6 +6,7 @@
 
 #include "arch/families.hpp"
 #include "base/half.hpp"
+#include "base/list_numbers.hpp"
 #include "base/name_map.hpp"
 #include "base/printable.hpp"
 #include "base/text.hpp"
@@ -213,6 +214,11 @@ void take_private(const Entry& entry, Model& model, const Complaints& complaints
       complaints.warning(kPrivateRule,
                          fmt::format("its key \"{}\" is one of the file as well, which counts", quote(key)), entry);
     });
+    // Lists that an entry states as floats. An entry that another program has changed since takes precedence.
+    if (const Map* const mixed = tree.map("mixed"))
+      for (const auto& [key, value] : *mixed)
+        if (Value* const found = model.metadata.find(key); found != nullptr && *found == with_one_kind_of_number(value))
+          *found = value;
     if (const Map* const facts = tree.map("facts")) parts.said = *facts;
     const NameViewMap<Tensor*> tensors = tensors_by_name(model);
     if (Map* const attributes = parts.elsewhere == nullptr ? nullptr : tree.map("attributes"))
@@ -366,9 +372,15 @@ bool are_keys_of(const Map& keys, const std::vector<Entry>& entries) {
   return next == keys.end();
 }
 
-// Converts a model's metadata, config and vocabulary to entries. Metadata that cannot be an entry goes to `unsupported`; the
-// rest of the vocabulary is returned. See vocabulary_entries for `with_arrays`.
-VocabularyEntries entries_of_model(const Model& model, const Map& keys, Map& unsupported, bool with_arrays) {
+// Metadata that entries do not state, or not exactly.
+struct UnstatedMetadata {
+  Map unsupported;  // it cannot be an entry
+  Map mixed;        // lists of whole numbers and floats: the entries have floats only
+};
+
+// Converts a model's metadata, config and vocabulary to entries. Returns the rest of the vocabulary, too. See
+// vocabulary_entries for `with_arrays`.
+VocabularyEntries entries_of_model(const Model& model, const Map& keys, UnstatedMetadata& unstated, bool with_arrays) {
   std::vector<Entry> entries;
   entries.reserve(model.metadata.size());
   NameSet there;
@@ -386,16 +398,25 @@ VocabularyEntries entries_of_model(const Model& model, const Map& keys, Map& uns
   for (const auto& [key, value] : model.metadata) {
     if (is_ours(key)) continue;
     std::optional<EntryType> type = usual_type(value);
+    std::optional<Value> floats;
+    if (!type && value.get<List>() != nullptr) {
+      Value plain = with_one_kind_of_number(value);
+      type = usual_type(plain);
+      if (type) floats = std::move(plain);
+    }
+    const Value& same = floats ? *floats : value;
     if (const Value* const stated = keys.find(key); stated != nullptr && stated->text() != nullptr)
-      if (const auto kept = EntryType::parse(*stated->text()); kept && is_of(value, *kept)) type = kept;
+      if (const auto kept = EntryType::parse(*stated->text()); kept && is_of(same, *kept)) type = kept;
     const bool misplaced = value.text() != nullptr && numbers.contains(key);
     // The library that a weight file was written for does not describe this file, unless it had the key before.
     const bool of_other_file = key == kLibraryKey && keys.find(key) == nullptr;
     if (type && !misplaced && !of_other_file && can_be_key(key) &&
-        (!is_split_key(key) || is_left_over(key, model, keys)))
-      add({key, *type, value});
-    else
-      unsupported.append(key, value);
+        (!is_split_key(key) || is_left_over(key, model, keys))) {
+      add({key, *type, same});
+      if (floats) unstated.mixed.append(key, value);
+    } else {
+      unstated.unsupported.append(key, value);
+    }
   }
   for (Entry& entry : made) add(std::move(entry));
   return {std::move(entries), std::move(rest)};
@@ -403,8 +424,8 @@ VocabularyEntries entries_of_model(const Model& model, const Map& keys, Map& uns
 
 // Returns whether a writer would choose these keys without kKeysKey.
 bool are_usual_keys(const Map& keys, const Model& model) {
-  Map unsupported;
-  return are_keys_of(keys, in_order(entries_of_model(model, {}, unsupported, false).entries, {}));
+  UnstatedMetadata unstated;
+  return are_keys_of(keys, in_order(entries_of_model(model, {}, unstated, false).entries, {}));
 }
 
 }  // namespace
@@ -458,13 +479,14 @@ void interpret(std::vector<Entry>& entries, Model& model, const Complaints& comp
 std::vector<Entry> entries_of(const Model& model) {
   const Map keys = keys_of(model);
   PrivateTree tree(kPrivateRule);
-  Map unsupported;
-  auto [entries, rest] = entries_of_model(model, keys, unsupported, true);
+  UnstatedMetadata unstated;
+  auto [entries, rest] = entries_of_model(model, keys, unstated, true);
   for (const Attachment& file : model.attachments)
     entries.push_back(
         {fmt::format("{}{}", kFilePrefix, file.name), {ValueType::u8, true}, Value(file.blob.bytes(kMaxCount))});
   if (!model.attachments.empty()) tree.put("facts", all_facts(entries));
-  tree.put("metadata", std::move(unsupported));
+  tree.put("metadata", std::move(unstated.unsupported));
+  tree.put("mixed", std::move(unstated.mixed));
   tree.put("config", config_rest(model.config, entries));
   tree.put("vocabulary", std::move(rest));
   std::vector<const Tensor*> tensors;

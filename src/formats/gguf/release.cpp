@@ -9,6 +9,7 @@
 #include "arch/model_classes.hpp"
 #include "arch/qk_rows.hpp"
 #include "base/budget.hpp"
+#include "base/glob.hpp"
 #include "base/json_writer.hpp"
 #include "base/name_map.hpp"
 #include "base/printable.hpp"
@@ -162,17 +163,17 @@ class TensorReleaser {
     for (const Tensor& tensor : out_) {
       const auto name = arch::parse(family_, Dialect::hugging_face, tensor.name);
       if (name && name->suffix == arch::Suffix::bias && std::ranges::find(known, name->role) == known.end())
-        unread.push_back(quote(tensor.name));
+        unread.push_back(tensor.name);
     }
     if (unread.empty()) return;
     // In the names of the input, which the option uses.
     const auto origin = std::ranges::find(renamed_, unread.front(), &Renamed::after);
     const std::string glob = unread.size() > 1          ? (known.empty() ? "*.bias" : "")
                              : origin == renamed_.end() ? ""
-                                                        : quote(origin->before);
+                                                        : escape_glob(origin->before);
     throw Error(ErrorKind::unsupported, "convert.surplus",
                 fmt::format("a {} model of transformers has no such biases, and would compute something else: {}",
-                            model_.config.model_type.value_or(""), listed(unread, 4)))
+                            model_.config.model_type.value_or(""), listed_names(unread, 4)))
         .blame(Subject::input)
         .remedy(Remedy::skip, glob)
         .remedy(Remedy::keep_names);

@@ -90,6 +90,11 @@ std::string text_problem(const Model& model) {
                   [&](std::size_t i) -> const std::string& { return vocabulary.merges[i]; });
 }
 
+std::string_view kind_of_model(std::string_view model) {
+  const auto known = std::ranges::find(kKinds, model, &Kind::model);
+  return known == std::end(kKinds) ? std::string_view() : known->kind;
+}
+
 bool is_vocabulary_key(std::string_view key) {
   return std::ranges::find(kVocabularyKeys, key) != std::end(kVocabularyKeys);
 }
@@ -120,9 +125,9 @@ void VocabularyReader::take_kind() {
   std::size_t number = 0;
   const Value* const model = find<Value>(kTokenizerModel, kText, number);
   if (model == nullptr || model->text() == nullptr) return;  // bytes that are not UTF-8 are not text
-  const auto known = std::ranges::find(kKinds, *model->text(), &Kind::model);
-  if (known == std::end(kKinds)) return;
-  model_.vocabulary.kind = known->kind;
+  const std::string_view kind = kind_of_model(*model->text());
+  if (kind.empty()) return;
+  model_.vocabulary.kind = kind;
   taken_[number] = true;
 }
 

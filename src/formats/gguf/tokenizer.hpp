@@ -18,6 +18,8 @@ inline constexpr SpecialKey kSpecialKeys[] = {{"tokenizer.ggml.bos_token_id", &V
                                               {"tokenizer.ggml.unknown_token_id", &Vocabulary::unk},
                                               {"tokenizer.ggml.padding_token_id", &Vocabulary::pad}};
 
+// Returns the kind of a Vocabulary for the tokenizer's kind in GGUF ("bpe" for "gpt2"); empty for one that has none.
+std::string_view kind_of_model(std::string_view model);
 // Returns whether the key is read into the vocabulary.
 bool is_vocabulary_key(std::string_view key);
 

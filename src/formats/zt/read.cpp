@@ -248,8 +248,10 @@ void note_deviations(const CborReader& cbor, const Manifest& manifest, const Inp
   const auto warn = [&](std::string_view rule, const std::string& sentence) {
     diagnostics.warning(about(rule, sentence));
   };
+  if (version.find_first_not_of("0123456789.") != version.npos)
+    warn("zt.version.text", fmt::format("expected a version of digits and dots, found \"{}\"", quote(version)));
   if (!version.starts_with("1.2"))
-    diagnostics.note(about("zt.version.other", fmt::format("container version {}", version)));
+    diagnostics.note(about("zt.version.other", fmt::format("container version {}", quote(version))));
   // The library that wrote containers before 1.2 always used such forms.
   if (cbor.saw_indefinite() && version != "0.1")
     warn("zt.manifest.indefinite", "the manifest has items of indefinite length");

@@ -147,6 +147,45 @@ TEST(GgufSettings, ARemovedKeyIsRemovedEverywhere) {
   }
 }
 
+// A list of whole numbers and floats is an array of floats for other programs, however it was set, and the same list again
+// in Tare. Keys for which GGUF has no type are listed all the same.
+TEST(GgufSettings, MixedNumbersAreKeys) {
+  const Value mixed(List{1, 2.5}), tree(List{1, "a"});
+  AdaptOptions options;
+  options.values.set("my.mixed", mixed);
+  options.values.set("my.tree", tree);
+  Model carried = directory();
+  carried.metadata.set("my.mixed", mixed);
+  carried.metadata.set("my.tree", tree);
+  Model edited = file();
+  const MetadataEdit edits[] = {{.key = "my.mixed", .value = mixed}};
+  edit_metadata(edited, edits);
+  EXPECT_EQ(entry_in(edited, "my.mixed"), "[f32] [1.0,2.5]");
+  const Model carried_file = kept_in(gguf(), carried), by_way = kept_in(gguf(), kept_in(*find_format("zt"), carried));
+  for (const Model* const model : {&carried_file, &by_way})
+    EXPECT_EQ(to_json(*model->metadata.find("my.mixed")), "[1,2.5]");
+  for (const Model& model :
+       {kept_in(gguf(), directory(), options), kept_in(gguf(), file(), options), carried_file, by_way}) {
+    EXPECT_EQ(entry_in(model, "my.mixed"), "[f32] [1.0,2.5]");
+    EXPECT_EQ(entry_in(model, "my.tree"), "private [1,\"a\"]");
+    // Another program's value counts.
+    Model changed = model;
+    const MetadataEdit edit[] = {{.key = "my.mixed", .value = Value(List{3.5})}};
+    edit_metadata(changed, edit);
+    EXPECT_EQ(to_json(*kept_in(gguf(), changed).metadata.find("my.mixed")), "[3.5]");
+    // A key that is kept apart can get a value with a type, and cannot be renamed without one.
+    const MetadataEdit rename[] = {{.kind = MetadataEditKind::rename, .key = "my.tree", .to = "my.other"}};
+    EXPECT_EQ(rule_of([&] { edit_metadata(changed, rename); }), "meta.kept_apart");
+    const MetadataEdit set[] = {{.key = "my.tree", .value = Value("text")}};
+    edit_metadata(changed, set);
+    EXPECT_EQ(entry_in(changed, "my.tree"), "string \"text\"");
+  }
+  // 2^53 + 1 is no float.
+  AdaptOptions large;
+  large.values.set("my.large", Value(List{(std::int64_t{1} << 53) + 1, 2.5}));
+  EXPECT_EQ(entry_in(kept_in(gguf(), directory(), large), "my.large"), "private [9007199254740993,2.5]");
+}
+
 // What `convert` and `meta` make of the same text: the entries, or the rule by which it is refused.
 std::string after_convert(const std::string& key, const std::string& value) {
   std::string text;

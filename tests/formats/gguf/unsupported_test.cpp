@@ -247,6 +247,99 @@ TEST(GgufUnsupported, KindsThatAreNotStated) {
   EXPECT_EQ(key_of(with_file, "tokenizer.ggml.pre"), "\"gpt-2\"");
 }
 
+// The kind that the user sets is the kind of the tokenizer, with all that follows from it.
+TEST(GgufUnsupported, KindsThatAreSet) {
+  struct Row {
+    const char* what;
+    std::vector<Token> tokens;
+    std::vector<std::string> merges;
+    const char *set, *kind, *pre;
+    Words made;  // the merges in the file
+  };
+  for (const auto& [what, tokens, merges, set, kind, pre, made] :
+       {Row{"words as words", {{"a"}, {"b"}, {"<s>"}}, {}, "bert", "wordpiece", "", {}},
+        Row{"bytes as bytes", {{"a"}, {"b"}, {"<s>"}, {"ab"}}, {"a b"}, "gpt2", "bpe", "gpt-2", {"a b"}},
+        Row{"ranks as merges",
+            {{"▁", -3}, {"a", -1}, {"<s>"}, {"b", -2}, {"ab", 0}},
+            {},
+            "gpt2",
+            "bpe",
+            "gpt-2",
+            {"a b"}},
+        Row{"merges of pieces, as of bytes",
+            {{"▁"}, {"a"}, {"<s>"}, {"▁a"}},
+            {"▁ a"},
+            "gpt2",
+            "bpe",
+            "gpt-2",
+            {"âĸģ a"}},
+        Row{"merges as ranks", {{"▁"}, {"a"}, {"<s>"}, {"▁a"}}, {"▁ a"}, "llama", "spm", "default", {}},
+        Row{"likelihoods as ranks", {{"▁", -1.5F}, {"a", -2.5F}, {"<s>"}}, {}, "llama", "spm", "default", {}},
+        Row{"ranks as likelihoods", {{"▁", -1}, {"a", 0}, {"<s>"}}, {}, "t5", "unigram", "default", {}},
+        Row{"one of another runtime", {{"a"}, {"b"}, {"<s>"}}, {}, "rwkv", "", "", {}}}) {
+    SCOPED_TRACE(what);
+    const AdaptOptions options{.set = {{"tokenizer.ggml.model", set}}};
+    const Adapted there = adapt(with_vocabulary(tokens, merges), gguf(), options);
+    for (const Change& change : there.changes)
+      EXPECT_EQ(to_text(change).find("the kind of its tokenizer"), std::string::npos) << to_text(change);
+    const Model back = open(memory_source(write_bytes(gguf(), there.model), "m"));
+    EXPECT_EQ(back.vocabulary.kind, kind);
+    EXPECT_EQ(back.vocabulary.merges, made);
+    ASSERT_GE(back.vocabulary.tokens.size(), tokens.size());
+    for (std::size_t i = 0; i < tokens.size(); ++i) EXPECT_EQ(back.vocabulary.tokens[i].text, tokens[i].text);
+    const Value* const splitting = back.metadata.find("tokenizer.ggml.pre");
+    EXPECT_EQ(splitting == nullptr ? "" : *splitting->text(), pre);
+    const bool scored =
+        std::ranges::any_of(back.vocabulary.tokens, [](const Token& token) { return token.score != 0; });
+    EXPECT_EQ(scored, back.vocabulary.kind == "spm" || back.vocabulary.kind == "unigram");
+  }
+}
+
+// A kind whose merges or scores do not exist is refused: llama.cpp would not load the file, or split every text into bytes.
+TEST(GgufUnsupported, KindsThatLackTheirParts) {
+  for (const auto& [set, needs] :
+       {std::pair("gpt2", "needs merges"), {"llama", "needs scores"}, {"t5", "needs scores"}})
+    for (const char* const before : {"", "wordpiece"}) {
+      SCOPED_TRACE(fmt::format("{} as {}", before, set));
+      Model model = with_vocabulary({{"▁"}, {"a"}, {"<s>"}, {"▁a"}});
+      model.vocabulary.kind = before;
+      AdaptOptions options{.set = {{"tokenizer.ggml.model", set}}};
+      try {
+        adapt(model, gguf(), options);
+        FAIL() << "was written";
+      } catch (const Error& error) {
+        EXPECT_EQ(error.rule(), "convert.tokenizer_kind");
+        EXPECT_NE(std::string(error.what()).find(needs), std::string::npos) << error.what();
+        EXPECT_EQ(error.remedies(), (std::vector<Advice>{{Remedy::drop, "vocabulary"}}));
+      }
+      options.drop = {ModelPart::vocabulary};
+      EXPECT_TRUE(adapt(model, gguf(), options).model.vocabulary.empty());
+    }
+}
+
+// Without config.json, what its keys became is not lost, and only the others are named.
+TEST(GgufUnsupported, KeysOfADroppedConfigAreNotLost) {
+  Model model = small("llama", R"({"model_type":"llama","rope_scaling":{"rope_type":"linear","factor":4.0},)"
+                               R"("attention_bias":false,"attention_multiplier_of_ours":3,"head_dim":4})");
+  const auto lines = [&](const AdaptOptions& options) {
+    Words texts;
+    for (const Change& change : adapt(model, gguf(), options).changes)
+      if (change.part == "config.json")
+        texts.push_back(fmt::format("{}: {}", name_of(change.impact), fmt::join(change.items, " ")));
+    return texts;
+  };
+  EXPECT_EQ(lines({}), Words());
+  const AdaptOptions dropped{.drop = {ModelPart::attachments}};
+  EXPECT_EQ(key_of(model, "llama.rope.scaling.factor"), "4.0");
+  const Words found = lines(dropped);
+  EXPECT_NE(std::ranges::find(found, "results: attention_multiplier_of_ours"), found.end())
+      << fmt::format("{}", fmt::join(found, "\n"));
+  for (const std::string& line : found)
+    if (line.find("rope_scaling") != line.npos) {
+      EXPECT_TRUE(line.starts_with("detail: ")) << line;
+    }
+}
+
 // Strings of GGUF are UTF-8.
 TEST(GgufUnsupported, TokensThatAreNotText) {
   const auto said = [](const Model& model) {

@@ -392,6 +392,8 @@ std::vector<ZtCase> zt_data_cases() {
                 file(kTwoFloats, cbor::map(root({{"b", cbor::map(w)}, {"aa", cbor::map(w)}}))));
   verifying.add("zt.manifest.order", "object", one({w[1], w[0], w[2]}));
   verifying.add("zt.manifest.order", "component", one_component({good()[1], good()[0], good()[2]}));
+  verifying.add("zt.version.text", "line", file("", cbor::map(root({}, "1.2.0\n::warning::x"))));
+  verifying.add("zt.version.text", "letters", file("", cbor::map(root({}, "1.2.x"))));
   verifying.add("zt.version.other", "v11", file("", cbor::map(root({}, "1.1.0"))));
   verifying.add("zt.version.other", "v01", file_v01("", "\x80"));
   for (const std::string key : {"tare.config", "tare.vocabulary", "tare.attachments"})
