@@ -122,6 +122,7 @@ class Finder {
     FoundSet found{.codes = index};
     bool lone = false;  // what was refused has no companion array; a scheme that has one takes precedence
     for (const auto& [scheme, has_beside] : rows_) {
+      if (found.scheme != nullptr && found.joined) break;
       if (!scheme->is_named_as_codes(tensor.name, data->type_name())) continue;
       if (!has_beside && !is_certain_alone(*scheme, tensor.shape)) continue;
       const Set set(tensors_, *scheme, tensor, stated());
@@ -198,7 +199,8 @@ class Finder {
     found.refused.reset();
     const auto placed = placed_arrays(*found.joined);
     if (placed && std::ranges::none_of(*placed, [&](const PlacedArray& array) { return taken_[array.at]; })) {
-      for (const PlacedArray& array : *placed) taken_[array.at] = true;
+      for (const PlacedArray& array : *placed) found.arrays.push_back(array.at);
+      for (const std::size_t index : found.arrays) taken_[index] = true;
       return;
     }
     found.joined.reset();

@@ -25,7 +25,8 @@ struct FoundSet {
   // The weights: one tensor, whose components are the arrays. The set is joined only if all required members exist and
   // have the types and shapes that the scheme expects.
   std::optional<Tensor> joined = {};
-  std::optional<Problem> refused = {};  // why the arrays were not joined
+  std::vector<std::size_t> arrays = {};  // the indices of the tensors that were joined
+  std::optional<Problem> refused = {};   // why the arrays were not joined
 };
 
 // An array whose name implies codes that do not exist, have another type, or lack their companion array.

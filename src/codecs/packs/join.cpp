@@ -78,8 +78,7 @@ void join_found(Model& model, Found& found) {
   for (FoundSet& set : found.sets) {
     if (!set.joined) continue;
     joined[set.codes] = &*set.joined;
-    const auto arrays = placed_arrays(*set.joined);
-    for (const PlacedArray& array : *arrays) taken[array.at] = true;
+    for (const std::size_t index : set.arrays) taken[index] = true;
   }
   if (std::ranges::find(taken, true) == taken.end()) return;
   std::vector<Tensor> tensors;
