@@ -56,7 +56,7 @@ def main():
     parser.add_argument("out")
     parser.add_argument("models", nargs="*", type=os.path.abspath)
     parser.add_argument("--jobs", type=int, default=os.cpu_count())
-    options = parser.parse_args()
+    options = parser.parse_intermixed_args()
     models = [str(path) for path in sorted((ROOT / "fuzz" / "corpus").glob("*/valid*"))] + options.models
     runs = []
     for model in models:
