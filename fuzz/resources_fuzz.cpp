@@ -27,7 +27,7 @@ void read_config(std::string_view text) {
   for (const char* const name : {"config.json", "modules.json"})
     model.attachments.push_back({name, Blob::memory(Bytes(bytes.begin(), bytes.end()))});
   resources::named_by(model.attachments);
-  resources::stated_quantization(model);
+  resources::stated_packing(model);
   const Config config = resources::parse_config(text);
   const std::string written = resources::config_json(config);
   if (resources::config_json(resources::parse_config(written)) != written) std::abort();

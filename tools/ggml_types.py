@@ -26,8 +26,7 @@ OPTIONAL = {
     "src/formats/gguf/file_type.cpp": "numbers of mixes, which are called after types",
     "src/convert/mixes.cpp": "mixes choose types",
     "src/cli": "examples in the help",
-    "src/model/packed_sets": "MXFP4 and NVFP4 are also what other programs call their arrays",
-    "src/codecs/packs": "likewise",
+    "src/codecs/packs": "MXFP4 and NVFP4 are also what other programs call their arrays",
 }
 ROW = re.compile(r'\{Type::(\w+),\s*"ggml\.\w+",\s*(\d+),\s*(\d+),')
 COMMENT = re.compile(r"//[^\n]*")

@@ -24,7 +24,8 @@ LAYERS = [
     ["wire"],
     ["model"],
     ["arch"],
-    ["codecs", "resources"],
+    ["codecs"],
+    ["resources"],
     ["formats"],
     ["convert", "inspect", "tiny_llama"],
     ["device", "view"],
@@ -51,6 +52,19 @@ BUILDS_ON = {"formats/npz": {"formats/npy"},
              "formats/hf": {"formats/safetensors", "formats/torch"},
              # whose rows are made from their tables of schemes and of types
              "codecs": {"codecs/packs", "codecs/ggml"}}
+
+# Containers store packed weights as arrays. A model gets that form where it is stored, opened or hashed, so that nobody else has to
+# remember it. These may ask for it, and why.
+STORED_FORM = {
+    "codecs/packs": "defines it",
+    "formats/rows.hpp": "the rows of the table give it to the containers",
+    "formats/registry.cpp": "`open_as` leaves it on request",
+    "convert/steps/packed_weights.cpp": "the result of `adapt` is what will be stored",
+    "inspect/content_digest.cpp": "the digest is of what is stored",
+    "cli/packed_remarks.cpp": "what was assumed is found out from the arrays",
+    "cli/verbs/info.cpp": "likewise",
+}
+TAKES_STORED_FORM = re.compile(r"\bStoredForm\b|\bpacks::separate\(")
 
 INCLUDE = re.compile(r'^\s*#\s*include\s*(["<])([^">]+)[">]', re.MULTILINE)
 
@@ -267,6 +281,11 @@ def check(root, partial=()):
                 line = code.count("\n", 0, spelled.start()) + 1
                 problems.append(f"{file}:{line}: spells a whole name: messages use quote (base/printable.hpp); data is listed in "
                                 "WHOLE_NAMES of tools/layers.py")
+            stored = TAKES_STORED_FORM.search(code) if base.name == "src" else None
+            if stored and not any(is_in(own_path, known) for known in STORED_FORM):
+                line = code.count("\n", 0, stored.start()) + 1
+                problems.append(f"{file}:{line}: separates packed weights: a row of formats() does that when it stores them, and `open_as` "
+                                "on request; or say in STORED_FORM of tools/layers.py why it must")
             if not looks and base.name == "src" and own_path in VIEWS:
                 problems.append(f"{file}: does not look at bytes in place any more: take it out of VIEWS in tools/layers.py")
             for line, container in named_containers(own_path, code, called):
@@ -396,6 +415,8 @@ def selftest():
         ("src/model/a.cpp", '"arch/names.hpp"', True),
         ("src/arch/a.cpp", '"resources/resources.hpp"', True),
         ("src/resources/a.cpp", '"arch/names.hpp"', False),
+        ("src/resources/a.cpp", '"codecs/packs/find.hpp"', False),
+        ("src/codecs/packs/a.cpp", '"resources/packed_config.hpp"', True),
         ("src/formats/zt/zt.cpp", '"convert/adapt.hpp"', True),
         ("src/formats/zt/zt.cpp", '"formats/npy/npy.hpp"', True),
         ("src/formats/zt/write.cpp", '"formats/zt/zt.hpp"', False),
@@ -442,6 +463,10 @@ def selftest():
         ("src/wire/zip.cpp", "error.about(escape_name(name));", True),
         ("src/wire/zip.cpp", "error.about(quote(name));", False),
         ("src/cli/verbs/ls.cpp", "table.add({escape_name(name)});", False),
+        ("src/convert/merge.cpp", "codec::packs::separate(model);", True),
+        ("src/view/a.cpp", "const packs::StoredForm arrays(model);", True),
+        ("src/inspect/content_digest.cpp", "const packs::StoredForm arrays(model);", False),
+        ("src/view/a.cpp", "fmt::join(separate(words));", False),
     ]
     words = [
         ("src/io/a.cpp", 'throw Error(k, "io.x", "exists already; --force replaces it");', True),

@@ -8,8 +8,8 @@
 #include <mutex>
 
 #include "buffer.hpp"
-#include "codecs/packs/join.hpp"
 #include "convert/directory_form.hpp"
+#include "formats/open_as.hpp"
 #include "io/mapping_guard.hpp"
 #include "options.hpp"
 #include "tare/codec.hpp"
@@ -128,14 +128,15 @@ PyObject* take_warnings(PyObject* object, PyObject*) {
 
 // The model with the requested names. A directory already has Hugging Face's names.
 Model as_wanted(const Opened& wanted, Model model, std::vector<Change>& changes) {
-  if (wanted.arrays) codec::packs::separate(model);
   const Format* const format = find_format(model.format);
   if (wanted.usual_names && (format == nullptr || !is_directory(*format))) release_conventions(model, changes);
   return model;
 }
 
-Model open_as(const Opened& wanted, const ReadOptions& options, std::vector<Change>& changes) {
-  return as_wanted(wanted, tare::open(wanted.path, options), changes);
+PackedForm form_of(const Opened& wanted) { return wanted.arrays ? PackedForm::stored : PackedForm::joined; }
+
+Model open_wanted(const Opened& wanted, const ReadOptions& options, std::vector<Change>& changes) {
+  return as_wanted(wanted, tare::open_as(form_of(wanted), wanted.path, options), changes);
 }
 
 // Some libraries (torch) ignore that an array is read-only. This makes their writes go to private pages, so that they
@@ -173,7 +174,7 @@ PyObject* open_path(PyObject* object, PyObject* args) {
     std::vector<Change> changes;
     {
       const Unlocked others;
-      made->model = std::make_shared<Model>(open_as(*made, made->options, changes));
+      made->model = std::make_shared<Model>(open_wanted(*made, made->options, changes));
       survive_writes(*made->model);
       std::error_code unknown;  // absolute, so that it can be reopened after a change of the current directory
       if (const auto place = std::filesystem::absolute(made->path, unknown); !unknown) made->path = place.string();
@@ -202,7 +203,8 @@ PyObject* open_bytes(PyObject* object, PyObject* args) {
     std::vector<Change> changes;
     {
       const Unlocked others;
-      made->model = std::make_shared<Model>(as_wanted(*made, tare::open(source, made->options), changes));
+      made->model =
+          std::make_shared<Model>(as_wanted(*made, tare::open_as(form_of(*made), source, made->options), changes));
     }
     keep_warnings(object, changes);
     finish_open(object, std::move(made));
@@ -528,7 +530,7 @@ std::shared_ptr<const Model> complete_model_of(PyObject* object) {
     const Unlocked others;
     ReadOptions options = model->options;
     options.vocabulary = true;
-    complete = std::make_shared<Model>(open_as(*model, options, changes));
+    complete = std::make_shared<Model>(open_wanted(*model, options, changes));
     model->model->check_sources();
     if (!are_same_files(model->model->sources, complete->sources))
       throw Error(ErrorKind::io, "io.source.changed", "the file was replaced while it was open").in(model->path);

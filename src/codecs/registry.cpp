@@ -26,9 +26,20 @@ std::span<const Codec> codecs() {
   // Built on first use, so that the initialisation order of translation units does not matter.
   static Forever<std::vector<Codec>> table([] {
     using namespace codec;
-    std::vector<Codec> rows = {kDense,          sparse::kCsr,     sparse::kCoo, group::kCodec,  packed::kF4,
-                               packed::kF6Fine, packed::kF6Wide,  alt::kQint8,  alt::kQint4,    zt2::kNarrowCsr,
-                               zt2::kNarrowCoo, zt2::kQuantGroup, zt2::kMx,     zt2::kOddFloats};
+    std::vector<Codec> rows = {kDense,
+                               sparse::kCsr,
+                               sparse::kCoo,
+                               group::kCodec,
+                               small_floats::kF4,
+                               small_floats::kF6Fine,
+                               small_floats::kF6Wide,
+                               alt::kQint8,
+                               alt::kQint4,
+                               zt2::kNarrowCsr,
+                               zt2::kNarrowCoo,
+                               zt2::kQuantGroup,
+                               zt2::kMx,
+                               zt2::kOddFloats};
     rows.insert(rows.end(), mcf::kCodecs.begin(), mcf::kCodecs.end());
     rows.insert(rows.end(), ggml::codecs().begin(), ggml::codecs().end());
     const std::vector<Codec> packed_by_others = packs::codecs();

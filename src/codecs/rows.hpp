@@ -20,7 +20,7 @@ extern const Codec kCsr, kCoo;
 namespace group {
 extern const Codec kCodec;
 }
-namespace packed {
+namespace small_floats {
 extern const Codec kF4, kF6Fine, kF6Wide;
 }
 namespace alt {

@@ -1,6 +1,6 @@
 // Changes a model so that a target can hold it, as a list of steps. The steps use only the target's row in the table of
 // formats.
-#include "codecs/packs/join.hpp"
+#include "codecs/packs/stored.hpp"
 #include "convert/steps/adaptation.hpp"
 #include "convert/steps/fit_rest.hpp"
 #include "convert/steps/token_table.hpp"
@@ -49,7 +49,7 @@ Adaptation::Adaptation(Model input, const Format& format, const AdaptOptions& wa
       options(wanted),
       completeness(required),
       statements(model),
-      stated(codec::packs::has_joined(model) ? resources::stated_quantization(model) : std::nullopt),
+      stated(codec::packs::has_joined(model) ? resources::stated_packing(model) : codec::packs::Stated()),
       had_token_table(has_token_table(model)) {}
 
 void steps::fit_parts(Adaptation& it) { fit_rest(it.model, it.target, it.options, it.lines, it.lost); }

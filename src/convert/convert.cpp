@@ -210,26 +210,26 @@ class Remarks final : public Diagnostics {
   std::size_t warnings_ = 0;
 };
 
-bool is_packed(const Tensor& tensor) {
+bool is_compressed(const Tensor& tensor) {
   return std::any_of(tensor.components.begin(), tensor.components.end(),
                      [](const Component& component) { return component.blob.encoding() == Encoding::zstd; });
 }
 
-NameSet packed_tensors(const Model& model) {
+NameSet compressed_tensors(const Model& model) {
   NameSet names;
   for (const Tensor& tensor : model.tensors)
-    if (is_packed(tensor)) names.insert(tensor.name);
+    if (is_compressed(tensor)) names.insert(tensor.name);
   return names;
 }
 
 // Compressed tensors stay compressed unless their bytes change in the conversion. Reports those that change.
-void report_unpacked(const Model& model, const NameSet& packed, const WriteOptions& options,
-                     std::vector<Change>& changes) {
+void report_decompressed(const Model& model, const NameSet& compressed, const WriteOptions& options,
+                         std::vector<Change>& changes) {
   if (options.zstd_level || options.unpack) return;
-  Change unpacked{.kind = ChangeKind::unpacked, .impact = Impact::changed, .remedies = {{Remedy::compress, ""}}};
+  Change change{.kind = ChangeKind::unpacked, .impact = Impact::changed, .remedies = {{Remedy::compress, ""}}};
   for (const Tensor& tensor : model.tensors)
-    if (packed.contains(tensor.name) && !is_packed(tensor)) unpacked.items.push_back(tensor.name);
-  if (!unpacked.items.empty()) changes.push_back(std::move(unpacked));
+    if (compressed.contains(tensor.name) && !is_compressed(tensor)) change.items.push_back(tensor.name);
+  if (!change.items.empty()) changes.push_back(std::move(change));
 }
 
 // The file that an error of the writer is about. Bytes are encoded while they are written, so a codec may find a weight
@@ -410,8 +410,8 @@ Saved save_to(const Destination& to, Model model, const OwnFiles& own, const std
   Saved done;
   done.to = format.name;
   const Origins origins(model);
-  NameSet packed;
-  if (format.holds.zstd) packed = packed_tensors(model);
+  NameSet compressed;
+  if (format.holds.zstd) compressed = compressed_tensors(model);
   Adapted adapted;
   try {
     if (check) check_digests(model, options.write.threads);
@@ -427,7 +427,7 @@ Saved save_to(const Destination& to, Model model, const OwnFiles& own, const std
   done.changes = std::move(adapted.changes);
   done.outcomes = std::move(adapted.outcomes);
   done.lost = std::move(adapted.lost);
-  report_unpacked(adapted.model, packed, options.write, done.changes);
+  report_decompressed(adapted.model, compressed, options.write, done.changes);
   if (format.remarks != nullptr)
     for (Change& remark : format.remarks(adapted.model, options.write)) done.changes.push_back(std::move(remark));
   done.tensors = adapted.model.tensors.size();

@@ -14,7 +14,8 @@
 #include "base/name_map.hpp"
 #include "base/printable.hpp"
 #include "base/text.hpp"
-#include "codecs/packs/join.hpp"
+#include "codecs/packs/pack.hpp"
+#include "codecs/packs/stored.hpp"
 #include "convert/merged_blob.hpp"
 #include "convert/steps/statements.hpp"
 #include "resources/adapter.hpp"
@@ -60,7 +61,7 @@ class Merging {
   void run() {
     read_adapter();
     refuse_tied();
-    unpack();
+    decode_packed();
     for (std::size_t i = 0; i < model_.tensors.size(); ++i) places_.emplace(model_.tensors[i].name, i);
     follow_model();
     for (const auto& [name, tensor] : whole_) replace(name, *tensor);  // first: a product may be added to one of these
@@ -176,7 +177,7 @@ class Merging {
   }
 
   // Decodes all packed weights: no program loads a model with some layers packed and others not.
-  void unpack() {
+  void decode_packed() {
     if (!codec::packs::has_joined(model_)) return;
     Change decoded{.kind = ChangeKind::decoded, .impact = Impact::changed, .after = std::string(name_of(DType::f32))};
     for (Tensor& tensor : model_.tensors) {

@@ -13,7 +13,6 @@
 
 #include "base/printable.hpp"
 #include "base/text.hpp"
-#include "codecs/packs/join.hpp"
 #include "convert/metadata_edit.hpp"
 #include "convert/plain_metadata.hpp"
 #include "convert/rounded.hpp"
@@ -22,6 +21,7 @@
 #include "formats/amend_file.hpp"
 #include "formats/fits.hpp"
 #include "formats/form.hpp"
+#include "formats/open_as.hpp"
 #include "wire/json.hpp"
 
 namespace tare {
@@ -399,8 +399,7 @@ Edited edit_metadata(const std::string& path, std::span<const MetadataEdit> edit
   ReadOptions read = options.read;
   read.keep_broken = true;  // they are copied unchanged if the container allows it
   const io::InputFiles inputs;
-  Model before = open(path, read);
-  codec::packs::separate(before);
+  Model before = open_as(PackedForm::stored, path, read);
   const Format& format = format_of(before);
   require_writable(format, {});
   std::error_code none;

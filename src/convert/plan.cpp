@@ -118,7 +118,7 @@ SourcePtr open_part(const std::string& path, Owners owners) {
 }
 
 // Returns whether the output's compression is that of the parts.
-bool packs_as_parts(const std::string& output, const ConvertOptions& options) {
+bool compresses_as_parts(const std::string& output, const ConvertOptions& options) {
   return &format_for(output, {options.adapt, options.write, options.to, options.overwrite}) == &part_format();
 }
 
@@ -244,7 +244,8 @@ void write_part(const std::string& input, const std::string& output, const Conve
   }
   const Format& format = part_format();
   WriteOptions write = options.write;
-  if (!packs_as_parts(output, options)) write.zstd_level.reset();  // the output is compressed when the parts are joined
+  if (!compresses_as_parts(output, options))
+    write.zstd_level.reset();  // the output is compressed when the parts are joined
   write.dedup = false;
   write.dialect.clear();
   write.shard_bytes.reset();
@@ -282,7 +283,7 @@ Conversion convert_from_parts(const std::string& input, const std::string& outpu
   for (const std::string& path : parts) contents.push_back(content_of_part(open_part(path, owners)));
   parallel_for(contents.size(), options.write.threads, [&](std::size_t i) { contents[i]->verify(); });
   ConvertOptions rest = options;
-  const bool as_parts = packs_as_parts(output, options);
+  const bool as_parts = compresses_as_parts(output, options);
   if (as_parts) rest.write.zstd_level.reset();  // parts are compressed already
   return convert_refitted(input, output, rest, [&](Model& model) {
     const std::string stamp = stamp_of(model.sources, options);

@@ -9,7 +9,7 @@
 #include "base/glob.hpp"
 #include "base/half.hpp"
 #include "base/printable.hpp"
-#include "codecs/packs/join.hpp"
+#include "codecs/packs/pack.hpp"
 #include "model/element_types.hpp"
 #include "tare/convert.hpp"
 #include "tare/elements.hpp"

@@ -10,6 +10,7 @@
 #include "base/forever.hpp"
 #include "base/process_mutex.hpp"
 #include "codecs/packs/join.hpp"
+#include "formats/open_as.hpp"
 #include "formats/registry_limits.hpp"
 #include "formats/rows.hpp"
 #include "formats/unknown.hpp"
@@ -31,25 +32,25 @@ const BeforeFork kFormatsBeforeFork([] { static_cast<void>(formats()); });
 
 }  // namespace
 
-void add_format(const Format& row) { added_formats().push_back(row); }
+void add_row(Format row) { added_formats().push_back(std::move(row)); }
 
 std::span<const Format> formats() {
   // In order of detection: formats with a more certain magic come first. The rows are copied on first use, so that the
   // order in which translation units are initialised does not matter.
   static Forever<std::vector<Format>> table([] {
     std::vector<Format> rows = {
-        zt::kFormat,           //
-        zt2::kFormat,          //
-        mcf::kFormat,          //
-        gguf::kFormat,         //
-        tllm::kFormat,         //
-        alt::kFormat,          //
-        alt::kFormat1,         //
-        npz::kFormat,          //
-        npy::kFormat,          //
-        safetensors::kFormat,  //
-        hf::kFormat,           //
-        torch::kFormat,        //
+        table_row<zt::kFormat>(),           //
+        table_row<zt2::kFormat>(),          //
+        table_row<mcf::kFormat>(),          //
+        table_row<gguf::kFormat>(),         //
+        table_row<tllm::kFormat>(),         //
+        table_row<alt::kFormat>(),          //
+        table_row<alt::kFormat1>(),         //
+        table_row<npz::kFormat>(),          //
+        table_row<npy::kFormat>(),          //
+        table_row<safetensors::kFormat>(),  //
+        table_row<hf::kFormat>(),           //
+        table_row<torch::kFormat>(),        //
     };
     for (const Format& added : added_formats()) rows.push_back(added);
     return rows;
@@ -125,11 +126,10 @@ class KeepBroken final : public Diagnostics {
 // Turns packed weights of other programs into tensors of their true shapes, with the arrays of the file as components.
 // A file next to the weights states how they were packed, so it is read even if only the weights were named.
 void join_packed(Model& model, const Input& input, const ReadOptions& options) {
-  const auto can_be = [](const Tensor& tensor) { return can_hold_codes(tensor, false); };
-  if (!codec::packs::may_be_packed(model) && std::ranges::none_of(model.tensors, can_be)) return;
-  const StatedPacking stated = resources::stated_packing(model);
+  if (!codec::packs::may_be_packed(model)) return;
   Diagnostics quiet;
-  codec::packs::join_packs(model, stated, input.path, options.diagnostics != nullptr ? *options.diagnostics : quiet);
+  codec::packs::join_packs(model, resources::stated_packing(model), input.path,
+                           options.diagnostics != nullptr ? *options.diagnostics : quiet);
 }
 
 // Charges the budget for what the model holds in memory and no parser has charged. The price of a tensor includes a
@@ -145,7 +145,7 @@ void charge_contents(const Model& model) {
 
 // Converts every exception into an Error: readers throw Error, but an exception of another library must not end a run
 // over many files.
-Model read(const Format& format, const Input& input, ReadOptions options) {
+Model read(const Format& format, const Input& input, ReadOptions options, PackedForm form) {
   const Spending spending(allowance_of(options.limits));
   if (input.source != nullptr) grant_source(*input.source);
   KeepBroken keep(options.diagnostics);
@@ -158,7 +158,10 @@ Model read(const Format& format, const Input& input, ReadOptions options) {
     // The reader of a set of files has set `file_bytes` itself.
     if (model.file_bytes == 0 && input.source != nullptr) model.file_bytes = input.source->size();
     if (!options.listing) check_expansion(model, options.limits, input.path);
-    join_packed(model, input, options);
+    if (form == PackedForm::stored)
+      codec::packs::separate(model);  // a container that names layouts may hold joined tensors
+    else
+      join_packed(model, input, options);
     return model;
   } catch (Error& error) {
     if (input.source != nullptr)
@@ -175,9 +178,9 @@ Model read(const Format& format, const Input& input, ReadOptions options) {
 
 }  // namespace
 
-Model open(const SourcePtr& source, const ReadOptions& options) {
+Model open_as(PackedForm form, const SourcePtr& source, const ReadOptions& options) {
   if (source == nullptr) throw Error(ErrorKind::usage, "open.source", "there is no source");
-  return read(detect(*source), {source->name(), source}, options);
+  return read(detect(*source), {source->name(), source}, options, form);
 }
 
 namespace {
@@ -190,12 +193,12 @@ const Format& look_into(const std::string& directory) {
 
 }  // namespace
 
-Model open(const std::string& path, const ReadOptions& options) {
+Model open_as(PackedForm form, const std::string& path, const ReadOptions& options) {
   io::check_path(path);
   std::error_code none;
-  if (!std::filesystem::is_directory(path, none)) return open(open_file(path, options.access), options);
+  if (!std::filesystem::is_directory(path, none)) return open_as(form, open_file(path, options.access), options);
   try {
-    return read(look_into(path), {path, nullptr}, options);
+    return read(look_into(path), {path, nullptr}, options, form);
   } catch (const Error& error) {
     constexpr std::string_view kMoment = "at this moment; try again";
     if (error.sentence().find(kMoment) != std::string::npos || !io::is_being_replaced(path)) throw;
@@ -203,5 +206,9 @@ Model open(const std::string& path, const ReadOptions& options) {
         fmt::format("{}; another program is replacing the files of this directory {}", error.sentence(), kMoment));
   }
 }
+
+Model open(const SourcePtr& source, const ReadOptions& options) { return open_as(PackedForm::joined, source, options); }
+
+Model open(const std::string& path, const ReadOptions& options) { return open_as(PackedForm::joined, path, options); }
 
 }  // namespace tare

@@ -19,10 +19,10 @@ std::uint64_t saturating_sum(std::uint64_t a, std::uint64_t b) { return checked_
 
 // Decompression also costs time per stored byte: empty blocks that many tensors share are work as well.
 std::uint64_t work_of(const Blob& blob) {
-  constexpr std::uint64_t kPackedWeight = 16;
+  constexpr std::uint64_t kCompressedWeight = 16;
   if (blob.is_plain()) return blob.size();
   return std::max(checked_mul(blob.looks(), blob.size()).value_or(UINT64_MAX),
-                  checked_mul(kPackedWeight, blob.stored_size()).value_or(UINT64_MAX));
+                  checked_mul(kCompressedWeight, blob.stored_size()).value_or(UINT64_MAX));
 }
 
 // Sparse coordinates are compared with each other after they are decompressed.

@@ -6,7 +6,7 @@
 
 #include "base/parallel.hpp"
 #include "base/printable.hpp"
-#include "codecs/packs/join.hpp"
+#include "codecs/packs/stored.hpp"
 #include "inspect/pull.hpp"
 #include "tare/inspect.hpp"
 
@@ -87,16 +87,10 @@ std::string text_of(const Line& line) {
 
 std::string content_digest(const Model& given, unsigned threads, Progress* progress) {
   given.refuse_broken();
-  // Packed weights of other programs are hashed as separate arrays, because that is what the containers store.
-  Model separated;
-  if (codec::packs::has_joined(given)) {
-    separated = given;
-    codec::packs::separate(separated);
-  }
-  const Model& model = separated.tensors.empty() ? given : separated;
-  std::vector<Line> lines = lines_of(model);
+  const codec::packs::StoredForm model(given);  // equal for all containers, whichever of them name layouts
+  std::vector<Line> lines = lines_of(*model);
   hash_all(lines, threads, progress);
-  model.check_sources();
+  given.check_sources();
 
   Hasher hasher(DigestAlgorithm::sha256);
   for (const Line& line : lines) hasher.update(text_of(line));

@@ -39,7 +39,7 @@ bool is_known(const Digest& digest) { return digest && digest.algorithm() != Dig
 class ZstdReader final : public BlobReader {
  public:
   ZstdReader(SourcePtr source, std::uint64_t offset, std::uint64_t stored, std::uint64_t left, std::uint64_t discard)
-      : unpacker_(std::move(source), offset, stored), left_(left + discard) {
+      : decompressor_(std::move(source), offset, stored), left_(left + discard) {
     Bytes scratch(static_cast<std::size_t>(std::min<std::uint64_t>(discard, kChunk)));
     while (discard > 0) {
       const auto part =
@@ -47,18 +47,18 @@ class ZstdReader final : public BlobReader {
       read(part);
       discard -= part.size();
     }
-    if (left_ == 0) unpacker_.expect_end();
+    if (left_ == 0) decompressor_.expect_end();
   }
   void read(std::span<std::byte> out) override {
     if (out.empty()) return;
     if (out.size() > left_) throw Error(ErrorKind::usage, "blob.bounds", "read past the end of a blob");
-    unpacker_.read(out);
+    decompressor_.read(out);
     left_ -= out.size();
-    if (left_ == 0) unpacker_.expect_end();
+    if (left_ == 0) decompressor_.expect_end();
   }
 
  private:
-  io::ZstdUnpacker unpacker_;
+  io::ZstdDecompressor decompressor_;
   std::uint64_t left_;
 };
 

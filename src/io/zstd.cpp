@@ -28,7 +28,7 @@ void require(std::size_t result, const Corrupt& corrupt) {
   corrupt(ZSTD_getErrorName(result));
 }
 
-void require_packed(std::size_t result) {
+void require_compressed(std::size_t result) {
   require(result, [](const char* words) {
     throw Error(ErrorKind::io, "zstd.pack", fmt::format("zstd could not compress: {}", words));
   });
@@ -50,35 +50,35 @@ Context* allocated(Context* context) {
 
 }  // namespace
 
-void ZstdPacker::Free::operator()(ZSTD_CCtx_s* context) const { ZSTD_freeCCtx(context); }
-void ZstdUnpacker::Free::operator()(ZSTD_DCtx_s* context) const { ZSTD_freeDCtx(context); }
+void ZstdCompressor::Free::operator()(ZSTD_CCtx_s* context) const { ZSTD_freeCCtx(context); }
+void ZstdDecompressor::Free::operator()(ZSTD_DCtx_s* context) const { ZSTD_freeDCtx(context); }
 
-ZstdPacker::ZstdPacker(int level, bool checksum) : context_(allocated(ZSTD_createCCtx())) {
-  require_packed(ZSTD_CCtx_setParameter(context_.get(), ZSTD_c_compressionLevel, level));
-  require_packed(ZSTD_CCtx_setParameter(context_.get(), ZSTD_c_contentSizeFlag, 1));
-  require_packed(ZSTD_CCtx_setParameter(context_.get(), ZSTD_c_checksumFlag, checksum ? 1 : 0));
+ZstdCompressor::ZstdCompressor(int level, bool checksum) : context_(allocated(ZSTD_createCCtx())) {
+  require_compressed(ZSTD_CCtx_setParameter(context_.get(), ZSTD_c_compressionLevel, level));
+  require_compressed(ZSTD_CCtx_setParameter(context_.get(), ZSTD_c_contentSizeFlag, 1));
+  require_compressed(ZSTD_CCtx_setParameter(context_.get(), ZSTD_c_checksumFlag, checksum ? 1 : 0));
 }
-ZstdPacker::~ZstdPacker() = default;
+ZstdCompressor::~ZstdCompressor() = default;
 
-std::span<const std::byte> ZstdPacker::pack(std::span<const std::byte> bytes) {
+std::span<const std::byte> ZstdCompressor::compress(std::span<const std::byte> bytes) {
   if (const std::size_t most = ZSTD_compressBound(bytes.size()); most > capacity_) {
     out_ = std::make_unique_for_overwrite<std::byte[]>(most);
     capacity_ = most;
   }
   const std::size_t n = ZSTD_compress2(context_.get(), out_.get(), capacity_, bytes.data(), bytes.size());
-  require_packed(n);
+  require_compressed(n);
   return {out_.get(), n};
 }
 
-ZstdUnpacker::ZstdUnpacker(SourcePtr source, std::uint64_t offset, std::uint64_t stored)
+ZstdDecompressor::ZstdDecompressor(SourcePtr source, std::uint64_t offset, std::uint64_t stored)
     : source_(std::move(source)), next_(offset), end_(offset + stored), context_(allocated(ZSTD_createDCtx())) {
   require(ZSTD_DCtx_setParameter(context_.get(), ZSTD_d_windowLogMax, most_window_log(stored)), [](const char* words) {
     throw Error(ErrorKind::io, "zstd.window", fmt::format("zstd takes no bound on its window: {}", words));
   });
 }
-ZstdUnpacker::~ZstdUnpacker() = default;
+ZstdDecompressor::~ZstdDecompressor() = default;
 
-std::size_t ZstdUnpacker::pull(std::span<std::byte> out) {
+std::size_t ZstdDecompressor::pull(std::span<std::byte> out) {
   ZSTD_outBuffer to{out.data(), out.size(), 0};
   for (;;) {
     if (input_.empty() && next_ < end_) {
@@ -115,7 +115,7 @@ std::size_t ZstdUnpacker::pull(std::span<std::byte> out) {
   }
 }
 
-void ZstdUnpacker::read(std::span<std::byte> out) {
+void ZstdDecompressor::read(std::span<std::byte> out) {
   if (out.empty()) return;
   const std::size_t got = pull(out);
   if (got == out.size()) return;
@@ -125,7 +125,7 @@ void ZstdUnpacker::read(std::span<std::byte> out) {
       .at(end_);
 }
 
-void ZstdUnpacker::expect_end() {
+void ZstdDecompressor::expect_end() {
   std::array<std::byte, 1> one{};
   if (pull(one) != 0)
     throw Error(ErrorKind::corrupt, "zstd.long", "the compressed data decodes to more bytes than the file says")

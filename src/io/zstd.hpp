@@ -18,14 +18,14 @@ namespace tare::io {
 inline constexpr std::size_t kZstdFrame = std::size_t{4} << 20;
 
 // Compresses one frame at a time; use one per thread.
-class ZstdPacker {
+class ZstdCompressor {
  public:
-  explicit ZstdPacker(int level, bool checksum = false);
-  ~ZstdPacker();
-  ZstdPacker(ZstdPacker&&) noexcept = default;
-  ZstdPacker& operator=(ZstdPacker&&) noexcept = default;
+  explicit ZstdCompressor(int level, bool checksum = false);
+  ~ZstdCompressor();
+  ZstdCompressor(ZstdCompressor&&) noexcept = default;
+  ZstdCompressor& operator=(ZstdCompressor&&) noexcept = default;
   // Returns a frame with its content size, and a checksum if requested; valid until the next call.
-  std::span<const std::byte> pack(std::span<const std::byte> bytes);
+  std::span<const std::byte> compress(std::span<const std::byte> bytes);
 
  private:
   struct Free {
@@ -38,10 +38,10 @@ class ZstdPacker {
 
 // Decodes the frames stored at [offset, offset + stored) of a source in order, in bounded memory. Errors have rules
 // `zstd.*`, the file and the offset.
-class ZstdUnpacker {
+class ZstdDecompressor {
  public:
-  ZstdUnpacker(SourcePtr source, std::uint64_t offset, std::uint64_t stored);
-  ~ZstdUnpacker();
+  ZstdDecompressor(SourcePtr source, std::uint64_t offset, std::uint64_t stored);
+  ~ZstdDecompressor();
   // Fills `out`; throws `zstd.short` if the frames end earlier.
   void read(std::span<std::byte> out);
   // Fills as much of `out` as possible; returns 0 at the end.

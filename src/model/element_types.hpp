@@ -123,11 +123,11 @@ inline constexpr std::size_t kStorageTypes = kAllDTypes.size();
 inline constexpr std::size_t kLogicalTypeCount = std::size(kElementTypes) - kStorageTypes;
 
 // Floats smaller than a byte. Components do not have these types: a layout has the codes in its bytes.
-struct PackedType {
+struct SmallFloat {
   std::string_view name;
   Coding coding;
 };
-inline constexpr PackedType kPackedTypes[] = {
+inline constexpr SmallFloat kSmallFloats[] = {
     {"f4_e2m1", {Numbers::floating, 4, 2, 1, 1}},
     {"f6_e2m3", {Numbers::floating, 6, 2, 3, 1}},
     {"f6_e3m2", {Numbers::floating, 6, 3, 2, 3}},
@@ -156,10 +156,10 @@ consteval const ElementType& element_type(std::string_view name) {
     if (type.name == name) return type;
   throw std::logic_error("no such element type");
 }
-consteval Coding packed_coding(std::string_view name) {
-  for (const PackedType& type : kPackedTypes)
+consteval Coding small_coding(std::string_view name) {
+  for (const SmallFloat& type : kSmallFloats)
     if (type.name == name) return type.coding;
-  throw std::logic_error("no such packed type");
+  throw std::logic_error("no such small float");
 }
 
 // For containers that hold all logical types.

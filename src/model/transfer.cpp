@@ -84,7 +84,7 @@ std::size_t Transfer::add(const Blob& blob) {
   const std::size_t number = stored_.size();
   stored_.push_back({0, blob.size(), blob.size(), Encoding::raw, {}});
   if (options_.zstd_level)
-    packed_.push_back({blob, number});
+    compressed_.push_back({blob, number});
   else
     add_raw(blob, number);
   return number;
@@ -170,7 +170,7 @@ void Transfer::run(const Job& job) {
 
 void Transfer::finish() {
   if (options_.running) return finish_running();
-  if (options_.zstd_level) pack_all();
+  if (options_.zstd_level) compress_all();
   // A file accepts one writer at a time, so plain copies run one after the other, in parallel with the rest.
   std::vector<const Job*> copies, others;
   for (const Job& job : jobs_) (is_copy(job) ? copies : others).push_back(&job);

@@ -64,7 +64,7 @@ class Transfer {
     std::optional<std::size_t> piece = std::nullopt;  // a piece of the producer instead of [begin, end)
   };
   // A blob waiting to be compressed.
-  struct Packed {
+  struct Compressed {
     Blob blob;
     std::size_t number;
   };
@@ -79,14 +79,14 @@ class Transfer {
   void add_running(const Blob& blob, std::size_t number);
   void finish_running();
   void run(const Job& job);
-  void pack_all();
+  void compress_all();
   void settle_digest(const Blob& blob, std::size_t number, const Digest& computed);
 
   Sink& sink_;
   TransferOptions options_;
   std::vector<StoredBlob> stored_;
   std::deque<Job> jobs_;  // a deque, because hundreds of thousands would be moved as a vector grows
-  std::vector<Packed> packed_;
+  std::vector<Compressed> compressed_;
   Digest running_;
 };
 

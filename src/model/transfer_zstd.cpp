@@ -63,8 +63,8 @@ class FrameInput {
 
 struct Slot {
   Slot(int level, bool checksum, std::size_t frame_bytes)
-      : packer(level, checksum), room(std::make_unique_for_overwrite<std::byte[]>(frame_bytes)) {}
-  io::ZstdPacker packer;
+      : compressor(level, checksum), room(std::make_unique_for_overwrite<std::byte[]>(frame_bytes)) {}
+  io::ZstdCompressor compressor;
   std::unique_ptr<std::byte[]> room;  // the memory of `input`
   std::span<const std::byte> input, frame;
 };
@@ -107,16 +107,16 @@ class SeekTable {
 
 }  // namespace
 
-void Transfer::pack_all() {
+void Transfer::compress_all() {
   constexpr std::size_t kSeekableFrame = std::size_t{1} << 20;
   const bool seekable = options_.seekable;
   const std::size_t frame_bytes = seekable ? kSeekableFrame : io::kZstdFrame;
   std::vector<FrameOf> frames;
   std::vector<std::unique_ptr<FrameInput>> inputs;
-  for (std::size_t b = 0; b < packed_.size(); ++b) {
-    inputs.push_back(std::make_unique<FrameInput>(packed_[b].blob, frame_bytes));
+  for (std::size_t b = 0; b < compressed_.size(); ++b) {
+    inputs.push_back(std::make_unique<FrameInput>(compressed_[b].blob, frame_bytes));
     // An empty blob has one empty frame, which does not make it smaller.
-    const std::uint64_t count = std::max<std::uint64_t>(1, ceil_div(packed_[b].blob.size(), frame_bytes));
+    const std::uint64_t count = std::max<std::uint64_t>(1, ceil_div(compressed_[b].blob.size(), frame_bytes));
     for (std::uint64_t f = 0; f < count; ++f) frames.push_back({b, static_cast<std::size_t>(f), f + 1 == count});
   }
   const auto threads = static_cast<unsigned>(std::min<std::size_t>(thread_count(options_.threads), frames.size()));
@@ -126,13 +126,13 @@ void Transfer::pack_all() {
   std::vector<Slot> slots;
   for (std::size_t i = 0; i < window; ++i) slots.emplace_back(*options_.zstd_level, seekable, frame_bytes);
 
-  std::vector<std::uint64_t> packed_size(packed_.size(), 0);
+  std::vector<std::uint64_t> compressed_size(compressed_.size(), 0);
   bool sizes_known = false;
-  const auto stays_raw = [&](std::size_t b) { return sizes_known && packed_size[b] >= packed_[b].blob.size(); };
+  const auto stays_raw = [&](std::size_t b) { return sizes_known && compressed_size[b] >= compressed_[b].blob.size(); };
   const auto make = [&](std::size_t i, std::size_t s) {
     try {
       slots[s].input = inputs[frames[i].blob]->read(frames[i].frame, slots[s].room.get());
-      slots[s].frame = stays_raw(frames[i].blob) ? slots[s].input : slots[s].packer.pack(slots[s].input);
+      slots[s].frame = stays_raw(frames[i].blob) ? slots[s].input : slots[s].compressor.compress(slots[s].input);
     } catch (...) {
       inputs[frames[i].blob]->fail();
       throw;
@@ -144,8 +144,8 @@ void Transfer::pack_all() {
   const bool twice = !sink_.positional();
   if (twice) {
     parallel_in_order(frames.size(), threads, window, make, [&](std::size_t i, std::size_t s) {
-      packed_size[frames[i].blob] += slots[s].frame.size();
-      if (seekable && frames[i].last) packed_size[frames[i].blob] += SeekTable::bytes_for(frames[i].frame + 1);
+      compressed_size[frames[i].blob] += slots[s].frame.size();
+      if (seekable && frames[i].last) compressed_size[frames[i].blob] += SeekTable::bytes_for(frames[i].frame + 1);
       advance(slots[s].input.size() / 2);
     });
     for (auto& input : inputs) input->restart();
@@ -169,14 +169,14 @@ void Transfer::pack_all() {
     if (!again || !seekable) hasher = Hasher(algorithm_for(blob));
     table.clear();
   };
-  const auto pack_again = [&](const Blob& blob, std::size_t count) {
+  const auto compress_again = [&](const Blob& blob, std::size_t count) {
     if (count == 0) return;  // most blobs are one frame; a buffer for each would cost more than the work itself
-    io::ZstdPacker packer(*options_.zstd_level, seekable);
+    io::ZstdCompressor compressor(*options_.zstd_level, seekable);
     Bytes input(frame_bytes);
     const auto reader = blob.open();
     for (std::size_t f = 0; f < count; ++f) {
       reader->read(input);  // never the last frame of the blob, so always a whole one
-      const auto frame = packer.pack(input);
+      const auto frame = compressor.compress(input);
       table.add(frame.size(), input.size());
       put(frame);
     }
@@ -186,7 +186,7 @@ void Transfer::pack_all() {
   bool raw = true;
   parallel_in_order(frames.size(), threads, window, make, [&](std::size_t i, std::size_t s) {
     const FrameOf& at = frames[i];
-    const auto& [blob, number] = packed_[at.blob];
+    const auto& [blob, number] = compressed_[at.blob];
     StoredBlob& stored = stored_[number];
     if (at.frame == 0) {
       const std::uint64_t over = sink_.position() % options_.alignment;
@@ -204,7 +204,7 @@ void Transfer::pack_all() {
     if (raw && !stays_raw(at.blob) && slots[s].frame.size() < slots[s].input.size()) {
       raw = false;
       if (at.frame > 0) start(blob, stored);
-      pack_again(blob, at.frame);
+      compress_again(blob, at.frame);
     }
     put(raw ? slots[s].input : slots[s].frame);
     if (!raw) table.add(slots[s].frame.size(), slots[s].input.size());
@@ -220,7 +220,7 @@ void Transfer::pack_all() {
     stored.stored = sink_.position() - stored.offset;
     stored.digest = hasher.finish();
   });
-  packed_.clear();
+  compressed_.clear();
 }
 
 }  // namespace tare

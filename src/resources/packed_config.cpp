@@ -7,6 +7,9 @@
 #include "tare/error.hpp"
 
 namespace tare::resources {
+
+using codec::packs::Stated;
+
 namespace {
 
 // Where quantization configs are found. A file without a method implies its producer's.
@@ -56,8 +59,8 @@ bool is_true(const Map& object, std::string_view key) {
   return value != nullptr && *value;
 }
 
-StatedQuantization read(const Map& stated, const StatedIn& place) {
-  StatedQuantization found;
+Stated read(const Map& stated, const StatedIn& place) {
+  Stated found;
   found.file = place.file;
   found.method = place.method;
   found.config = stated;
@@ -100,38 +103,38 @@ std::optional<Map> parsed(const std::optional<Blob>& file) {
 
 // `find` returns the file of a name, or nothing. Called once for each file: a file may be large.
 template <class Find>
-std::optional<StatedQuantization> first_stated(const Find& find) {
+Stated first_stated(const Find& find) {
   std::string_view file;
   std::optional<Map> root;
   for (const StatedIn& place : kPlaces) {
     if (file != place.file) root = parsed(find(file = place.file));
     if (const Map* const stated = root ? find_place(*root, place.key) : nullptr) return read(*stated, place);
   }
-  return std::nullopt;
+  return {};
 }
 
-std::optional<StatedQuantization> stated_in_metadata(const Value& kept) {
+Stated stated_in_metadata(const Value& kept) {
   constexpr StatedIn kMetadata = {"the metadata", "", ""};
   if (const Map* const map = kept.get<Map>()) return read(*map, kMetadata);
   const std::string* const text = kept.text();
-  if (text == nullptr || text->size() > kMaxSmallBytes) return std::nullopt;
+  if (text == nullptr || text->size() > kMaxSmallBytes) return {};
   try {
     return read(parse_small_json(*text), kMetadata);
   } catch (const Error&) {
-    return std::nullopt;  // another program's use of the key
+    return {};  // another program's use of the key
   }
 }
 
 }  // namespace
 
-std::optional<StatedQuantization> stated_in_files(const Model& model) {
+Stated stated_in_files(const Model& model) {
   return first_stated([&](std::string_view name) {
     const Attachment* const file = model.attachment(name);
     return file == nullptr ? std::nullopt : std::optional(file->blob);
   });
 }
 
-std::optional<StatedQuantization> stated_quantization(const Model& model) {
+Stated stated_packing(const Model& model) {
   if (auto stated = stated_in_files(model)) return stated;
   if (const Value* const kept = model.metadata.find(kPackingKey))
     if (auto stated = stated_in_metadata(*kept)) return stated;
@@ -140,15 +143,16 @@ std::optional<StatedQuantization> stated_quantization(const Model& model) {
       [&](std::string_view name) { return model.attachment(name) == nullptr ? file_of(model, name) : std::nullopt; });
 }
 
-StatedPacking stated_packing(const Model& model) {
-  auto stated = stated_quantization(model);
-  return stated ? StatedPacking{std::move(stated->method), std::move(stated->config)} : StatedPacking();
-}
-
-std::string packing_text(const StatedQuantization& stated) {
+std::string packing_text(const Stated& stated) {
   Map config = stated.config;
   if (!stated.method.empty()) config.set(kMethodKeys[0], stated.method);
   return to_json(Value(std::move(config)));
+}
+
+codec::packs::Found find_packed(const Model& model) {
+  // Most models have no codes; their files need not be read.
+  if (!codec::packs::may_have_codes(model)) return {};
+  return codec::packs::find_sets(model, stated_packing(model));
 }
 
 }  // namespace tare::resources

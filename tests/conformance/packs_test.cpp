@@ -119,11 +119,6 @@ TEST_P(PackConformance, Bf16IsTheRoundedFloat) {
 
 Model plain_arrays(const std::string& path) { return find_format("hf")->read({path, nullptr}, {}); }
 
-packs::Stated stated_in(const Model& model) {
-  auto said = resources::stated_quantization(model);
-  return said ? packs::Stated{said->method, said->config} : packs::Stated{};
-}
-
 // The arrays are joined or not. If they are, decoding and verification end in numbers or in an Error.
 void expect_survived(Model model) {
   struct Quiet final : Diagnostics {
@@ -131,7 +126,7 @@ void expect_survived(Model model) {
     void warning(const Error&) override {}
     void note(const Error&) override {}
   } quiet;
-  packs::join_packs(model, stated_in(model), "file", quiet);
+  packs::join_packs(model, resources::stated_packing(model), "file", quiet);
   for (const Tensor& tensor : model.tensors) {
     if (tensor.is_dense()) continue;
     const Codec* const codec = find_codec(tensor.layout);

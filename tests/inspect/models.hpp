@@ -59,10 +59,10 @@ inline Tensor csr(std::string name, Shape shape, const std::vector<float>& value
 
 // The same bytes, compressed in frames of `frame` bytes.
 inline Blob packed(const Bytes& bytes, std::size_t frame = io::kZstdFrame) {
-  io::ZstdPacker packer(3);
+  io::ZstdCompressor compressor(3);
   Bytes stored;
   for (std::size_t at = 0; at < bytes.size(); at += frame) {
-    const auto out = packer.pack(std::span(bytes).subspan(at, std::min(frame, bytes.size() - at)));
+    const auto out = compressor.compress(std::span(bytes).subspan(at, std::min(frame, bytes.size() - at)));
     stored.insert(stored.end(), out.begin(), out.end());
   }
   const std::uint64_t length = stored.size();

@@ -121,7 +121,7 @@ TEST(ElementTypes, EveryFloatIsHeldAgainstItsDocument) {
     if (type->coding.is_float()) {
       EXPECT_NE(fact_of(type->name), nullptr) << type->name << ": add it to kFacts";
     }
-  for (const PackedType& type : kPackedTypes) EXPECT_NE(fact_of(type.name), nullptr) << type.name;
+  for (const SmallFloat& type : kSmallFloats) EXPECT_NE(fact_of(type.name), nullptr) << type.name;
 }
 
 TEST(ElementTypes, EveryCodeOfTheTable) {
@@ -150,7 +150,7 @@ TEST(ElementTypes, EveryCodeOfTheTable) {
   };
   for (const ElementType* const type : short_types())
     if (type->coding.is_float()) check(type->coding, *fact_of(type->name));
-  for (const PackedType& type : kPackedTypes) check(type.coding, *fact_of(type.name));
+  for (const SmallFloat& type : kSmallFloats) check(type.coding, *fact_of(type.name));
 }
 
 TEST(ElementTypes, EveryCodeAsItIsRead) {

@@ -20,7 +20,8 @@ TOY = ROOT / "tests/toy"
 EDITS = [
     ("src/formats/rows.hpp", "namespace tare::hf { extern const Format kFormat; }\n",
      "namespace tare::toy { extern const Format kFormat; }\n"),
-    ("src/formats/registry.cpp", "        hf::kFormat,           //\n", "        toy::kFormat,          //\n"),
+    ("src/formats/registry.cpp", "        table_row<hf::kFormat>(),           //\n",
+     "        table_row<toy::kFormat>(),          //\n"),
     ("CHANGELOG.md", "# Changes\n", "- Toy Box: reads and writes 1.\n"),
 ]
 

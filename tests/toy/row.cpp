@@ -5,7 +5,7 @@
 namespace tare {
 namespace {
 
-const bool kAdded = (add_format(toy::kFormat), true);
+const bool kAdded = (add_format<toy::kFormat>(), true);
 
 }  // namespace
 }  // namespace tare

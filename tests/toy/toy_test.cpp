@@ -14,7 +14,7 @@ namespace {
 using namespace tare::testing;
 
 // Only on request, because the results of other tests are recorded without it.
-const bool kAdded = std::getenv("TARE_TOY") != nullptr && (add_format(toy::kFormat), true);
+const bool kAdded = std::getenv("TARE_TOY") != nullptr && (add_format<toy::kFormat>(), true);
 
 std::string box(std::string_view header, std::string_view data = {}) {
   std::string file = "TOYBOX1\n";

@@ -16,9 +16,10 @@
 #include "cli/table.hpp"
 #include "cli/text.hpp"
 #include "cli/verbs.hpp"
-#include "codecs/packs/join.hpp"
+#include "codecs/packs/packing.hpp"
+#include "codecs/packs/stored.hpp"
 #include "resources/adapter.hpp"
-#include "resources/packed.hpp"
+#include "resources/packed_config.hpp"
 #include "tare/codec.hpp"
 #include "tare/format.hpp"
 #include "tare/pipeline.hpp"
@@ -168,15 +169,13 @@ void print_vocabulary(const Vocabulary& vocabulary, Session& session) {
 
 // The packing of a model that another program quantized.
 struct PackedFacts {
-  std::optional<resources::Packed> found;
+  std::optional<codec::packs::Packing> found;
   bool decoded = false;  // all packed weights are tensors of their true shapes
   double bits_per_weight = 0;
 
   explicit PackedFacts(const Model& model) {
-    if (!codec::packs::has_joined(model)) {
-      found = resources::find_packed(model);
-      return;
-    }
+    const codec::packs::StoredForm arrays(model);
+    found = packing_of(*arrays, resources::find_packed(*arrays));
     double bits = 0, weights = 0;
     for (const Tensor& tensor : model.tensors)
       if (codec::packs::is_joined(tensor)) {
@@ -184,11 +183,7 @@ struct PackedFacts {
         weights += static_cast<double>(tensor.shape.elements().value_or(0));
       }
     bits_per_weight = weights == 0 ? 0 : bits / weights;
-    decoded = !resources::find_packed(model);
-    Model arrays = model;
-    codec::packs::separate(arrays);
-    found = resources::find_packed(arrays);
-    decoded = decoded && found;
+    decoded = found && codec::packs::has_joined(model) && !resources::find_packed(model).any();
   }
 };
 
@@ -253,7 +248,7 @@ void write_count(JsonWriter& json, std::optional<std::uint64_t> count) {
 }
 
 // Writes the packing of a quantized model; null for any other.
-void write_packed(JsonWriter& json, const std::optional<resources::Packed>& packed) {
+void write_packed(JsonWriter& json, const std::optional<codec::packs::Packing>& packed) {
   json.key("packed");
   if (!packed) {
     json.null();

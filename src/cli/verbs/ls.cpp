@@ -10,7 +10,8 @@
 #include "cli/table.hpp"
 #include "cli/text.hpp"
 #include "cli/verbs.hpp"
-#include "resources/packed.hpp"
+#include "codecs/packs/packing.hpp"
+#include "resources/packed_config.hpp"
 #include "tare/codec.hpp"
 #include "tare/format.hpp"
 
@@ -109,17 +110,19 @@ void print_json(const Model& model, const Listed& tensors, const Broken& broken,
 // The roles of tensors in a model with packed weights ("gptq codes"), for the column of layouts.
 class PackedWords {
  public:
-  explicit PackedWords(const Model& model) : first_(model.tensors.data()), packed_(resources::find_packed(model)) {}
+  explicit PackedWords(const Model& model)
+      : first_(model.tensors.data()), found_(resources::find_packed(model)), packing_(packing_of(model, found_)) {}
 
   std::string of(const Tensor& tensor) const {
-    if (!tensor.is_dense() || !packed_) return tensor.is_dense() ? std::string() : tensor.layout;
-    const std::string_view part = packed_->parts[static_cast<std::size_t>(&tensor - first_)];
-    return part.empty() ? std::string() : fmt::format("{} {}", packed_->scheme, part);
+    if (!tensor.is_dense() || !packing_) return tensor.is_dense() ? std::string() : tensor.layout;
+    const std::string_view part = found_.parts[static_cast<std::size_t>(&tensor - first_)];
+    return part.empty() ? std::string() : fmt::format("{} {}", packing_->scheme, part);
   }
 
  private:
   const Tensor* first_;
-  std::optional<resources::Packed> packed_;
+  codec::packs::Found found_;
+  std::optional<codec::packs::Packing> packing_;
 };
 
 void print_table(const Listed& tensors, const Broken& broken, const PackedWords& packed, Session& session) {

@@ -6,26 +6,12 @@
 
 #include "base/endian.hpp"
 #include "codecs/streams.hpp"
-#include "io/scratch.hpp"
+#include "model/scratch_blob.hpp"
 
 namespace tare::codec::packs {
 namespace {
 
 constexpr std::size_t kChunk = std::size_t{1} << 20;
-
-Blob copy_to_scratch(const Blob& blob) {
-  const auto scratch = io::make_scratch(blob.size());
-  const auto reader = blob.open();
-  Bytes buffer(static_cast<std::size_t>(std::min<std::uint64_t>(kChunk, blob.size())));
-  for (std::uint64_t at = 0; at < blob.size();) {
-    const auto part =
-        std::span(buffer).first(static_cast<std::size_t>(std::min<std::uint64_t>(buffer.size(), blob.size() - at)));
-    reader->read(part);
-    scratch->write(at, part);
-    at += part.size();
-  }
-  return Blob::range(scratch->source(), 0, blob.size());
-}
 
 }  // namespace
 
@@ -37,7 +23,7 @@ Array::Array(const Component& component)
 
 const Blob& Array::seekable() const {
   if (is_seekable(component_.blob)) return component_.blob;
-  copied_.run([&] { copy_ = copy_to_scratch(component_.blob); });
+  copied_.run([&] { copy_ = scratch_blob(component_.blob); });
   return copy_;
 }
 

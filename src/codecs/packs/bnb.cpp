@@ -30,8 +30,6 @@
 namespace tare::codec::packs {
 namespace {
 
-constexpr std::string_view kBytes[] = {"u8"}, kSignedBytes[] = {"i8"}, kF32[] = {"f32"};
-
 class Bnb4Maker final : public Maker {
  public:
   explicit Bnb4Maker(const Tensor& tensor)
@@ -188,9 +186,9 @@ std::shared_ptr<const Maker> plan_bnb4(const Tensor& tensor) {
   // bitsandbytes uses powers of two; an even size keeps blocks on whole bytes.
   if (size == 0 || size % 2 != 0) refuse("pack.group", fmt::format("the block size {} is not even and positive", size));
   const std::uint64_t blocks = ceil_div(elements, size);
-  require_array(tensor, "weight", kBytes, ceil_div(elements, std::uint64_t{2}));
+  require_array(tensor, "weight", kU8, ceil_div(elements, std::uint64_t{2}));
   require_array(tensor, "quant_map", kF32, 16);
-  require_array(tensor, "absmax", nested == 0 ? Types(kF32) : Types(kBytes), blocks);
+  require_array(tensor, "absmax", nested == 0 ? Types(kF32) : Types(kU8), blocks);
   if (nested != 0) {
     require_array(tensor, "nested_absmax", kF32, ceil_div(blocks, nested));
     require_array(tensor, "nested_quant_map", kF32, 256);
@@ -204,7 +202,7 @@ std::shared_ptr<const Maker> plan_bnb4(const Tensor& tensor) {
 std::shared_ptr<const Maker> plan_bnb8(const Tensor& tensor) {
   require_rank(tensor, 2, 2);
   const std::uint64_t out = matrix_rows(tensor);
-  require_array(tensor, "weight", kSignedBytes, product(out, tensor.shape[1]));
+  require_array(tensor, "weight", kI8, product(out, tensor.shape[1]));
   require_array(tensor, "SCB", kF32, out);
   return std::make_shared<Bnb8Maker>(tensor);
 }
@@ -249,22 +247,20 @@ Shape state_shape(const Map& state) {
 }
 
 std::optional<Tensor> join_bnb4(const Set& set, std::string_view type) {
-  const Tensor& text = require_beside(set, "quant_state");
+  const Tensor& text = set.require("quant_state");
   const Map state = read_state(text);
   const Tensor& codes = set.codes();
-  const Tensor& absmax = require_beside(set, "absmax");
+  const Tensor& absmax = set.require("absmax");
   Joining joining(set, fmt::format("bnb.{}", type), state_shape(state));
   joining.set("blocksize", state_count(state, "blocksize"));
-  joining.add("weight", codes, kBytes, codes.shape);
-  joining.add("absmax", absmax, absmax.components.front().dtype == DType::u8 ? Types(kBytes) : Types(kF32),
-              absmax.shape);
-  joining.add("quant_map", require_beside(set, "quant_map"), kF32, {16});
+  joining.add("weight", codes, kU8, codes.shape);
+  joining.add("absmax", absmax, absmax.components.front().dtype == DType::u8 ? Types(kU8) : Types(kF32), absmax.shape);
+  joining.add("quant_map", set.require("quant_map"), kF32, {16});
   const Tensor* const nested = set.find("nested_absmax");
   const bool quantized = absmax.components.front().dtype == DType::u8;
   if (nested != nullptr || quantized) {
-    joining.add("nested_absmax", require_beside(set, "nested_absmax"), kF32,
-                require_beside(set, "nested_absmax").shape);
-    joining.add("nested_quant_map", require_beside(set, "nested_quant_map"), kF32, {256});
+    joining.add("nested_absmax", set.require("nested_absmax"), kF32, set.require("nested_absmax").shape);
+    joining.add("nested_quant_map", set.require("nested_quant_map"), kF32, {256});
     const std::uint64_t size = state_count(state, "nested_blocksize");
     if (size == 0) refuse("pack.group", "the nested block size is 0");
     joining.set("nested_blocksize", size);
@@ -276,13 +272,13 @@ std::optional<Tensor> join_bnb4(const Set& set, std::string_view type) {
     if (!fits_f32(value)) refuse("pack.scale", "the \"nested_offset\" of quant_state is not a finite f32");
     joining.set("nested_offset", value);
   }
-  joining.add("quant_state", text, kBytes, text.shape);
+  joining.add("quant_state", text, kU8, text.shape);
   return joining.take();
 }
 
 std::optional<Tensor> join_bnb8(const Set& set) {
   const Tensor& codes = set.codes();
-  const Tensor& scales = require_beside(set, "SCB");
+  const Tensor& scales = set.require("SCB");
   if (codes.shape.rank() != 2) refuse("pack.shape", fmt::format("codes of {} are not a matrix", codes.shape.text()));
   if (const Tensor* const format = set.find("weight_format")) {
     const Bytes bytes = format->bytes() <= 8 ? format->components.front().blob.bytes() : Bytes();
@@ -290,7 +286,7 @@ std::optional<Tensor> join_bnb8(const Set& set) {
       refuse_variant("the weight_format is not that of rows");
   }
   Joining joining(set, "bnb.int8", codes.shape);
-  joining.add("weight", codes, kSignedBytes, codes.shape);
+  joining.add("weight", codes, kI8, codes.shape);
   joining.add("SCB", scales, kF32, {codes.shape[0]});
   joining.carry("weight_format");
   return joining.take();
@@ -299,20 +295,61 @@ std::optional<Tensor> join_bnb8(const Set& set) {
 constexpr std::string_view kBnb4Parameters[] = {"blocksize", "nested_blocksize", "nested_offset", kArrays};
 constexpr std::string_view kBnb8Parameters[] = {kArrays};
 
-constexpr Pack kNf4 = {"bnb.nf4", "bitsandbytes: 4 bits of a table (NF4) with a scale for each block",
-                       kPackedRoles<kNf4Set>, kBnb4Parameters, plan_bnb4};
-constexpr Pack kFp4 = {"bnb.fp4", "bitsandbytes: 4 bits of a table (FP4) with a scale for each block",
-                       kPackedRoles<kNf4Set>, kBnb4Parameters, plan_bnb4};
-constexpr Pack kBnb8 = {"bnb.int8", "bitsandbytes: 8 bits with a scale for each row", kPackedRoles<kInt8Set>,
-                        kBnb8Parameters, plan_bnb8};
+// FP4 has NF4's arrays, except for the name of the state. An absmax without codes is reported once, as NF4's.
+constexpr Member kNf4Members[] = {{".weight", "codes", "weight"},
+                                  {".weight.absmax", "scales", "absmax", true},
+                                  {".weight.quant_map", "map", "quant_map"},
+                                  {".weight.nested_absmax", "scales", "nested_absmax"},
+                                  {".weight.nested_quant_map", "map", "nested_quant_map"},
+                                  {".weight.quant_state.bitsandbytes__nf4", "state", "quant_state", true}};
+constexpr Member kFp4Members[] = {{".weight", "codes", "weight"},
+                                  {".weight.absmax", "scales", "absmax"},
+                                  {".weight.quant_map", "map", "quant_map"},
+                                  {".weight.nested_absmax", "scales", "nested_absmax"},
+                                  {".weight.nested_quant_map", "map", "nested_quant_map"},
+                                  {".weight.quant_state.bitsandbytes__fp4", "state", "quant_state", true}};
+constexpr Member kBnb8Members[] = {
+    {".weight", "codes", "weight"}, {".SCB", "scales", "SCB", true}, {".weight_format", "state", "weight_format"}};
+
+// Bytes may be stored as floats, for FSDP: recognised, but not decoded.
+constexpr std::string_view kDisguised[] = {"u8", "f16", "bf16", "f32"};
+
+constexpr Scheme kBnbSchemes[] = {
+    {.name = "bitsandbytes.nf4",
+     .title = "bitsandbytes NF4",
+     .method = "bitsandbytes",
+     .types = kDisguised,
+     .members = kNf4Members,
+     .beside = 5,
+     .bits = 4,
+     .join = [](const Set& set) { return join_bnb4(set, "nf4"); }},
+    {.name = "bitsandbytes.fp4",
+     .title = "bitsandbytes FP4",
+     .method = "bitsandbytes",
+     .types = kDisguised,
+     .members = kFp4Members,
+     .beside = 5,
+     .bits = 4,
+     .join = [](const Set& set) { return join_bnb4(set, "fp4"); }},
+    {.name = "bitsandbytes.int8",
+     .title = "bitsandbytes int8",
+     .method = "bitsandbytes",
+     .types = kI8,
+     .members = kBnb8Members,
+     .bits = 8,
+     .join = join_bnb8},
+};
+
+constexpr Pack kBnbPacks[] = {
+    {"bnb.nf4", "bitsandbytes: 4 bits of a table (NF4) with a scale for each block", kRoles<kNf4Members>,
+     kBnb4Parameters, plan_bnb4},
+    {"bnb.fp4", "bitsandbytes: 4 bits of a table (FP4) with a scale for each block", kRoles<kFp4Members>,
+     kBnb4Parameters, plan_bnb4},
+    {"bnb.int8", "bitsandbytes: 8 bits with a scale for each row", kRoles<kBnb8Members>, kBnb8Parameters, plan_bnb8},
+};
 
 }  // namespace
 
-constinit const std::array<const Pack*, 3> kBnbPacks = {&kNf4, &kFp4, &kBnb8};
-constinit const std::array<Codec, 3> kBnbCodecs = {pack_row<kNf4>(), pack_row<kFp4>(), pack_row<kBnb8>()};
-constinit const std::array<Scheme, 3> kBnbSchemes = {
-    Scheme{.set = &kNf4Set, .join = [](const Set& set) { return join_bnb4(set, "nf4"); }},
-    Scheme{.set = &kFp4Set, .join = [](const Set& set) { return join_bnb4(set, "fp4"); }},
-    Scheme{.set = &kInt8Set, .join = join_bnb8}};
+constinit const Family kBnbFamily = {kBnbSchemes, kBnbPacks};
 
 }  // namespace tare::codec::packs

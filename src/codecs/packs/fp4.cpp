@@ -26,13 +26,13 @@ namespace tare::codec::packs {
 namespace {
 
 constexpr std::string_view kFp4Bytes[] = {"u8", "i8"}, kExponents[] = {"u8", "f8_e8m0"}, kFp8Scale[] = {"f8_e4m3fn"};
-constexpr std::string_view kFp4F32[] = {"f32"}, kFp4U8[] = {"u8"}, kFp4I8[] = {"i8"}, kFp4E8m0[] = {"f8_e8m0"};
+constexpr std::string_view kFp4E8m0[] = {"f8_e8m0"};
 constexpr std::uint64_t kMx = 32, kNv = 16;  // weights that share a scale
 
 constexpr auto kE2M1 = [] {
   std::array<float, 16> values{};
   for (std::uint32_t code = 0; code < values.size(); ++code)
-    values[code] = static_cast<float>(packed_coding("f4_e2m1").value(code));
+    values[code] = static_cast<float>(small_coding("f4_e2m1").value(code));
   return values;
 }();
 constexpr auto kPowers = [] {
@@ -228,7 +228,7 @@ std::shared_ptr<const Maker> plan_mxfp4(const Tensor& tensor) {
   if (tensor.component("blocks") != nullptr) {
     require_rank(tensor, 3, 3);
     require_groups(tensor, tensor.shape[1], kMx);
-    require_array(tensor, "blocks", kFp4U8, product(rows, columns) / 2);
+    require_array(tensor, "blocks", kU8, product(rows, columns) / 2);
     require_array(tensor, "scales", kExponents, product(rows, columns) / kMx);
     return std::make_shared<ExpertsMaker>(tensor);
   }
@@ -244,9 +244,9 @@ std::shared_ptr<const Maker> plan_nvfp4(const Tensor& tensor) {
   const std::uint64_t rows = matrix_rows(tensor), columns = tensor.shape.back();
   require_groups(tensor, columns, kNv);
   const bool other = tensor.component("weight_scale_2") != nullptr;
-  require_array(tensor, other ? "weight" : "weight_packed", kFp4U8, product(rows, columns) / 2);
+  require_array(tensor, other ? "weight" : "weight_packed", kU8, product(rows, columns) / 2);
   require_array(tensor, "weight_scale", kFp8Scale, product(rows, columns) / kNv);
-  require_array(tensor, other ? "weight_scale_2" : "weight_global_scale", kFp4F32, 1);
+  require_array(tensor, other ? "weight_scale_2" : "weight_global_scale", kF32, 1);
   return std::make_shared<Fp4Maker>(tensor, other ? "weight" : "weight_packed", "weight_scale", kNv);
 }
 
@@ -266,23 +266,38 @@ Shape shape_of_scales(Shape shape, std::uint64_t group) {
   return shape;
 }
 
+constexpr Member kCtNvfp4Members[] = {{".weight_packed", "codes", "weight_packed"},
+                                      {".weight_global_scale", "scales", "weight_global_scale", true},
+                                      {".weight_scale", "scales", "weight_scale"},
+                                      {".input_scale", "scales", "input_scale"},
+                                      {".input_global_scale", "scales", "input_global_scale"}};
+constexpr Member kModeloptMembers[] = {{".weight", "codes", "weight"},
+                                       {".weight_scale_2", "scales", "weight_scale_2", true},
+                                       {".weight_scale", "scales", "weight_scale"},
+                                       {".input_scale", "scales", "input_scale"},
+                                       {".input_global_scale", "scales", "input_global_scale"}};
+constexpr Member kCtMxMembers[] = {{".weight_packed", "codes", "weight_packed"},
+                                   {".weight_scale", "scales", "weight_scale"}};
+constexpr Member kDotMxMembers[] = {{".weight", "codes", "weight"}, {".scale", "scales", "scale"}};
+constexpr Member kBlocksMembers[] = {{"_blocks", "codes", "blocks"}, {"_scales", "scales", "scales"}};
+
 std::optional<Tensor> join_nvfp4(const Set& set, std::string_view codes_role, std::string_view global_role) {
   const Shape shape = shape_of_nibbles(set.codes());
-  const Tensor& global = require_beside(set, global_role);
+  const Tensor& global = set.require(global_role);
   if (global.shape.elements() != 1)
     refuse("pack.shape",
            fmt::format("{} has the shape {}; expected one number", quote(global.name), global.shape.text()));
   Joining joining(set, "nvfp4", shape);
-  joining.add(codes_role, set.codes(), kFp4U8, set.codes().shape);
-  joining.add("weight_scale", require_beside(set, "weight_scale"), kFp8Scale, shape_of_scales(shape, kNv));
-  joining.add(global_role, global, kFp4F32, global.shape);
+  joining.add(codes_role, set.codes(), kU8, set.codes().shape);
+  joining.add("weight_scale", set.require("weight_scale"), kFp8Scale, shape_of_scales(shape, kNv));
+  joining.add(global_role, global, kF32, global.shape);
   joining.carry("input_scale").carry("input_global_scale");
   return joining.take();
 }
 
 std::optional<Tensor> join_mxfp4(const Set& set, const MxNames& names, Types types) {
-  const Tensor& scale = require_beside(set, names.scale);
-  if (set.find_ending(kCtNvfp4Set.beside_ending()) != nullptr) return std::nullopt;
+  const Tensor& scale = set.require(names.scale);
+  if (set.find_ending(kCtNvfp4Members[1].ending) != nullptr) return std::nullopt;
   const Shape shape = shape_of_nibbles(set.codes());
   Joining joining(set, "mxfp4", shape);
   joining.add(names.codes, set.codes(), kFp4Bytes, set.codes().shape);
@@ -296,34 +311,80 @@ std::optional<Tensor> join_experts(const Set& set) {
     refuse("pack.shape",
            fmt::format("blocks of {}; expected experts, outputs, groups and {} bytes", blocks.text(), kMx / 2));
   Joining joining(set, "mxfp4", {blocks[0], product(blocks[2], kMx), blocks[1]});
-  joining.add("blocks", set.codes(), kFp4U8, blocks);
-  joining.add("scales", require_beside(set, "scales"), kExponents, {blocks[0], blocks[1], blocks[2]});
+  joining.add("blocks", set.codes(), kU8, blocks);
+  joining.add("scales", set.require("scales"), kExponents, {blocks[0], blocks[1], blocks[2]});
   return joining.take();
 }
 
+// MXFP4 and MXFP6 have one scale for 32 codes of 4 or 6 bits; 24 bytes of codes per scale mean 6 bits.
+bool of_four_bits(const Shape& codes, const Shape& scales) {
+  return codes.empty() || scales.empty() || codes.back() != scales.back() * 24;
+}
+bool of_six_bits(const Shape& codes, const Shape& scales) { return !of_four_bits(codes, scales); }
+
+constexpr Scheme kFp4Schemes[] = {
+    {.name = "compressed-tensors.nvfp4",
+     .title = "compressed-tensors NVFP4",
+     .method = "compressed-tensors",
+     .types = kU8,
+     .members = kCtNvfp4Members,
+     .bits = 4,
+     .join = [](const Set& set) { return join_nvfp4(set, "weight_packed", "weight_global_scale"); }},
+    // Before MXFP4, which would refuse its shapes.
+    {.name = "compressed-tensors.mxfp6",
+     .title = "compressed-tensors MXFP6",
+     .method = "compressed-tensors",
+     .types = kU8,
+     .members = kCtMxMembers,
+     .bits = 6,
+     .fits = of_six_bits,
+     .why_not = "6-bit floats with exponents as scales (MXFP6) are not decoded"},
+    {.name = "compressed-tensors.mxfp4",
+     .title = "compressed-tensors MXFP4",
+     .method = "compressed-tensors",
+     .types = kU8,
+     .members = kCtMxMembers,
+     .bits = 4,
+     .fits = of_four_bits,
+     .join = [](const Set& set) { return join_mxfp4(set, kMxNames[0], kExponents); },
+     .certain = true},
+    {.name = "modelopt.nvfp4",
+     .title = "ModelOpt NVFP4",
+     .method = "modelopt",
+     .types = kU8,
+     .members = kModeloptMembers,
+     .bits = 4,
+     .join = [](const Set& set) { return join_nvfp4(set, "weight", "weight_scale_2"); }},
+    {.name = "fp4.scaled",
+     .title = "FP4",
+     .method = "fp8",
+     .types = kI8,
+     .members = kDotMxMembers,
+     .bits = 4,
+     .join = [](const Set& set) { return join_mxfp4(set, kMxNames[1], kFp4E8m0); }},
+    {.name = "mxfp4",
+     .title = "MXFP4",
+     .method = "mxfp4",
+     .types = kU8,
+     .members = kBlocksMembers,
+     .bits = 4,
+     .join = join_experts,
+     .weight = "",
+     .certain_if_stated = true,
+     .certain_shape = [](const Shape& blocks) { return blocks.rank() == 4 && blocks[3] == kMx / 2; }},
+};
+
 constexpr std::string_view kFp4Parameters[] = {kArrays};
 
-constexpr Pack kMxfp4 = {"mxfp4", "4-bit floats with an exponent for every 32 weights (MXFP4)",
-                         kPackedRoles<kCtMxfp4Set, kDotScaleFp4Set, kBlocksSet>, kFp4Parameters, plan_mxfp4};
-constexpr Pack kNvfp4 = {"nvfp4", "4-bit floats with an 8-bit float for every 16 weights and a scale for all (NVFP4)",
-                         kPackedRoles<kCtNvfp4Set, kModeloptSet>, kFp4Parameters, plan_nvfp4};
+constexpr Pack kFp4Packs[] = {
+    {"mxfp4", "4-bit floats with an exponent for every 32 weights (MXFP4)",
+     kRoles<kCtMxMembers, kDotMxMembers, kBlocksMembers>, kFp4Parameters, plan_mxfp4},
+    {"nvfp4", "4-bit floats with an 8-bit float for every 16 weights and a scale for all (NVFP4)",
+     kRoles<kCtNvfp4Members, kModeloptMembers>, kFp4Parameters, plan_nvfp4},
+};
 
 }  // namespace
 
-constinit const std::array<const Pack*, 2> kFp4Packs = {&kMxfp4, &kNvfp4};
-constinit const std::array<Codec, 2> kFp4Codecs = {pack_row<kMxfp4>(), pack_row<kNvfp4>()};
-constinit const std::array<Scheme, 5> kFp4Schemes = {
-    Scheme{.set = &kCtNvfp4Set,
-           .join = [](const Set& set) { return join_nvfp4(set, "weight_packed", "weight_global_scale"); }},
-    Scheme{.set = &kModeloptSet, .join = [](const Set& set) { return join_nvfp4(set, "weight", "weight_scale_2"); }},
-    Scheme{.set = &kCtMxfp4Set,
-           .join = [](const Set& set) { return join_mxfp4(set, kMxNames[0], kExponents); },
-           .certain = true},
-    Scheme{.set = &kDotScaleFp4Set, .join = [](const Set& set) { return join_mxfp4(set, kMxNames[1], kFp4E8m0); }},
-    Scheme{.set = &kBlocksSet,
-           .join = join_experts,
-           .weight = "",
-           .certain_if_stated = true,
-           .certain_shape = [](const Shape& blocks) { return blocks.rank() == 4 && blocks[3] == kMx / 2; }}};
+constinit const Family kFp4Family = {kFp4Schemes, kFp4Packs};
 
 }  // namespace tare::codec::packs

@@ -355,12 +355,12 @@ std::uint64_t group_size_of(const Set& set, std::uint64_t in, std::uint64_t grou
 // auto-round writes the layouts of other programs, and its config states which.
 struct AutoRound {
   std::string_view packing;
-  const PackedSet* set;
+  std::string_view method;  // the method whose arrays it has
   std::uint64_t zero_offset;
 };
-constexpr AutoRound kAutoRound[] = {{"auto_round:auto_gptq", &kGptqSet, 1}, {"auto_gptq", &kGptqSet, 1},
-                                    {"auto_round:gptqmodel", &kGptqSet, 0}, {"auto_round", &kGptqSet, 0},
-                                    {"auto_round:auto_awq", &kAwqSet, 0},   {"auto_awq", &kAwqSet, 0}};
+constexpr AutoRound kAutoRound[] = {{"auto_round:auto_gptq", "gptq", 1}, {"auto_gptq", "gptq", 1},
+                                    {"auto_round:gptqmodel", "gptq", 0}, {"auto_round", "gptq", 0},
+                                    {"auto_round:auto_awq", "awq", 0},   {"auto_awq", "awq", 0}};
 
 // Null if the config states another method.
 const AutoRound* auto_round(const Stated& stated) {
@@ -375,9 +375,9 @@ const AutoRound* auto_round(const Stated& stated) {
 
 bool is_method(const Set& set) {
   const Stated& stated = set.stated();
-  if (stated.method.empty() || stated.method == set.row().method) return true;
+  if (stated.method.empty() || stated.method == set.scheme().method) return true;
   const AutoRound* const row = auto_round(stated);
-  return row != nullptr && row->set == &set.row();
+  return row != nullptr && row->method == set.scheme().method;
 }
 
 std::uint64_t zero_offset_of(const Stated& stated) {
@@ -403,14 +403,14 @@ void require_stated_bits(const Set& set, std::uint64_t bits) {
 
 std::optional<Tensor> join_gptq(const Set& set) {
   const Tensor& codes = set.codes();
-  const Tensor& scales = require_beside(set, "scales");
+  const Tensor& scales = set.require("scales");
   if (!is_method(set)) return std::nullopt;
   const std::uint64_t zero_offset = zero_offset_of(set.stated());  // first, because other formats have other arrays
   const bool whole = codes.shape.rank() == 2 && scales.shape.rank() == 2 && codes.shape[1] == scales.shape[1];
   if (!whole && set.stated().method.empty()) return std::nullopt;
   if (codes.shape.rank() != 2 || scales.shape.rank() != 2)
     refuse("pack.shape", "the codes and the scales are not matrices");
-  const Tensor& zeros = require_beside(set, "qzeros");
+  const Tensor& zeros = set.require("qzeros");
   const Tensor* const order = set.find("g_idx");
   const std::uint64_t words = codes.shape[0], out = codes.shape[1], groups = scales.shape[0];
   // From the number of inputs if it is known, else from the zero points of the outputs.
@@ -432,7 +432,7 @@ std::optional<Tensor> join_gptq(const Set& set) {
 
 std::optional<Tensor> join_awq(const Set& set) {
   const Tensor& codes = set.codes();
-  const Tensor& scales = require_beside(set, "scales");
+  const Tensor& scales = set.require("scales");
   if (!is_method(set)) return std::nullopt;
   if (const std::string* const version = stated_text(set.stated(), "version"); version != nullptr)
     if (*version != "gemm" && *version != "GEMM")
@@ -444,33 +444,65 @@ std::optional<Tensor> join_awq(const Set& set) {
   Joining joining(set, "awq4", {out, in});
   joining.set("group_size", group_size_of(set, in, groups));
   joining.add("qweight", codes, kWords, {in, out / 8});
-  joining.add("qzeros", require_beside(set, "qzeros"), kWords, {groups, out / 8});
+  joining.add("qzeros", set.require("qzeros"), kWords, {groups, out / 8});
   joining.add("scales", scales, kFloats, {groups, out});
   return joining.take();
 }
 
-template <unsigned kBits>
-constexpr Pack gptq_pack(std::string_view layout, std::string_view title) {
-  return {layout, title, kPackedRoles<kGptqSet>, kGptqParameters, plan_gptq<kBits>};
+constexpr Member kGptqMembers[] = {{".qweight", "codes", "qweight"},
+                                   {".qzeros", "zeros", "qzeros", true},
+                                   {".scales", "scales", "scales"},
+                                   {".g_idx", "groups", "g_idx"}};
+constexpr Member kAwqMembers[] = {
+    {".qweight", "codes", "qweight"}, {".qzeros", "zeros", "qzeros"}, {".scales", "scales", "scales"}};
+
+// GPTQ packs several inputs into a word, AWQ several outputs; in both the scales have a column for every output.
+bool outputs_whole(const Shape& codes, const Shape& scales) {
+  return codes.rank() == 2 && scales.rank() == 2 && codes[1] == scales[1];
+}
+bool outputs_packed(const Shape& codes, const Shape& scales) {
+  return codes.rank() == 2 && scales.rank() == 2 && codes[1] < scales[1];
 }
 
-constexpr Pack kGptq2 = gptq_pack<2>("gptq2", "GPTQ: 2 bits with a scale and a zero point for each group of inputs");
-constexpr Pack kGptq3 = gptq_pack<3>("gptq3", "GPTQ: 3 bits with a scale and a zero point for each group of inputs");
-constexpr Pack kGptq4 = gptq_pack<4>("gptq4", "GPTQ: 4 bits with a scale and a zero point for each group of inputs");
-constexpr Pack kGptq8 = gptq_pack<8>("gptq8", "GPTQ: 8 bits with a scale and a zero point for each group of inputs");
-constexpr Pack kAwq = {"awq4", "AWQ: 4 bits with a scale and a zero point for each group of inputs",
-                       kPackedRoles<kAwqSet>, kAwqParameters, plan_awq};
+constexpr Scheme kGptqSchemes[] = {
+    {.name = "gptq",
+     .title = "GPTQ",
+     .method = "gptq",
+     .types = kWords,
+     .members = kGptqMembers,
+     .beside = 2,
+     .fits = outputs_whole,
+     .join = join_gptq,
+     .certain = true,
+     .guess = "zero points stored less 1 (checkpoint_format gptq, not gptq_v2)"},
+    {.name = "awq",
+     .title = "AWQ",
+     .method = "awq",
+     .types = kWords,
+     .members = kAwqMembers,
+     .beside = 2,
+     .bits = 4,
+     .fits = outputs_packed,
+     .join = join_awq,
+     .certain = true},
+};
+
+template <unsigned kBits>
+constexpr Pack gptq_pack(std::string_view layout, std::string_view title) {
+  return {layout, title, kRoles<kGptqMembers>, kGptqParameters, plan_gptq<kBits>};
+}
+
+constexpr Pack kGptqPacks[] = {
+    gptq_pack<2>("gptq2", "GPTQ: 2 bits with a scale and a zero point for each group of inputs"),
+    gptq_pack<3>("gptq3", "GPTQ: 3 bits with a scale and a zero point for each group of inputs"),
+    gptq_pack<4>("gptq4", "GPTQ: 4 bits with a scale and a zero point for each group of inputs"),
+    gptq_pack<8>("gptq8", "GPTQ: 8 bits with a scale and a zero point for each group of inputs"),
+    {"awq4", "AWQ: 4 bits with a scale and a zero point for each group of inputs", kRoles<kAwqMembers>, kAwqParameters,
+     plan_awq},
+};
 
 }  // namespace
 
-constinit const std::array<const Pack*, 5> kGptqPacks = {&kGptq2, &kGptq3, &kGptq4, &kGptq8, &kAwq};
-constinit const std::array<Codec, 5> kGptqCodecs = {pack_row<kGptq2>(), pack_row<kGptq3>(), pack_row<kGptq4>(),
-                                                    pack_row<kGptq8>(), pack_row<kAwq>()};
-constinit const std::array<Scheme, 2> kGptqSchemes = {
-    Scheme{.set = &kGptqSet,
-           .join = join_gptq,
-           .certain = true,
-           .guess = "zero points stored less 1 (checkpoint_format gptq, not gptq_v2)"},
-    Scheme{.set = &kAwqSet, .join = join_awq, .certain = true}};
+constinit const Family kGptqFamily = {kGptqSchemes, kGptqPacks};
 
 }  // namespace tare::codec::packs

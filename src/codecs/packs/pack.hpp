@@ -2,9 +2,10 @@
 // points and so on in others. Containers have them as plain arrays. Joined (join.hpp), they are one tensor of the true
 // shape, whose components are those arrays.
 //
-// Each family of schemes is a file in this folder. It defines which arrays belong together and their shapes (Scheme),
-// the attributes of the joined tensor, and how to make a few rows of it (Maker). The framework adds check, verify and
-// lazy decoding from any offset, in parallel.
+// Each family of schemes is a file in this folder and a name in rows.hpp. It defines which arrays belong together and
+// their shapes (Scheme), the attributes of the joined tensor, and how to make a few rows of it (Pack, Maker). The rest of
+// the folder finds the sets (find.hpp), joins them (join.hpp), separates them where a model is stored (stored.hpp), and
+// adds check, verify and lazy decoding from any offset, in parallel.
 #pragma once
 
 #include <array>
@@ -104,32 +105,22 @@ struct Pack {
   std::shared_ptr<const Maker> (*plan)(const Tensor& tensor) = nullptr;
 };
 
-std::optional<Problem> check_pack(const Pack& pack, const Tensor& tensor);
-void verify_pack(const Pack& pack, const Tensor& tensor, const std::function<void(Problem)>& report);
 // Which scales are decoded. For others, reading throws `pack.scale` before the first weight.
 enum class Scales : std::uint8_t {
   any,
   finite,
   finite_unless_accepted,  // the same, and the error offers to accept them
 };
+
+std::optional<Problem> check_pack(const Pack& pack, const Tensor& tensor);
+void verify_pack(const Pack& pack, const Tensor& tensor, const std::function<void(Problem)>& report);
 Tensor decode_pack(const Pack& pack, const Tensor& tensor, Scales scales = Scales::any);
 
-template <const Pack& P>
-constexpr Codec pack_row() {
-  return {
-      .layout = P.layout,
-      .name = P.layout,
-      .title = P.title,
-      .methods = {},
-      .roles = P.roles,
-      .parameters = P.parameters,
-      .check = [](const Tensor& tensor) { return check_pack(P, tensor); },
-      .verify = [](const Tensor& tensor,
-                   const std::function<void(Problem)>& report) { verify_pack(P, tensor, report); },
-      .decode = [](const Tensor& tensor) { return decode_pack(P, tensor); },
-      .explain = [](const Tensor& tensor) -> std::optional<FirstBlock> { return P.plan(tensor)->explain(tensor); },
-  };
-}
+// Decodes a tensor for storing its floats, which would hide a bad scale: reading throws `pack.scale` if a scale is not
+// finite. Other layouts are decoded as usual.
+Tensor decode_strictly(const Tensor& tensor, Scales scales = Scales::finite);
+// What is wrong with the scales, as part of a sentence; empty: nothing. Reads all of them.
+std::string scale_problem(const Tensor& tensor);
 
 // The attribute that describes the arrays of the components: role -> {"name", "shape", "at"}. `at` is the index among
 // the arrays of the file.
@@ -148,6 +139,7 @@ const Component& require_array(const Tensor& tensor, std::string_view role, Type
 const Component* optional_array(const Tensor& tensor, std::string_view role, Types types, std::uint64_t elements);
 std::uint64_t product(std::uint64_t a, std::uint64_t b);
 
+inline constexpr std::string_view kU8[] = {"u8"}, kI8[] = {"i8"}, kI32[] = {"i32"}, kU32[] = {"u32"}, kF32[] = {"f32"};
 inline constexpr std::string_view kWords[] = {"i32", "u32"};
 inline constexpr std::string_view kFloats[] = {"f32", "f16", "bf16"};
 inline constexpr std::string_view kFloat8s[] = {"f8_e4m3fn", "f8_e5m2", "f8_e4m3fnuz", "f8_e5m2fnuz"};

@@ -1,31 +1,18 @@
-// The table rows of this folder: layouts for the table of codecs, and schemes. Each file defines those of its family.
+// The families of schemes, each defined in its own file.
 #pragma once
 
-#include <array>
+#include <span>
 
-#include "codecs/packs/join.hpp"
 #include "codecs/packs/pack.hpp"
+#include "codecs/packs/scheme.hpp"
 
 namespace tare::codec::packs {
 
-extern const std::array<const Pack*, 5> kGptqPacks;
-extern const std::array<Codec, 5> kGptqCodecs;
-extern const std::array<Scheme, 2> kGptqSchemes;
+struct Family {
+  std::span<const Scheme> schemes;  // in the order in which they are tried
+  std::span<const Pack> packs;      // the layouts of the tensors that they are joined to
+};
 
-extern const std::array<const Pack*, 3> kBnbPacks;
-extern const std::array<Codec, 3> kBnbCodecs;
-extern const std::array<Scheme, 3> kBnbSchemes;
-
-extern const std::array<const Pack*, 11> kStreamPacks;
-extern const std::array<Codec, 11> kStreamCodecs;
-extern const std::array<Scheme, 2> kStreamSchemes;
-
-extern const std::array<const Pack*, 2> kFp4Packs;
-extern const std::array<Codec, 2> kFp4Codecs;
-extern const std::array<Scheme, 5> kFp4Schemes;
-
-extern const std::array<const Pack*, 7> kScaledPacks;
-extern const std::array<Codec, 7> kScaledCodecs;
-extern const std::array<Scheme, 7> kScaledSchemes;
+extern const Family kGptqFamily, kBnbFamily, kStreamFamily, kFp4Family, kScaledFamily, kNotDecoded;
 
 }  // namespace tare::codec::packs

@@ -9,7 +9,7 @@
 //   w = scale * (byte - zero)
 //
 // Attributes: block_rows, block_columns. The last block of a row or column may be smaller. The names of the arrays
-// differ: see model/packed_sets.hpp. A config may state weight_block_size; otherwise a block is 128 if that fits the
+// differ: see kScaledSchemes. A config may state weight_block_size; otherwise a block is 128 if that fits the
 // shapes, or what divides them.
 #include <fmt/format.h>
 
@@ -23,8 +23,6 @@
 
 namespace tare::codec::packs {
 namespace {
-
-constexpr std::string_view kInt8[] = {"i8"};
 
 // The values of all codes of a one-byte type.
 ByteTable values_of_bytes(const Component& codes) {
@@ -124,9 +122,9 @@ std::shared_ptr<const Maker> plan_grid(const Tensor& tensor) {
   const std::uint64_t elements = product(matrix_rows(tensor), tensor.shape.back());
   const Grid grid = grid_of(tensor);
   const std::uint64_t scales = product(product(grid.experts, grid.rows()), grid.columns());
-  require_array(tensor, "weight", kFloat ? Types(kFloat8s) : Types(kInt8), elements);
+  require_array(tensor, "weight", kFloat ? Types(kFloat8s) : Types(kI8), elements);
   require_array(tensor, "scale", kScales, scales);
-  if constexpr (!kFloat) optional_array(tensor, "zero_point", kInt8, scales);
+  if constexpr (!kFloat) optional_array(tensor, "zero_point", kI8, scales);
   return std::make_shared<GridMaker>(tensor, grid);
 }
 
@@ -163,7 +161,7 @@ std::uint64_t stated_block(const Stated& stated, std::size_t axis) {
 
 std::optional<Tensor> join_grid(const Set& set) {
   const Tensor& codes = set.codes();
-  const Tensor& scale = require_beside(set, "scale");
+  const Tensor& scale = set.require("scale");
   const std::size_t rank = codes.shape.rank();
   const std::string_view type = scale.components.front().type_name();
   // Vectors, and scales of other types (below), belong to something else.
@@ -196,7 +194,7 @@ std::optional<Tensor> join_grid(const Set& set) {
   if (!told && grid[1] == 1)
     refuse_variant(fmt::format("{} scales for {} rows, of which nothing says how many rows each is for", grid[0], out));
   if (!told) set.assume(fmt::format("blocks of {} rows and {} columns", block_rows, block_columns));
-  const bool integer = codes.components.front().type_name() == kInt8[0];
+  const bool integer = codes.components.front().type_name() == kI8[0];
   // If the config states a block size, a matrix of scales is one of blocks, even if a small weight has only one block.
   const bool stated = stated_block(set.stated(), 0) != 0 && scale.shape.rank() == rank;
   const std::string_view kind = stated && !integer                ? "block"
@@ -207,47 +205,77 @@ std::optional<Tensor> join_grid(const Set& set) {
   if (integer && kind == "block") refuse_variant("integers with scales for blocks are not decoded");
   Joining joining(set, fmt::format("{}.{}", integer ? "int8" : "fp8", kind), codes.shape);
   joining.set("block_rows", block_rows).set("block_columns", block_columns);
-  joining.add("weight", codes, integer ? Types(kInt8) : Types(kFloat8s), codes.shape);
+  joining.add("weight", codes, integer ? Types(kI8) : Types(kFloat8s), codes.shape);
   joining.add("scale", scale, kScales, scale.shape);
   if (const Tensor* const zero = set.find("zero_point")) {
     if (!integer) refuse_variant("8-bit floats with zero points are not decoded");
-    joining.add("zero_point", *zero, kInt8, scale.shape);
+    joining.add("zero_point", *zero, kI8, scale.shape);
   }
   return joining.carry("input_scale").take();
 }
+
+constexpr Member kWeightScaleInv[] = {{".weight", "codes", "weight"},
+                                      {".weight_scale_inv", "scales", "scale", true},
+                                      {".input_scale", "scales", "input_scale"}};
+constexpr Member kWeightScale[] = {{".weight", "codes", "weight"},
+                                   {".weight_scale", "scales", "scale"},
+                                   {".weight_zero_point", "zeros", "zero_point"},
+                                   {".input_scale", "scales", "input_scale"}};
+constexpr Member kDotScale[] = {{".weight", "codes", "weight"}, {".scale", "scales", "scale"}};
+// ComfyUI's names.
+constexpr Member kScaleWeight[] = {
+    {".weight", "codes", "weight"}, {".scale_weight", "scales", "scale"}, {".scale_input", "scales", "input_scale"}};
+constexpr Member kScaleInv[] = {
+    {"", "codes", "weight"}, {"_scale_inv", "scales", "scale"}, {"_activation_scale", "scales", "input_scale"}};
+constexpr Member kScale[] = {{"", "codes", "weight"}, {"_scale", "scales", "scale"}};
+
+constexpr Scheme fp8_scheme(std::string_view name, std::span<const Member> members, bool certain_if_stated = false) {
+  return {.name = name,
+          .title = "FP8",
+          .method = "fp8",
+          .types = kFloat8s,
+          .members = members,
+          .bits = 8,
+          .join = join_grid,
+          .weight = members[0].ending,
+          .certain_if_stated = certain_if_stated};
+}
+
+constexpr Scheme kScaledSchemes[] = {
+    fp8_scheme("fp8.block", kWeightScaleInv, true),
+    fp8_scheme("fp8.scaled", kWeightScale),
+    {.name = "int8.scaled",
+     .title = "int8",
+     .method = "compressed-tensors",
+     .types = kI8,
+     .members = kWeightScale,
+     .bits = 8,
+     .join = join_grid},
+    fp8_scheme("fp8.scaled", kDotScale),
+    fp8_scheme("fp8.scaled", kScaleWeight),
+    fp8_scheme("fp8.block", kScaleInv),
+    fp8_scheme("fp8.scaled", kScale),
+};
 
 constexpr std::string_view kGridParameters[] = {"block_rows", "block_columns", kArrays};
 
 template <bool kFloat>
 constexpr Pack grid_pack(std::string_view layout, std::string_view title) {
-  return {layout, title, kPackedRoles<kWeightScaleSet>, kGridParameters, plan_grid<kFloat>};
+  return {layout, title, kRoles<kWeightScale>, kGridParameters, plan_grid<kFloat>};
 }
 
-constexpr Pack kFp8Tensor = grid_pack<true>("fp8.tensor", "8-bit floats with one scale");
-constexpr Pack kFp8Channel = grid_pack<true>("fp8.channel", "8-bit floats with a scale for each row");
-constexpr Pack kFp8Group = grid_pack<true>("fp8.group", "8-bit floats with a scale for each group of a row");
-constexpr Pack kFp8Block = grid_pack<true>("fp8.block", "8-bit floats with a scale for each block of rows and columns");
-constexpr Pack kInt8Tensor = grid_pack<false>("int8.tensor", "8-bit integers with one scale");
-constexpr Pack kInt8Channel = grid_pack<false>("int8.channel", "8-bit integers with a scale for each row");
-constexpr Pack kInt8Group = grid_pack<false>("int8.group", "8-bit integers with a scale for each group of a row");
-
-constexpr Scheme grid_scheme(const PackedSet& set, bool certain_if_stated = false) {
-  return {.set = &set, .join = join_grid, .weight = set.codes(), .certain_if_stated = certain_if_stated};
-}
+constexpr Pack kScaledPacks[] = {
+    grid_pack<true>("fp8.tensor", "8-bit floats with one scale"),
+    grid_pack<true>("fp8.channel", "8-bit floats with a scale for each row"),
+    grid_pack<true>("fp8.group", "8-bit floats with a scale for each group of a row"),
+    grid_pack<true>("fp8.block", "8-bit floats with a scale for each block of rows and columns"),
+    grid_pack<false>("int8.tensor", "8-bit integers with one scale"),
+    grid_pack<false>("int8.channel", "8-bit integers with a scale for each row"),
+    grid_pack<false>("int8.group", "8-bit integers with a scale for each group of a row"),
+};
 
 }  // namespace
 
-constinit const std::array<const Pack*, 7> kScaledPacks = {&kFp8Tensor,  &kFp8Channel,  &kFp8Group, &kFp8Block,
-                                                           &kInt8Tensor, &kInt8Channel, &kInt8Group};
-constinit const std::array<Codec, 7> kScaledCodecs = {
-    pack_row<kFp8Tensor>(),  pack_row<kFp8Channel>(),  pack_row<kFp8Group>(), pack_row<kFp8Block>(),
-    pack_row<kInt8Tensor>(), pack_row<kInt8Channel>(), pack_row<kInt8Group>()};
-constinit const std::array<Scheme, 7> kScaledSchemes = {grid_scheme(kWeightScaleInvSet, true),
-                                                        grid_scheme(kWeightScaleSet),
-                                                        grid_scheme(kWeightScaleInt8Set),
-                                                        grid_scheme(kDotScaleSet),
-                                                        grid_scheme(kScaleWeightSet),
-                                                        grid_scheme(kScaleInvSet),
-                                                        grid_scheme(kScaleSet)};
+constinit const Family kScaledFamily = {kScaledSchemes, kScaledPacks};
 
 }  // namespace tare::codec::packs

@@ -243,8 +243,8 @@ Shape with_last(const Shape& shape, std::size_t behind, std::uint64_t first, std
 
 std::optional<Tensor> join_ct(const Set& set) {
   const Tensor& codes = set.codes();
-  const Tensor& scale = require_beside(set, "weight_scale");
-  const Tensor& shape_array = require_beside(set, "weight_shape");
+  const Tensor& scale = set.require("weight_scale");
+  const Tensor& shape_array = set.require("weight_shape");
   const Shape shape = stated_shape(shape_array);
   const std::size_t rank = shape.rank();
   const std::uint64_t out = shape[rank - 2], in = shape[rank - 1];
@@ -314,14 +314,14 @@ MlxFacts mlx_facts(const Set& set) {
 
 std::optional<Tensor> join_mlx(const Set& set) {
   const Tensor& codes = set.codes();
-  const Tensor& scales = require_beside(set, "scales");
+  const Tensor& scales = set.require("scales");
   const std::size_t rank = codes.shape.rank();
   if (rank < 2 || rank > 3 || scales.shape.rank() != rank)
     refuse("pack.shape", fmt::format("scales of {} do not fit codes of {}", scales.shape.text(), codes.shape.text()));
   MlxFacts facts = mlx_facts(set);
   if (!facts.mode.empty() && facts.mode != "affine")
     refuse_variant(fmt::format("MLX's mode \"{}\" is not decoded", quote(facts.mode)));
-  const Tensor& biases = require_beside(set, "biases");
+  const Tensor& biases = set.require("biases");
   const std::uint64_t groups = scales.shape.back(), words = codes.shape.back();
   if (groups == 0 || product(words, 32) % groups != 0)
     refuse("pack.shape", fmt::format("{} words do not make {} groups", words, groups));
@@ -343,43 +343,58 @@ std::optional<Tensor> join_mlx(const Set& set) {
   return joining.take();
 }
 
+constexpr Member kCtMembers[] = {
+    {".weight_packed", "codes", "weight_packed"},         {".weight_scale", "scales", "weight_scale"},
+    {".weight_zero_point", "zeros", "weight_zero_point"}, {".weight_g_idx", "groups", "weight_g_idx"},
+    {".weight_shape", "shape", "weight_shape", true},     {".input_scale", "scales", "input_scale"},
+    {".input_zero_point", "zeros", "input_zero_point"}};
+constexpr Member kMlxMembers[] = {
+    {".weight", "codes", "weight"}, {".scales", "scales", "scales"}, {".biases", "zeros", "biases"}};
+
+constexpr Scheme kStreamSchemes[] = {
+    {.name = "compressed-tensors.packed",
+     .title = "compressed-tensors",
+     .method = "compressed-tensors",
+     .types = kI32,
+     .members = kCtMembers,
+     .join = join_ct,
+     .certain = true},
+    {.name = "mlx",
+     .title = "MLX",
+     .method = "mlx",
+     .types = kU32,
+     .members = kMlxMembers,
+     .join = join_mlx,
+     .guess = "groups of 64, which says how wide a code is"},
+};
+
 constexpr std::string_view kGroupParameters[] = {"group_size", kArrays};
 
 template <unsigned kBits>
 constexpr Pack ct_pack(std::string_view layout, std::string_view title) {
-  return {layout, title, kPackedRoles<kCtSet>, kGroupParameters, plan_ct<kBits>};
+  return {layout, title, kRoles<kCtMembers>, kGroupParameters, plan_ct<kBits>};
 }
 template <unsigned kBits>
 constexpr Pack mlx_pack(std::string_view layout, std::string_view title) {
-  return {layout, title, kPackedRoles<kMlxSet>, kGroupParameters, plan_mlx<kBits>};
+  return {layout, title, kRoles<kMlxMembers>, kGroupParameters, plan_mlx<kBits>};
 }
 
-constexpr Pack kCt2 =
-    ct_pack<2>("ct.int2", "compressed-tensors: 2 bits with scales and zero points for groups of a row");
-constexpr Pack kCt3 =
-    ct_pack<3>("ct.int3", "compressed-tensors: 3 bits with scales and zero points for groups of a row");
-constexpr Pack kCt4 =
-    ct_pack<4>("ct.int4", "compressed-tensors: 4 bits with scales and zero points for groups of a row");
-constexpr Pack kCt6 =
-    ct_pack<6>("ct.int6", "compressed-tensors: 6 bits with scales and zero points for groups of a row");
-constexpr Pack kCt8 =
-    ct_pack<8>("ct.int8", "compressed-tensors: 8 bits with scales and zero points for groups of a row");
-constexpr Pack kMlx2 = mlx_pack<2>("mlx.affine2", "MLX: 2 bits with a scale and a bias for each group of a row");
-constexpr Pack kMlx3 = mlx_pack<3>("mlx.affine3", "MLX: 3 bits with a scale and a bias for each group of a row");
-constexpr Pack kMlx4 = mlx_pack<4>("mlx.affine4", "MLX: 4 bits with a scale and a bias for each group of a row");
-constexpr Pack kMlx5 = mlx_pack<5>("mlx.affine5", "MLX: 5 bits with a scale and a bias for each group of a row");
-constexpr Pack kMlx6 = mlx_pack<6>("mlx.affine6", "MLX: 6 bits with a scale and a bias for each group of a row");
-constexpr Pack kMlx8 = mlx_pack<8>("mlx.affine8", "MLX: 8 bits with a scale and a bias for each group of a row");
+constexpr Pack kStreamPacks[] = {
+    ct_pack<2>("ct.int2", "compressed-tensors: 2 bits with scales and zero points for groups of a row"),
+    ct_pack<3>("ct.int3", "compressed-tensors: 3 bits with scales and zero points for groups of a row"),
+    ct_pack<4>("ct.int4", "compressed-tensors: 4 bits with scales and zero points for groups of a row"),
+    ct_pack<6>("ct.int6", "compressed-tensors: 6 bits with scales and zero points for groups of a row"),
+    ct_pack<8>("ct.int8", "compressed-tensors: 8 bits with scales and zero points for groups of a row"),
+    mlx_pack<2>("mlx.affine2", "MLX: 2 bits with a scale and a bias for each group of a row"),
+    mlx_pack<3>("mlx.affine3", "MLX: 3 bits with a scale and a bias for each group of a row"),
+    mlx_pack<4>("mlx.affine4", "MLX: 4 bits with a scale and a bias for each group of a row"),
+    mlx_pack<5>("mlx.affine5", "MLX: 5 bits with a scale and a bias for each group of a row"),
+    mlx_pack<6>("mlx.affine6", "MLX: 6 bits with a scale and a bias for each group of a row"),
+    mlx_pack<8>("mlx.affine8", "MLX: 8 bits with a scale and a bias for each group of a row"),
+};
 
 }  // namespace
 
-constinit const std::array<const Pack*, 11> kStreamPacks = {&kCt2,  &kCt3,  &kCt4,  &kCt6,  &kCt8, &kMlx2,
-                                                            &kMlx3, &kMlx4, &kMlx5, &kMlx6, &kMlx8};
-constinit const std::array<Codec, 11> kStreamCodecs = {
-    pack_row<kCt2>(),  pack_row<kCt3>(),  pack_row<kCt4>(),  pack_row<kCt6>(),  pack_row<kCt8>(), pack_row<kMlx2>(),
-    pack_row<kMlx3>(), pack_row<kMlx4>(), pack_row<kMlx5>(), pack_row<kMlx6>(), pack_row<kMlx8>()};
-constinit const std::array<Scheme, 2> kStreamSchemes = {
-    Scheme{.set = &kCtSet, .join = join_ct, .certain = true},
-    Scheme{.set = &kMlxSet, .join = join_mlx, .guess = "groups of 64, which says how wide a code is"}};
+constinit const Family kStreamFamily = {kStreamSchemes, kStreamPacks};
 
 }  // namespace tare::codec::packs

@@ -25,7 +25,7 @@
 #include "codecs/rows.hpp"
 #include "codecs/sparse/sparse.hpp"
 #include "model/element_size.hpp"
-#include "model/unpacked_blob.hpp"
+#include "model/scratch_blob.hpp"
 
 namespace tare::codec::sparse {
 namespace {
@@ -92,7 +92,7 @@ Tensor with_seekable_coords(const Tensor& tensor) {
   Tensor copy = tensor;
   for (Component& component : copy.components)
     if (component.role == "coords" && tensor.shape.rank() > 1 && !is_seekable(component.blob))
-      component.blob = unpacked_blob(component.blob);
+      component.blob = scratch_blob(component.blob);
   return copy;
 }
 

@@ -28,7 +28,7 @@ constexpr std::array<std::string_view, 3> kRoles = {"data", "scales", "zeros"};
 constexpr std::array<std::string_view, 6> kGroupParameters = {"bits",    "group_size", "axis",
                                                               "packing", "scale_form", "zero_point"};
 constexpr std::array<std::string_view, 3> kMxParameters = {"block_size", "axis", "scale_form"};
-constexpr Coding kF4Coding = packed_coding("f4_e2m1");
+constexpr Coding kF4Coding = small_coding("f4_e2m1");
 
 // Codes that fill words, in order.
 class PackedCodes {

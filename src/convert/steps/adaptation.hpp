@@ -26,7 +26,7 @@ struct Adaptation {
 
   // Facts about the input that cannot be determined once its tensors change.
   const Statements statements;
-  const std::optional<resources::StatedQuantization> stated;  // for a model with packed weights
+  const codec::packs::Stated stated;  // for a model with packed weights
   const bool had_token_table;
 
   // Results of steps for those that follow.

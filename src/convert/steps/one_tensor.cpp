@@ -7,7 +7,8 @@
 
 #include "base/glob.hpp"
 #include "base/printable.hpp"
-#include "codecs/packs/join.hpp"
+#include "codecs/packs/pack.hpp"
+#include "codecs/packs/stored.hpp"
 #include "convert/recipe.hpp"
 #include "convert/wording.hpp"
 #include "model/element_types.hpp"

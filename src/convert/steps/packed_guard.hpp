@@ -4,7 +4,7 @@
 #include <optional>
 #include <string>
 
-#include "resources/packed.hpp"
+#include "codecs/packs/packing.hpp"
 #include "tare/convert.hpp"
 
 namespace tare {
@@ -18,7 +18,8 @@ class PackedGuard {
   void refuse_widening(std::size_t index, const Tensor& tensor, const Format& target) const;
 
  private:
-  std::optional<resources::Packed> packed_;
+  codec::packs::Found found_;
+  std::optional<codec::packs::Packing> packing_;
 };
 
 // Why the numbers of a tensor of the model are codes and not weights, for a message; empty if they are not codes.

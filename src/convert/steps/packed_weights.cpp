@@ -16,7 +16,7 @@ void keep_statement(Adaptation& it) {
   const bool all_tell = std::ranges::all_of(model.tensors, [](const Tensor& tensor) {
     return !codec::packs::is_joined(tensor) || codec::packs::tells_itself(tensor);
   });
-  if (!all_tell) model.metadata.set(resources::kPackingKey, resources::packing_text(*it.stated));
+  if (!all_tell) model.metadata.set(resources::kPackingKey, resources::packing_text(it.stated));
 }
 
 // Checks that a reader of the output will find the same packed weights. Files in the input's directory do not count.

@@ -7,7 +7,7 @@
 
 #include "base/checked.hpp"
 #include "base/text.hpp"
-#include "codecs/packs/join.hpp"
+#include "codecs/packs/stored.hpp"
 #include "convert/wording.hpp"
 #include "resources/config_dtype.hpp"
 #include "resources/config_quantization.hpp"

@@ -15,7 +15,7 @@
 // aligned to its element size, and the data can be mapped or read with direct I/O. The dialect `upstream` pads to 8
 // only, as the reference implementation does; the files are the same bytes except for the order of the metadata.
 //
-// Mapping: an entry is a dense tensor; F4 and F6 have layouts of their own (codecs/packed/packed_float.cpp). Metadata
+// Mapping: an entry is a dense tensor; F4 and F6 have layouts of their own (codecs/small_floats/small_floats.cpp). Metadata
 // that is not a string, the config and tensors' attributes are in the metadata string __tare__ (private.cpp).
 //
 // Refused although the reference implementation accepts it, because two readers could read different things: a name or

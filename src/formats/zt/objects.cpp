@@ -24,15 +24,15 @@ constexpr std::uint64_t kMostRatio = (std::uint64_t{128} << 10) / 4;
 // Subtracts the cost from `left`, even if it fails. Returns nothing if the component has more bytes than `left`.
 std::optional<std::uint64_t> measure(const SourcePtr& source, std::uint64_t offset, std::uint64_t length,
                                      std::uint64_t& left) {
-  io::ZstdUnpacker unpacker(source, offset, length);
+  io::ZstdDecompressor decompressor(source, offset, length);
   Bytes scratch(std::size_t{1} << 16);
   std::uint64_t total = 0;
-  while (const std::size_t got = unpacker.read_some(scratch)) {
+  while (const std::size_t got = decompressor.read_some(scratch)) {
     total += got;
     if (got > left) return std::nullopt;
     left -= got;
   }
-  unpacker.expect_end();
+  decompressor.expect_end();
   return total;
 }
 
@@ -84,9 +84,9 @@ std::optional<std::uint64_t> ObjectChecker::measured_size(const RawObject& objec
   const std::pair range(*raw.offset, *raw.length);
   if (const auto known = measured_.find(range); known != measured_.end()) return known->second;
   std::optional<std::uint64_t> size;
-  measured_packed_ += *raw.length;
+  measured_compressed_ += *raw.length;
   try {
-    if (measured_packed_ <= 2 * input_.source->size())
+    if (measured_compressed_ <= 2 * input_.source->size())
       size = measure(input_.source, *raw.offset, *raw.length, measurable_);
   } catch (const Error& error) {
     if (error.kind() == ErrorKind::io) throw;

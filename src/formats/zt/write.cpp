@@ -277,18 +277,18 @@ Bytes build_manifest(const Model& model, std::vector<StoredTensor> tensors) {
 
 namespace {
 
-bool stays_packed(const Blob& blob, const WriteOptions& options) {
+bool stays_compressed(const Blob& blob, const WriteOptions& options) {
   return blob.encoding() == Encoding::zstd && !options.zstd_level && !options.unpack;
 }
 
 // Compressed components that are copied unchanged are decoded once, so that every file that Tare writes can be read.
-void check_packed(std::span<const Tensor> tensors, const WriteOptions& options) {
-  std::vector<const Blob*> packed;
+void check_compressed(std::span<const Tensor> tensors, const WriteOptions& options) {
+  std::vector<const Blob*> compressed;
   for (const Tensor& tensor : tensors)
     for (const Component& component : tensor.components)
-      if (stays_packed(component.blob, options)) packed.push_back(&component.blob);
-  parallel_for(packed.size(), options.threads, [&](std::size_t i) {
-    const Blob& blob = *packed[i];
+      if (stays_compressed(component.blob, options)) compressed.push_back(&component.blob);
+  parallel_for(compressed.size(), options.threads, [&](std::size_t i) {
+    const Blob& blob = *compressed[i];
     pull_blob(blob, [](std::span<const std::byte>) { return true; });
     // Progress counts decoded bytes; copying accounts for the stored ones.
     if (options.progress != nullptr && blob.size() > blob.stored_size())
@@ -299,7 +299,7 @@ void check_packed(std::span<const Tensor> tensors, const WriteOptions& options) 
 }  // namespace
 
 std::vector<StoredTensor> put_blobs(std::span<const Tensor> tensors, Sink& sink, const WriteOptions& options) {
-  check_packed(tensors, options);
+  check_compressed(tensors, options);
   Transfer transfer(sink, {.alignment = kAlignment,
                            .zstd_level = options.zstd_level,
                            .digest = options.digest,
@@ -310,7 +310,7 @@ std::vector<StoredTensor> put_blobs(std::span<const Tensor> tensors, Sink& sink,
     auto& mine = numbers.emplace_back(tensor.components.size());
     for (const std::size_t i : write_order(tensor)) {
       const Blob& blob = tensor.components[i].blob;
-      mine[i] = transfer.add(stays_packed(blob, options)
+      mine[i] = transfer.add(stays_compressed(blob, options)
                                  ? Blob::range(blob.source(), blob.offset(), blob.stored_size(), blob.digest())
                                  : blob);
     }
@@ -328,7 +328,7 @@ std::vector<StoredTensor> put_blobs(std::span<const Tensor> tensors, Sink& sink,
       component.offset = blob.offset;
       component.length = blob.stored;
       if (blob.encoding == Encoding::zstd) component.uncompressed = blob.size;
-      if (stays_packed(given, options)) component.uncompressed = given.size();
+      if (stays_compressed(given, options)) component.uncompressed = given.size();
       component.digest = blob.digest.text();
     }
   }

@@ -30,8 +30,8 @@
 #include <algorithm>
 #include <array>
 
+#include "formats/decompressed.hpp"
 #include "formats/rows.hpp"
-#include "formats/unpacked.hpp"
 
 namespace tare::zt {
 
@@ -71,7 +71,7 @@ constexpr Format kFormat = {
     .read = read,
     .write = write,
     .remarks = [](const Model& model,
-                  const WriteOptions& options) { return unpacked_remark(model, options, Encoding::zstd_seekable); },
+                  const WriteOptions& options) { return decompressed_remark(model, options, Encoding::zstd_seekable); },
     .append = [](const std::string& path, const Model& extra,
                  const WriteOptions& options) { append(path, extra, options); },
     .amend = amend,

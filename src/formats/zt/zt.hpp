@@ -107,7 +107,7 @@ class ObjectChecker {
   // Sizes of components that were decoded only to measure them, by offset and length of the range; and the bytes that
   // may still be decoded.
   std::map<std::pair<std::uint64_t, std::uint64_t>, std::uint64_t> measured_;
-  std::uint64_t measurable_, measured_packed_ = 0;
+  std::uint64_t measurable_, measured_compressed_ = 0;
   std::vector<Tensor> tensors_;
   std::vector<Range> ranges_;
   std::vector<BrokenTensor> broken_;

@@ -167,7 +167,7 @@ class Sharing {
   std::vector<std::size_t> first_;
 };
 
-bool stays_packed(const Blob& blob, const WriteOptions& options) {
+bool stays_compressed(const Blob& blob, const WriteOptions& options) {
   return blob.encoding() == Encoding::zstd_seekable && !options.zstd_level && !options.unpack;
 }
 
@@ -335,16 +335,16 @@ void put_blobs(std::vector<const Tensor*> tensors, Sink& sink, const WriteOption
     for (const Part& part : writable_object(*tensor).parts) blobs.push_back(part.blob);
   const DigestAlgorithm algorithm = digest_for(blobs, options);
   loose = blobs;
-  std::vector<std::size_t> packed_numbers;
+  std::vector<std::size_t> compressed_numbers;
   for (std::size_t i = 0; i < blobs.size(); ++i)
-    if (stays_packed(*blobs[i], options)) {
+    if (stays_compressed(*blobs[i], options)) {
       loose[i] = nullptr;
-      packed_numbers.push_back(i);
+      compressed_numbers.push_back(i);
     }
   // A compressed part that is copied unchanged is decoded once, so that every file that Tare writes can be read.
   std::vector<Digest> digests(blobs.size());
-  parallel_for(packed_numbers.size(), options.threads, [&](std::size_t i) {
-    digests[packed_numbers[i]] = digest_of_blob(*blobs[packed_numbers[i]], algorithm);
+  parallel_for(compressed_numbers.size(), options.threads, [&](std::size_t i) {
+    digests[compressed_numbers[i]] = digest_of_blob(*blobs[compressed_numbers[i]], algorithm);
   });
   const Sharing sharing(loose, options.threads);
   Transfer transfer(sink, {.alignment = alignment,

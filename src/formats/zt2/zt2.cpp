@@ -33,8 +33,8 @@
 
 #include "base/nfc.hpp"
 #include "base/printable.hpp"
+#include "formats/decompressed.hpp"
 #include "formats/rows.hpp"
-#include "formats/unpacked.hpp"
 
 namespace tare::zt2 {
 namespace {
@@ -46,7 +46,7 @@ constexpr std::string_view kDialects[] = {kPages, kStore};
 // Names are not normalized: two names that differ only in their Unicode form are two names. Upstream's writer refuses
 // them for the canonical form.
 std::vector<Change> remarks(const Model& model, const WriteOptions& options) {
-  std::vector<Change> said = unpacked_remark(model, options, Encoding::zstd);
+  std::vector<Change> said = decompressed_remark(model, options, Encoding::zstd);
   std::size_t count = 0;
   const Tensor* first = nullptr;
   for (const Tensor& tensor : model.tensors)

@@ -34,11 +34,6 @@ inline Model arrays_of(const std::string& name, Access access = Access::mapped) 
   return find_format("hf")->read({path_of(name), nullptr}, {.access = access});
 }
 
-inline codec::packs::Stated stated_by(const Model& model) {
-  auto said = resources::stated_quantization(model);
-  return said ? codec::packs::Stated{said->method, said->config} : codec::packs::Stated{};
-}
-
 struct Collected final : Diagnostics {
   void error(const Error& error) override { rules.push_back(error.rule()); }
   void warning(const Error& about) override { rules.push_back(about.rule()); }
@@ -49,7 +44,7 @@ struct Collected final : Diagnostics {
 // Joins the arrays and returns what was reported.
 inline std::string join(Model& model) {
   Collected collected;
-  codec::packs::join_packs(model, stated_by(model), "file", collected);
+  codec::packs::join_packs(model, resources::stated_packing(model), "file", collected);
   return fmt::format("{}", fmt::join(collected.rules, ", "));
 }
 

@@ -9,9 +9,11 @@
 #include "codecs/packs/join.hpp"
 #include "conformance/models.hpp"
 #include "conformance/scratch.hpp"
+#include "formats/open_as.hpp"
 #include "lines.hpp"
 #include "resources/packed_config.hpp"
 #include "simd_targets.hpp"
+#include "tare/append.hpp"
 #include "tare/elements.hpp"
 
 namespace tare {
@@ -113,6 +115,32 @@ TEST(Packs, GoIntoContainersAsArrays) {
   }
 }
 
+// A container gets the arrays, even if the caller does not separate them.
+TEST(Packs, WritersStoreTheArrays) {
+  const Scratch scratch;
+  for (const std::string& name : names()) {
+    SCOPED_TRACE(name);
+    Model model = open(path_of(name)), arrays = arrays_of(name);
+    ASSERT_TRUE(packs::has_joined(model));
+    for (Model* const given : {&model, &arrays}) given->attachments.clear();
+    for (const char* const container : {"safetensors", "zt", "npz"}) {
+      const Format& format = *find_format(container);
+      MemorySink one, other;
+      format.write(model, one, {});
+      format.write(arrays, other, {});
+      EXPECT_EQ(one.bytes(), other.bytes()) << container;
+    }
+    const std::string grown = scratch / (name + ".zt");
+    (void)save(Model(), grown);
+    (void)append(grown, model);
+    expect_same(open_as(PackedForm::stored, grown), arrays);
+    const std::string tree = scratch / name;
+    find_format("hf")->write_tree(model, tree, {}, false);
+    expect_same(open_as(PackedForm::stored, tree), arrays);
+    EXPECT_FALSE(packs::has_joined(open_as(PackedForm::stored, path_of(name))));
+  }
+}
+
 // What only the config states is kept without it, from container to container, and removed when the weights are
 // decoded.
 TEST(Packs, TheWayOfPackingOutlivesTheConfig) {
@@ -178,7 +206,7 @@ TEST(Packs, DecodedModelsSayNothingOfCodes) {
     const Bytes config = adapted.model.attachment("config.json")->blob.bytes();
     const std::string text(reinterpret_cast<const char*>(config.data()), config.size());
     EXPECT_EQ(text, "{\n \"model_type\": \"packed\"\n}\n");
-    EXPECT_FALSE(resources::stated_quantization(adapted.model));
+    EXPECT_FALSE(resources::stated_packing(adapted.model));
   }
 }
 
@@ -377,7 +405,7 @@ TEST(Packs, WhatIsAssumedIsTold) {
     Model model = arrays_of(fixture);
     state(model, R"({"quantization_config":{"quant_method":"mystery"}})");
     EXPECT_EQ(join(model), "pack.guess") << fixture;
-    EXPECT_EQ(packs::guesses(model, stated_by(model)).size(), 1u);
+    EXPECT_EQ(packs::find_sets(*packs::StoredForm(model), resources::stated_packing(model)).guesses.size(), 1u);
   }
   // Codes of 7 bits may be stored in 8.
   Model eight = arrays_of("ct-int8");
@@ -481,19 +509,20 @@ TEST(Packs, RowsWithoutTheirArrayBesideAreNotTried) {
   Model model;
   for (const char* const name : {"a.weight", "b.weight", "b.bias", "absmax"})
     model.tensors.push_back(dense(name, Shape{2}, DType::u8, Blob::memory(Bytes(2))));
-  EXPECT_TRUE(sets_with_beside(model.tensors).empty());
-  for (const PackedSet* const row : packed_sets()) {
+  EXPECT_TRUE(packs::schemes_with_beside(model.tensors).empty());
+  for (const packs::Scheme* const row : packs::schemes()) {
     const std::string beside = "x" + std::string(row->beside_ending());
     model.tensors.push_back(dense(beside, Shape{1}, DType::u8, Blob::memory(Bytes(1))));
-    const auto found = sets_with_beside(model.tensors);
+    const auto found = packs::schemes_with_beside(model.tensors);
     EXPECT_NE(std::ranges::find(found, row), found.end()) << beside;
-    for (const PackedSet* const other : found) EXPECT_TRUE(beside.ends_with(other->beside_ending())) << beside;
+    for (const packs::Scheme* const other : found) EXPECT_TRUE(beside.ends_with(other->beside_ending())) << beside;
     model.tensors.pop_back();
   }
-  for (const PackedSet* const row : packed_sets())
+  for (const packs::Scheme* const row : packs::schemes())
     model.tensors.push_back(
         dense("x" + std::string(row->beside_ending()), Shape{1}, DType::u8, Blob::memory(Bytes(1))));
-  EXPECT_TRUE(std::ranges::equal(sets_with_beside(model.tensors), packed_sets()));  // in the order of the table
+  EXPECT_TRUE(
+      std::ranges::equal(packs::schemes_with_beside(model.tensors), packs::schemes()));  // in the order of the table
 }
 
 }  // namespace

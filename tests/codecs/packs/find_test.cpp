@@ -1,18 +1,20 @@
 // Packed weights are recognised, and never taken for plain ones.
-#include "resources/packed.hpp"
+#include "codecs/packs/find.hpp"
 
 #include <fmt/format.h>
 
+#include "codecs/packs/packing.hpp"
 #include "conformance/hf_cases.hpp"
 #include "conformance/models.hpp"
 #include "lines.hpp"
-#include "model/packed_sets.hpp"
+#include "resources/packed_config.hpp"
 
 namespace tare {
 namespace {
 
 using namespace tare::testing;
 using resources::find_packed;
+namespace packs = codec::packs;
 namespace fs = std::filesystem;
 
 Tensor tensor(const std::string& name, Shape shape, DType dtype, const std::string& type = {}) {
@@ -114,15 +116,17 @@ std::vector<Case> cases() {
 TEST(Packed, SchemesAreRecognised) {
   for (const Case& made : cases()) {
     SCOPED_TRACE(made.scheme + " " + made.file);
-    const auto packed = find_packed(model_of(made));
+    const Model model = model_of(made);
+    const packs::Found found = find_packed(model);
+    const auto packed = packing_of(model, found);
     ASSERT_TRUE(packed);
     EXPECT_EQ(packed->scheme, made.scheme);
     EXPECT_EQ(packed->text(), made.text);
     EXPECT_EQ(packed->tensors, 1U);
     EXPECT_EQ(packed->parameters, made.parameters);
     EXPECT_EQ(packed->said_by, made.config.empty() ? "" : made.file);
-    EXPECT_EQ(packed->parts.back(), "") << "the norm is plain";
-    for (std::size_t i = 0; i + 1 < packed->parts.size(); ++i) EXPECT_NE(packed->parts[i], "") << i;
+    EXPECT_EQ(found.parts.back(), "") << "the norm is plain";
+    for (std::size_t i = 0; i + 1 < found.parts.size(); ++i) EXPECT_NE(found.parts[i], "") << i;
   }
 }
 
@@ -158,7 +162,7 @@ TEST(Packed, CodesAreNotWidened) {
 }
 
 // The codes and the array that accompanies them, in the first shapes that fit the row.
-std::vector<Tensor> arrays_of(const PackedSet& row, std::string_view type) {
+std::vector<Tensor> arrays_of(const packs::Scheme& row, std::string_view type) {
   const auto plain = parse_dtype(type);
   for (const Shape& scales : {Shape{8, 1}, Shape{1}, Shape{8, 2}}) {
     const Shape codes = {8, 24};
@@ -185,10 +189,10 @@ std::string cast_error(const Model& model) {
 TEST(Packed, WhatIsNotDecodedIsNamedAndRefused) {
   const Scratch scratch;
   std::size_t tried = 0;
-  for (const PackedSet* const row : packed_sets()) {
+  for (const packs::Scheme* const row : packs::schemes()) {
     if (row->why_not.empty()) continue;
     for (const std::string_view type : row->types) {
-      SCOPED_TRACE(fmt::format("{} {}", row->scheme, type));
+      SCOPED_TRACE(fmt::format("{} {}", row->name, type));
       Model model;
       model.tensors = arrays_of(*row, type);
       ASSERT_FALSE(model.tensors.empty());
@@ -200,7 +204,7 @@ TEST(Packed, WhatIsNotDecodedIsNamedAndRefused) {
       const Model back = open(path);
       EXPECT_EQ(content_digest(back), content_digest(model));
       EXPECT_NE(cast_error(back).find(row->why_not), std::string::npos) << cast_error(back);
-      EXPECT_EQ(find_packed(back)->scheme, row->scheme);
+      EXPECT_EQ(packing_of(back, find_packed(back))->scheme, row->name);
       ++tried;
     }
   }
@@ -221,7 +225,7 @@ TEST(Packed, AMethodThatIsNotDecodedIsNotCast) {
       EXPECT_TRUE(verify(path).ok(true));
       EXPECT_TRUE(has_finding(path, "pack.variant", "\"" + method + "\""));
       EXPECT_NE(cast_error(open(path)).find("\"" + method + "\""), std::string::npos) << cast_error(open(path));
-      EXPECT_EQ(find_packed(open(path))->parts.at(0), "codes");
+      EXPECT_EQ(find_packed(open(path)).parts.at(0), "codes");
       EXPECT_EQ(rule_of([&] { adapt(open(path), *find_format("zt"), {.dtype = DType::bf16, .match = {"embed*"}}); }),
                 "");
     }
@@ -238,7 +242,7 @@ TEST(Packed, PlainModelsAreNot) {
     Case made;
     made.tensors = std::move(tensors);
     made.config = config;
-    return find_packed(model_of(made)).has_value();
+    return find_packed(model_of(made)).any();
   };
   const std::string stated = R"({"quantization_config": {"quant_method": "gptq", "bits": 4}})";
   EXPECT_FALSE(found({tensor("q.weight", {8, 8}, DType::bf16)}));

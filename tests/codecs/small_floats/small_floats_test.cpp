@@ -42,7 +42,7 @@ float value_of(unsigned code, unsigned exponent_bits, unsigned mantissa_bits, in
   return static_cast<float>((code >> (exponent_bits + mantissa_bits)) != 0 ? -value : value);
 }
 
-TEST(PackedFloat, EveryCodeOfFourBits) {
+TEST(SmallFloats, EveryCodeOfFourBits) {
   std::vector<unsigned> bytes;
   for (unsigned code = 0; code < 16; code += 2) bytes.push_back(code | (code + 1) << 4);
   const auto values = decoded(packed("packed.f4_e2m1", {4, 4}, bytes));
@@ -52,7 +52,7 @@ TEST(PackedFloat, EveryCodeOfFourBits) {
   EXPECT_EQ(values[1], 0.5);
 }
 
-TEST(PackedFloat, EveryCodeOfSixBits) {
+TEST(SmallFloats, EveryCodeOfSixBits) {
   for (const bool fine : {true, false}) {
     std::vector<unsigned> bytes;
     for (unsigned code = 0; code < 64; code += 4) {
@@ -67,7 +67,7 @@ TEST(PackedFloat, EveryCodeOfSixBits) {
   }
 }
 
-TEST(PackedFloat, EnteredAnywhereItIsTheSame) {
+TEST(SmallFloats, EnteredAnywhereItIsTheSame) {
   std::vector<unsigned> bytes(4001);
   for (std::size_t i = 0; i < bytes.size(); ++i) bytes[i] = static_cast<unsigned>(i * 37 + i / 256) & 0xFF;
   const Tensor tensor = packed("packed.f4_e2m1", {2 * bytes.size()}, bytes);
@@ -82,7 +82,7 @@ TEST(PackedFloat, EnteredAnywhereItIsTheSame) {
   }
 }
 
-TEST(PackedFloat, WhatDoesNotFitIsSaid) {
+TEST(SmallFloats, WhatDoesNotFitIsSaid) {
   EXPECT_EQ(rule(packed("packed.f4_e2m1", {3, 2}, {1, 2, 3})), "");
   EXPECT_EQ(rule(packed("packed.f4_e2m1", {0, 3}, {})), "");
   EXPECT_EQ(rule(packed("packed.f4_e2m1", {3}, {1, 2})), "packed.bits");

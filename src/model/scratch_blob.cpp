@@ -1,4 +1,4 @@
-#include "model/unpacked_blob.hpp"
+#include "model/scratch_blob.hpp"
 
 #include <algorithm>
 
@@ -6,7 +6,7 @@
 
 namespace tare {
 
-Blob unpacked_blob(const Blob& blob) {
+Blob scratch_blob(const Blob& blob) {
   constexpr std::size_t kChunk = std::size_t{1} << 20;
   const auto scratch = io::make_scratch(blob.size());
   const auto reader = blob.open();

@@ -9,6 +9,6 @@ namespace tare {
 
 // Reports tensors that are decompressed and stored raw, unless an option chooses how they are stored. `other` is the
 // encoding that the container does not have.
-std::vector<Change> unpacked_remark(const Model& model, const WriteOptions& options, Encoding other);
+std::vector<Change> decompressed_remark(const Model& model, const WriteOptions& options, Encoding other);
 
 }  // namespace tare

@@ -14,7 +14,7 @@
 #include "codecs/rows.hpp"
 #include "model/element_types.hpp"
 
-namespace tare::codec::packed {
+namespace tare::codec::small_floats {
 namespace {
 
 template <Coding C>
@@ -60,11 +60,11 @@ constexpr BlockCodec codec_of(std::string_view layout, std::string_view title) {
           .explain = explain<C>};
 }
 
-constexpr BlockCodec kE2M1 = codec_of<packed_coding("f4_e2m1")>("packed.f4_e2m1", "4-bit floats (e2m1), two in a byte");
+constexpr BlockCodec kE2M1 = codec_of<small_coding("f4_e2m1")>("packed.f4_e2m1", "4-bit floats (e2m1), two in a byte");
 constexpr BlockCodec kE2M3 =
-    codec_of<packed_coding("f6_e2m3")>("packed.f6_e2m3", "6-bit floats (e2m3), four in three bytes");
+    codec_of<small_coding("f6_e2m3")>("packed.f6_e2m3", "6-bit floats (e2m3), four in three bytes");
 constexpr BlockCodec kE3M2 =
-    codec_of<packed_coding("f6_e3m2")>("packed.f6_e3m2", "6-bit floats (e3m2), four in three bytes");
+    codec_of<small_coding("f6_e3m2")>("packed.f6_e3m2", "6-bit floats (e3m2), four in three bytes");
 
 }  // namespace
 
@@ -72,4 +72,4 @@ constinit const Codec kF4 = block_row<kE2M1>();
 constinit const Codec kF6Fine = block_row<kE2M3>();
 constinit const Codec kF6Wide = block_row<kE3M2>();
 
-}  // namespace tare::codec::packed
+}  // namespace tare::codec::small_floats

@@ -6,6 +6,6 @@
 namespace tare {
 
 // The same bytes as a plain blob, which can be opened anywhere. The scratch lives as long as a copy of the result.
-Blob unpacked_blob(const Blob& blob);
+Blob scratch_blob(const Blob& blob);
 
 }  // namespace tare
