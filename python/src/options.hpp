@@ -4,6 +4,7 @@
 #include <optional>
 #include <vector>
 
+#include "convert/adapt.hpp"
 #include "python.hpp"
 #include "tare/convert.hpp"
 #include "tare/inspect.hpp"

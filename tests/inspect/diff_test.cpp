@@ -16,7 +16,7 @@ using namespace tare::test;
 using testing::Lines, testing::lines_of;
 
 Difference diff_of(Tensor a, Tensor b, unsigned threads = 0) {
-  return diff(model_of(std::move(a)), model_of(std::move(b)), threads);
+  return diff(model_of(std::move(a)), model_of(std::move(b)), {.threads = threads});
 }
 
 TensorDifference only_difference(const Difference& difference) {
@@ -234,7 +234,7 @@ TEST(InspectDiff, ProgressCountsEveryByteOfTheFirstModel) {
   b.tensors.push_back(vector_of<double>("typed", DType::f64, {1, 2}));
   b.tensors.push_back(vector_of<float>("same", DType::f32, {1}));
   Progress progress;
-  diff(a, b, 2, &progress);
+  diff(a, b, {.threads = 2, .progress = &progress});
   EXPECT_EQ(progress.done(), 24u);
 }
 

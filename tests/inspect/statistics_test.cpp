@@ -198,7 +198,7 @@ TEST(InspectStatistics, SameToTheBitForAllThreadsAndStorage) {
   Model model;
   model.tensors.push_back(vector_of("t", DType::f32, values));
   write_zt(model, scratch.file("raw.zt"));
-  const auto expected = statistics(model.tensors[0], 24, 8, 1);
+  const auto expected = statistics(model.tensors[0], 24, 8, {.threads = 1});
 
   long double sum = 0, squares = 0;
   std::uint64_t finite = 0;

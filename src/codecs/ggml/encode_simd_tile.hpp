@@ -15,6 +15,7 @@
 #include <cstring>
 
 #include "base/half.hpp"
+#include "base/nearest.hpp"
 #include "codecs/ggml/encode.hpp"
 #include "codecs/ggml/parts.hpp"
 

@@ -611,7 +611,7 @@ TEST_F(Zt2Append, AKillLeavesTheOldListOrTheNewOne) {
   for (int step = 0;; ++step) {
     put_file(path_, before);
     const Stopped stopped = kill_before_step(step, [&] {
-      append(path_, extra_, {.threads = 1});
+      append(path_, extra_, {.work = {.threads = 1}});
       return 0;
     });
     if (stopped == Stopped::not_allowed) GTEST_SKIP() << "no ptrace here";
@@ -624,7 +624,7 @@ TEST_F(Zt2Append, AKillLeavesTheOldListOrTheNewOne) {
     expect_same(old ? base_ : expected(), found, row().holds);
     EXPECT_TRUE(verify(path_).ok(true)) << step;
     if (!old) continue;
-    append(path_, extra_, {.threads = 1});  // as if nothing had happened
+    append(path_, extra_, {.work = {.threads = 1}});  // as if nothing had happened
     expect_same(expected(), open(path_), row().holds);
     EXPECT_LT(fs::file_size(path_), std::uint64_t{2} << 20);
   }
