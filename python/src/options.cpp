@@ -2,7 +2,6 @@
 
 #include <cmath>
 
-#include "convert/adapt.hpp"
 #include "model/dtype_option.hpp"
 #include "values.hpp"
 

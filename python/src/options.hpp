@@ -4,7 +4,6 @@
 #include <optional>
 #include <vector>
 
-#include "convert/adapt.hpp"
 #include "python.hpp"
 #include "tare/convert.hpp"
 #include "tare/inspect.hpp"

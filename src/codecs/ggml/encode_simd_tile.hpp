@@ -15,7 +15,6 @@
 #include <cstring>
 
 #include "base/half.hpp"
-#include "base/nearest.hpp"
 #include "codecs/ggml/encode.hpp"
 #include "codecs/ggml/parts.hpp"
 
