@@ -70,7 +70,7 @@ inline void digest(const Subject& subject) {
   const Model model = open(subject.path, one_thread());
   (void)content_digest(model, {.threads = 1});
   if (const Format* const format = find_format(model.format); format != nullptr && format->content_digest != nullptr)
-    (void)format->content_digest(model, 1, nullptr);
+    (void)format->content_digest(model, {.threads = 1});
 }
 
 inline void show(const Subject& subject) {

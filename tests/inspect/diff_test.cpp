@@ -215,8 +215,9 @@ TEST(InspectDiff, SameForAllThreadsAndStorage) {
     for (const unsigned threads : {1u, 2u, 7u}) {
       if (!testing::kCountsMemory && threads == 2) continue;  // slow with sanitizers
       Progress progress;
-      const auto d = only_difference(diff(model_of(vector_of("t", DType::f32, x)),
-                                          model_of(dense("t", shape, DType::f32, blob)), threads, &progress));
+      const auto d =
+          only_difference(diff(model_of(vector_of("t", DType::f32, x)), model_of(dense("t", shape, DType::f32, blob)),
+                               {.threads = threads, .progress = &progress}));
       EXPECT_EQ(d.different, expected.different);
       EXPECT_EQ(d.first_difference, expected.first_difference);
       EXPECT_EQ(d.max_abs, expected.max_abs);

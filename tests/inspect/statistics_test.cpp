@@ -220,7 +220,7 @@ TEST(InspectStatistics, SameToTheBitForAllThreadsAndStorage) {
        {model.tensors[0], file.tensors[0], read.tensors[0], dense("t", shape, DType::f32, packed(bytes)),
         dense("t", shape, DType::f32, packed(bytes, 1'000'003)), dense("t", shape, DType::f32, from_the_start(bytes))})
     for (const unsigned threads : {1u, 2u, 7u}) {
-      auto found = statistics(tensor, 24, 8, threads);
+      auto found = statistics(tensor, 24, 8, {.threads = threads});
       ASSERT_TRUE(std::isnan(found.first[7]));
       found.first[7] = 0;
       auto wanted = expected;

@@ -124,11 +124,11 @@ TEST_P(DamagedTensor, IsRefusedByAllThatReadIt) {
   expect_refused("cast",
                  [&](const Model& m) { (void)cast(bad(m), DType::f16, Overflow::clamp).components[0].blob.bytes(); });
   expect_refused("statistics", [&](const Model& m) { (void)statistics(bad(m), 4, 4, {.threads = 2}); });
-  expect_refused("content digest", [&](const Model& m) { (void)content_digest(m, 1, nullptr); });
+  expect_refused("content digest", [&](const Model& m) { (void)content_digest(m, {.threads = 1}); });
   expect_refused("difference", [&](const Model& m) {
     Model other = m;
     for (Tensor& tensor : other.tensors) tensor = cast(tensor, DType::f64);
-    (void)diff(m, other, 1, nullptr);
+    (void)diff(m, other, {.threads = 1});
   });
   expect_refused("quantize", [&](const Model& m) {
     AdaptOptions options;
