@@ -10,6 +10,7 @@
 #include <memory>
 #include <random>
 
+#include "formats/format.hpp"
 #include "tare/tare.hpp"
 
 namespace bench {

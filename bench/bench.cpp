@@ -20,6 +20,7 @@
 
 #include "alt.hpp"
 #include "encode.hpp"
+#include "formats/format.hpp"
 #include "gguf.hpp"
 #include "measure.hpp"
 #include "packs.hpp"
@@ -361,7 +362,7 @@ void bench_zstd(const Settings& settings, bench::Table& table) {
     const std::string path = settings.directory + "/bench-zstd.zt";
     const auto write = [&](const Model& from, std::optional<int> level, unsigned threads) {
       fs::remove(path);
-      write_model(from, path, {.zstd_level = level, .threads = threads});
+      write_model(from, path, {.zstd_level = level, .work = {.threads = threads}});
     };
     const auto best = bench::best_of(settings.rounds, {[&] { write(model, 3, 1); }, [&] { write(model, 3, 2); }});
     const double total = static_cast<double>(each * count);

@@ -13,6 +13,7 @@
 #include <span>
 
 #include "codecs/ggml/encode.hpp"
+#include "formats/format.hpp"
 #include "tare/tare.hpp"
 
 #ifdef TARE_GGML

@@ -10,6 +10,7 @@
 #include <filesystem>
 #include <memory>
 
+#include "formats/format.hpp"
 #include "tare/tare.hpp"
 
 namespace bench {

@@ -89,7 +89,7 @@ function(tare_precompile target)
   target_precompile_headers(${target} PRIVATE
     <algorithm> <array> <atomic> <bit> <charconv> <chrono> <cmath> <cstdint> <cstring> <functional> <limits>
     <map> <memory> <mutex> <numeric> <optional> <span> <string> <string_view> <thread> <unordered_map> <utility> <vector>
-    <fmt/format.h> ${PROJECT_SOURCE_DIR}/include/tare/codec.hpp ${PROJECT_SOURCE_DIR}/include/tare/format.hpp
+    <fmt/format.h> ${PROJECT_SOURCE_DIR}/include/tare/codec.hpp ${PROJECT_SOURCE_DIR}/include/tare/open.hpp
     ${PROJECT_SOURCE_DIR}/src/base/checked.hpp ${PROJECT_SOURCE_DIR}/src/base/text.hpp
     ${PROJECT_SOURCE_DIR}/src/base/endian.hpp)
 endfunction()

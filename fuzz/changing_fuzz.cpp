@@ -7,9 +7,9 @@
 #include <vector>
 
 #include "call.hpp"
+#include "formats/format.hpp"
 #include "script.hpp"
 #include "tare/codec.hpp"
-#include "tare/format.hpp"
 #include "tare/inspect.hpp"
 #include "tare/rows.hpp"
 

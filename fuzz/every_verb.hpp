@@ -36,10 +36,10 @@ namespace verb {
   std::abort();
 }
 
-inline ReadOptions one_thread() { return {.threads = 1}; }
+inline ReadOptions one_thread() { return {.work = {.threads = 1}}; }
 
 inline void list(const Subject& subject) {
-  const Model model = open(subject.path, {.listing = true, .threads = 1, .keep_broken = true});
+  const Model model = open(subject.path, {.listing = true, .work = {.threads = 1}, .keep_broken = true});
   std::size_t seen = to_json(model.config.to_map()).size();
   for (const Tensor& tensor : model.tensors) {
     seen += tensor.shape.text().size() + to_json(tensor.complete_attributes()).size();
@@ -60,7 +60,7 @@ inline void view(const Subject& subject) {
 }
 
 inline void verify(const Subject& subject) {
-  const Verification found = tare::verify(subject.path, {.read = one_thread(), .threads = 1});
+  const Verification found = tare::verify(subject.path, one_thread());
   std::size_t bytes = 0;
   for (const Finding& finding : found.findings) bytes += finding.sentence.size();
   if (bytes > (std::size_t{64} << 20)) fail(subject, "bytes of findings", std::to_string(bytes));
@@ -68,22 +68,22 @@ inline void verify(const Subject& subject) {
 
 inline void digest(const Subject& subject) {
   const Model model = open(subject.path, one_thread());
-  (void)content_digest(model, 1);
+  (void)content_digest(model, {.threads = 1});
   if (const Format* const format = find_format(model.format); format != nullptr && format->content_digest != nullptr)
-    (void)format->content_digest(model, 1, nullptr);
+    (void)format->content_digest(model, {.threads = 1});
 }
 
 inline void show(const Subject& subject) {
   const Model model = open(subject.path, one_thread());
   for (std::size_t i = 0; i < std::min<std::size_t>(model.tensors.size(), 4); ++i) try {
-      (void)statistics(model.tensors[i], 24, 8, 1);
+      (void)statistics(model.tensors[i], 24, 8, {.threads = 1});
     } catch (const Error&) {
     }
 }
 
 inline void compare(const Subject& subject) {
   const Model model = open(subject.path, one_thread());
-  (void)diff(model, model, 1);
+  (void)diff(model, model, {.threads = 1});
 }
 
 inline void pipeline(const Subject& subject) {
@@ -96,7 +96,7 @@ inline void pipeline(const Subject& subject) {
 inline ConvertOptions anything_goes() {
   ConvertOptions options;
   options.adapt.drop = {std::begin(kModelParts), std::end(kModelParts)};
-  options.adapt.threads = options.read.threads = options.write.threads = 1;
+  options.work.threads = 1;
   options.overwrite = true;
   return options;
 }
@@ -106,7 +106,7 @@ inline void convert_to(const Subject& subject, const std::string& name, const Co
   const std::string out = subject.out(name);
   (void)convert(subject.path, out, options);
   try {
-    (void)open(out, {.listing = true, .threads = 1});
+    (void)open(out, {.listing = true, .work = {.threads = 1}});
   } catch (const Error& error) {
     if (error.kind() != ErrorKind::limit) fail(subject, "what was written cannot be read", error.what());
   }
@@ -117,12 +117,12 @@ void convert_into(const Subject& subject) {
 }
 
 inline void convert_and_compare(const Subject& subject) {
-  const std::string before = content_digest(open(subject.path, one_thread()), 1);
+  const std::string before = content_digest(open(subject.path, one_thread()), {.threads = 1});
   ConvertOptions options = anything_goes();
   options.adapt.keep_names = true;
   convert_to(subject, "same.zt", options);
   try {
-    if (content_digest(open(subject.out("same.zt"), one_thread()), 1) != before)
+    if (content_digest(open(subject.out("same.zt"), one_thread()), {.threads = 1}) != before)
       fail(subject, "converted to zt", "the tensors are others");
   } catch (const Error& error) {
     if (error.kind() != ErrorKind::limit) fail(subject, "converted to zt", error.what());
@@ -178,9 +178,9 @@ inline void append(const Subject& subject) {
   SaveOptions options;
   options.overwrite = true;
   (void)save(Model(), grown, options);
-  (void)tare::append(grown, extra, {.threads = 1});
+  (void)tare::append(grown, extra, {.work = {.threads = 1}});
   try {
-    (void)open(grown, {.listing = true, .threads = 1});
+    (void)open(grown, {.listing = true, .work = {.threads = 1}});
   } catch (const Error& error) {
     if (error.kind() != ErrorKind::limit) fail(subject, "what was appended cannot be read", error.what());
   }
@@ -188,7 +188,7 @@ inline void append(const Subject& subject) {
 
 inline void meta(const Subject& subject) {
   const MetadataEdit edit{.kind = MetadataEditKind::read, .key = "general.name", .value = "x"};
-  (void)edit_metadata(subject.path, {&edit, 1}, {.read = one_thread(), .threads = 1, .dry_run = true});
+  (void)edit_metadata(subject.path, {&edit, 1}, {.read = one_thread(), .dry_run = true, .work = {.threads = 1}});
 }
 
 inline constexpr char kZt[] = "out.zt", kZt2[] = "out.zt2", kGguf[] = "out.gguf", kNpz[] = "out.npz",

@@ -5,9 +5,9 @@
 #include <cstdlib>
 
 #include "call.hpp"
+#include "formats/format.hpp"
 #include "mutators.hpp"
 #include "tare/codec.hpp"
-#include "tare/format.hpp"
 #include "tare/inspect.hpp"
 
 namespace {
@@ -48,9 +48,9 @@ void write_again(const Format& format, const Model& model) {
   std::string digest;
   Bytes written;
   try {
-    digest = content_digest(model, 1);
+    digest = content_digest(model, {.threads = 1});
     MemorySink sink;
-    format.write(model, sink, {.threads = 1});
+    format.write(model, sink, {.work = {.threads = 1}});
     written = sink.take();
   } catch (const Error&) {
     return;  // invalid data, or a name that the writer does not accept
@@ -64,7 +64,7 @@ void write_again(const Format& format, const Model& model) {
       // Compares text, because NaN is not equal to itself; a format may fix the order of the keys in a map.
       return found != nullptr && to_json(*found, JsonKeys::sorted) == to_json(entry.second, JsonKeys::sorted);
     });
-    if (content_digest(back, 1) == digest && kept) return;
+    if (content_digest(back, {.threads = 1}) == digest && kept) return;
     std::fprintf(stderr, "written and read again, the content is another\n");
   } catch (const Error& error) {
     // The writer needs fewer bytes for the same model, which lowers the limits.

@@ -3,6 +3,7 @@
 #include <cstdio>
 #include <cstdlib>
 
+#include "convert/adapt.hpp"
 #include "model_maker.hpp"
 #include "tare/convert.hpp"
 #include "tare/inspect.hpp"
@@ -35,12 +36,12 @@ Model read(const Format& format, const Bytes& bytes) {
 std::string digest_without_names(Model model, const Capabilities& holds) {
   if (!holds.many_tensors)
     for (Tensor& tensor : model.tensors) tensor.name = "it";
-  return content_digest(model, 1);
+  return content_digest(model, {.threads = 1});
 }
 
 void expect_same(const Format& format, const Model& wanted, const Model& found) {
   if (digest_without_names(wanted, format.holds) != digest_without_names(found, format.holds))
-    fail(format, "other tensors came back", content_digest(found, 1));
+    fail(format, "other tensors came back", content_digest(found, {.threads = 1}));
   // A container with fixed keys may add some of its own.
   for (const auto& [key, value] : wanted.metadata)
     if (const Value* const there = found.metadata.find(key); there == nullptr || !(*there == value))
@@ -61,7 +62,7 @@ std::vector<const Format*> writers() {
 }
 
 WriteOptions any_options(Script& script, const Capabilities& holds) {
-  WriteOptions options{.threads = 1};
+  WriteOptions options{.work = {.threads = 1}};
   if (holds.zstd && script.coin()) options.zstd_level = 1;
   if (holds.digests && script.coin()) options.digest = DigestAlgorithm::crc32c;
   if (holds.dedup && script.coin()) options.dedup = true;
@@ -92,10 +93,9 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
 
   AdaptOptions adapt_options;
   adapt_options.drop = {std::begin(kModelParts), std::end(kModelParts)};
-  adapt_options.threads = 1;
   Adapted adapted;
   try {
-    adapted = adapt(back, second, adapt_options);
+    adapted = adapt(back, second, adapt_options, {.threads = 1});
     bytes = write(second, adapted.model, second_options);
   } catch (const Error& error) {
     if (error.kind() == ErrorKind::corrupt) fail(second, "calls what we wrote corrupt", error.what());
@@ -103,6 +103,6 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   }
   const Model there = read(second, bytes);
   if (digest_without_names(adapted.model, second.holds) != digest_without_names(there, second.holds))
-    fail(second, "not the tensors that were adapted to it", content_digest(there, 1));
+    fail(second, "not the tensors that were adapted to it", content_digest(there, {.threads = 1}));
   return 0;
 }

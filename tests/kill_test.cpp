@@ -54,7 +54,7 @@ class KillConvert : public ::testing::Test {
     EXPECT_TRUE(may_be_missing || ::access((scratch_ / "out.zt").c_str(), F_OK) == 0);
   }
   int convert_it(bool overwrite) {
-    convert(inputs_ / "in.zt", scratch_ / "out.zt", {.write = {.threads = 1}, .to = "zt", .overwrite = overwrite});
+    convert(inputs_ / "in.zt", scratch_ / "out.zt", {.to = "zt", .overwrite = overwrite, .work = {.threads = 1}});
     return 0;
   }
 
@@ -177,7 +177,7 @@ class KillAppend : public ::testing::Test {
 TEST_F(KillAppend, BeforeEveryStep) {
   for (const std::uint64_t reach : {zt::kMaxManifest, std::uint64_t{64} << 10, std::uint64_t{32} << 10})
     for (const bool zstd : {false, true}) {
-      WriteOptions options{.digest = DigestAlgorithm::crc32c, .threads = 1};
+      WriteOptions options{.digest = DigestAlgorithm::crc32c, .work = {.threads = 1}};
       if (zstd) options.zstd_level = 1;
       int step = 0, whole = 0;
       for (;; ++step) {
@@ -211,7 +211,7 @@ TEST_F(KillAppend, ASignalCutsTheFile) {
         discard_unfinished();
         ::_exit(7);
       }).detach();
-      zt::append(path_, extra_, {.threads = 3}, std::uint64_t{256} << 10);
+      zt::append(path_, extra_, {.work = {.threads = 3}}, std::uint64_t{256} << 10);
       return 0;
     });
     ASSERT_TRUE(WIFEXITED(status));
@@ -236,7 +236,7 @@ TEST_F(KillAppend, AtRandomMoments) {
     put_file(path_, old_file_);
     const std::uint64_t reach = round % 2 == 0 ? zt::kMaxManifest : std::uint64_t{256} << 10;
     const pid_t child = start_child([&] {
-      zt::append(path_, extra_, {.threads = 1U + static_cast<unsigned>(round) % 3}, reach);
+      zt::append(path_, extra_, {.work = {.threads = 1U + static_cast<unsigned>(round) % 3}}, reach);
       return 0;
     });
     random = random * 1103515245 + 12345;
@@ -244,7 +244,7 @@ TEST_F(KillAppend, AtRandomMoments) {
     kills += WIFSIGNALED(status) ? 1 : 0;
     SCOPED_TRACE("round " + std::to_string(round));
     check();
-    if (round % 10 == 0) append_again({.threads = 1}, reach);
+    if (round % 10 == 0) append_again({.work = {.threads = 1}}, reach);
   }
   EXPECT_GT(kills, 0);
 }

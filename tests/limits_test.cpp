@@ -140,8 +140,8 @@ TEST(Expansion, ASparseTensorCountsAsADenseOne) {
 TEST(Expansion, VerifyTellsItAsAFinding) {
   const Scratch scratch;
   put_file(scratch / "it.zt", sharing(3, 100'000));
-  VerifyOptions options;
-  options.read.limits = {.decoded_bytes = 0, .expansion = 1};
+  ReadOptions options;
+  options.limits = {.decoded_bytes = 0, .expansion = 1};
   const Verification result = verify(scratch / "it.zt", options);
   ASSERT_FALSE(result.findings.empty());
   EXPECT_EQ(result.findings.back().rule, "open.expansion");
@@ -165,9 +165,9 @@ TEST(Expansion, FramesThatFailAreChargedWhenSizesAreMeasured) {
   for (int i = 0; i < 20; ++i) all += frame;
   const Scratch scratch;
   put_file(scratch / "it.zt", file(all, cbor::map(root(objects, "1.1.0"))));
-  VerifyOptions options;
-  options.read.limits.decoded_bytes = std::uint64_t{3} << 20;
-  options.read.limits.expansion = 0;
+  ReadOptions options;
+  options.limits.decoded_bytes = std::uint64_t{3} << 20;
+  options.limits.expansion = 0;
   const Verification result = verify(scratch / "it.zt", options);
   const auto broken = std::count_if(result.findings.begin(), result.findings.end(),
                                     [](const Finding& f) { return f.rule.starts_with("zstd."); });

@@ -4,6 +4,7 @@
 
 #include "conformance/memory.hpp"
 #include "conformance/models.hpp"
+#include "convert/adapt.hpp"
 #include "inspect/data_check.hpp"
 #include "tare/elements.hpp"
 #include "tare/rows.hpp"
@@ -68,7 +69,7 @@ inline void use_tensor(const Tensor& tensor, std::size_t turn) {
     }
   });
   if (tensor.shape.elements().value_or(kMost + 1) > kMost) return;
-  error_of([&] { statistics(tensor, 8, 4, 1); });
+  error_of([&] { statistics(tensor, 8, 4, {.threads = 1}); });
   error_of([&] { use_rows(tensor); });
   error_of([&] {
     const Tensor dense_tensor = to_dense(tensor);
@@ -86,8 +87,8 @@ inline void use_model(const Model& model, const Model& other, std::size_t turn) 
   for (const Tensor& tensor : model.tensors) use_tensor(tensor, ++turn);
   for (const Attachment& attachment : model.attachments)
     error_of([&] { attachment.blob.bytes(std::uint64_t{1} << 24); });
-  error_of([&] { content_digest(model, 1); });
-  error_of([&] { diff(model, other, 1); });
+  error_of([&] { content_digest(model, {.threads = 1}); });
+  error_of([&] { diff(model, other, {.threads = 1}); });
   error_of([&] { inspect::check_data(model, 1, nullptr); });
   for (const std::string_view name : {"zt", "mcf", "npz", "safetensors", "alt"}) {
     const Format& target = *find_format(name);
@@ -95,10 +96,10 @@ inline void use_model(const Model& model, const Model& other, std::size_t turn) 
       const AdaptOptions options{.drop = {std::begin(kModelParts), std::end(kModelParts)}};
       const Adapted adapted = adapt(model, target, options);
       MemorySink memory;
-      target.write(adapted.model, memory, {.threads = 1});
+      target.write(adapted.model, memory, {.work = {.threads = 1}});
       PipeSink pipe;
-      if (target.holds.forward_only) target.write(adapted.model, pipe, {.threads = 1});
-      if (target.holds.zstd) target.write(adapted.model, pipe, {.zstd_level = 1, .threads = 1});
+      if (target.holds.forward_only) target.write(adapted.model, pipe, {.work = {.threads = 1}});
+      if (target.holds.zstd) target.write(adapted.model, pipe, {.zstd_level = 1, .work = {.threads = 1}});
     });
   }
 }

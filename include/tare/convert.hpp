@@ -1,85 +1,17 @@
-// Adapts a model to another container, saves it, and converts files.
+// Converts files.
+//
+//   const tare::Conversion done = tare::convert("Llama-3.2-1B/", "model.gguf", {.adapt = {.quant = {.method = "q4_k_m"}}});
 #pragma once
 
-#include <cstdint>
-#include <optional>
 #include <string>
 #include <string_view>
-#include <utility>
 #include <vector>
 
-#include "tare/change.hpp"
-#include "tare/elements.hpp"
 #include "tare/export.hpp"
-#include "tare/format.hpp"
-#include "tare/quantize.hpp"
-#include "tare/sink.hpp"
+#include "tare/open.hpp"
+#include "tare/save.hpp"
 
 namespace tare {
-
-struct AdaptOptions {
-  // Cast float tensors to this type, even if that is lossy.
-  std::optional<DType> dtype = {};
-  // What becomes of values that exceed the largest of that type. Refused without a type or a method.
-  Overflow overflow = Overflow::refuse;
-  Quantization quant = {};                                    // encode float matrices
-  std::vector<std::string> match = {}, skip = {};             // globs over tensor names
-  std::vector<std::pair<std::string, std::string>> set = {};  // metadata: a key; JSON or else a string
-  Map values = {};                                            // metadata as values, set after `set`
-  std::vector<ModelPart> drop = {};                           // what may be omitted
-  // Keep the names of tensors and everything else that Format::adopt and Format::release would change.
-  bool keep_names = false;
-  bool weights_only = false;  // omit everything but the tensors and their metadata
-  // For codecs that read the data before they know the encoded size; 0: all cores.
-  unsigned threads = 0;
-};
-
-// Keys of a file that the target cannot hold. `harmful` keys change what the model computes; an unknown key counts as
-// harmful.
-struct LostKeys {
-  std::string file;  // "config.json"
-  std::vector<std::string> harmful, harmless;
-};
-
-struct Adapted {
-  Model model;
-  std::vector<Change> changes;          // what had to change; to_text makes a sentence of each
-  std::vector<TensorOutcome> outcomes;  // one per tensor if `quant` was asked for; complete after writing
-  std::vector<LostKeys> lost;
-};
-
-// Returns the model as `target` can hold it. What the target cannot hold is converted losslessly, carried in private
-// keys if the target has them, or refused with the tensor's name and a remedy; never dropped silently.
-[[nodiscard]] TARE_API Adapted adapt(Model model, const Format& target, const AdaptOptions& options = {});
-
-struct SaveOptions {
-  AdaptOptions adapt = {};
-  WriteOptions write = {};
-  std::string to = {};  // format name; empty: by the suffix of the path
-  // Replace a file, or the files of a model in a directory, including those that the model is read from.
-  bool overwrite = false;
-};
-
-struct Saved {
-  std::string to;                                        // format name
-  std::uint64_t tensors = 0, bytes = 0, file_bytes = 0;  // bytes: of the tensors, decoded
-  std::vector<Change> changes;                           // see Adapted; also the format's remarks about the result
-  std::vector<TensorOutcome> outcomes;                   // one per tensor if quantization was asked for
-  std::vector<LostKeys> lost;
-};
-
-// Writes a model to a file, or to a directory if the format is one, `path` ends in / or `path` is one ("-": standard
-// output). The counterpart of `open`. Adapts the model first: it omits no tensor and no part unless `options.adapt`
-// allows that, and Saved::changes names every fact that the format has no field for. Atomic: after an error, the path
-// holds what it held before. A model that is one file may be replaced by its own result, and a directory by a directory:
-// the model stays valid because it keeps its files open.
-// Throws `convert.format`, `convert.read_only` and `convert.option` for invalid options, `io.sink.*` and `io.tree.*`
-// for the path, `convert.*` for a model that does not fit, the rule of a broken tensor, and errors in the bytes.
-[[nodiscard]] TARE_API Saved save(Model model, const std::string& path, const SaveOptions& options = {});
-
-// Saves to a sink: one file of the format `options.to`. Commits the sink. Throws `convert.format` for a format that is
-// a directory.
-[[nodiscard]] TARE_API Saved save(Model model, Sink& sink, const SaveOptions& options);
 
 struct ConvertOptions {
   AdaptOptions adapt = {};
@@ -90,6 +22,7 @@ struct ConvertOptions {
   bool check = false;      // verify every stored digest of the input during the work
   // Adapters (LoRA), files or directories, that are added to the weights one after the other; see merge.hpp.
   std::vector<std::string> merge = {};
+  Work work = {};  // instead of those in `read` and `write`
 };
 
 struct Conversion : Saved {

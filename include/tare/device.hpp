@@ -23,8 +23,8 @@
 #include "tare/dtype.hpp"
 #include "tare/export.hpp"
 #include "tare/model.hpp"
-#include "tare/progress.hpp"
 #include "tare/shape.hpp"
+#include "tare/work.hpp"
 
 namespace tare::device {
 
@@ -111,12 +111,12 @@ struct Options {
   // Compare the stored digests and count NaN and infinities, on the very bytes that are copied. A tensor is handed out
   // only after its digest matched; otherwise `digest.mismatch` is thrown.
   bool verify = false;
-  // Threads that read; 0: as many as there are cores, up to 14 (16 with `verify`).
-  unsigned threads = 0;
   std::uint64_t pinned_bytes = std::uint64_t{128} << 20;  // limit for all loads of the process together
   std::uint64_t chunk_bytes = std::uint64_t{4} << 20;     // per read and copy; a multiple of 4096, at least 256 KiB
   Reading reading = Reading::automatic;
-  Progress* progress = nullptr;  // counts bytes handed to the device
+  // Threads that read; 0: as many as there are cores, up to 14 (16 with `verify`). The progress counts bytes handed to
+  // the device.
+  Work work = {};
 };
 
 struct Report {

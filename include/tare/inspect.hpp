@@ -9,15 +9,9 @@
 
 #include "tare/change.hpp"
 #include "tare/export.hpp"
-#include "tare/format.hpp"
+#include "tare/open.hpp"
 
 namespace tare {
-
-struct VerifyOptions {
-  ReadOptions read = {};
-  unsigned threads = 0;          // 0: all cores
-  Progress* progress = nullptr;  // counts decoded bytes
-};
 
 struct TARE_API Verification {
   std::string format, version;  // empty if the file was not recognised
@@ -30,11 +24,10 @@ struct TARE_API Verification {
 
 // Checks everything: structure, bounds, padding, digests, compressed sizes, the data rules of each layout, NaN and Inf.
 // Never throws because of a file's content; an unreadable file is a finding too.
-[[nodiscard]] TARE_API Verification verify(const std::string& path, const VerifyOptions& options = {});
+[[nodiscard]] TARE_API Verification verify(const std::string& path, const ReadOptions& options = {});
 
 // "tare1:<64 hex>": equal for all containers that store the same tensors.
-[[nodiscard]] TARE_API std::string content_digest(const Model& model, unsigned threads = 0,
-                                                  Progress* progress = nullptr);
+[[nodiscard]] TARE_API std::string content_digest(const Model& model, const Work& work = {});
 
 // Exact integers: a double holds only 53 bits.
 struct WholeNumbers {
@@ -53,7 +46,7 @@ struct Statistics {
 // Decodes any known layout. Throws `codec.unknown`, `stats.type` for a tensor without numbers, usage `stats.bins` for
 // too many bins or first values, and limit `stats.too_large`.
 [[nodiscard]] TARE_API Statistics statistics(const Tensor& tensor, std::size_t bins = 24, std::size_t first = 8,
-                                             unsigned threads = 0);
+                                             const Work& work = {});
 
 enum class Side : std::uint8_t { a, b };
 
@@ -95,8 +88,7 @@ struct Difference {
   [[nodiscard]] bool same() const { return tensors.empty() && metadata.empty(); }
 };
 
-[[nodiscard]] TARE_API Difference diff(const Model& a, const Model& b, unsigned threads = 0,
-                                       Progress* progress = nullptr);
+[[nodiscard]] TARE_API Difference diff(const Model& a, const Model& b, const Work& work = {});
 
 // The difference b - a, element by element, as a one-dimensional f64 tensor, produced lazily; its `statistics` describe
 // the error of b. Throws usage `diff.shape`, and `stats.type` for tensors without numbers.

@@ -8,13 +8,14 @@
 #include <vector>
 
 #include "tare/export.hpp"
-#include "tare/format.hpp"
+#include "tare/metadata_entry.hpp"
+#include "tare/open.hpp"
 
 namespace tare {
 
 // The keys of the file that a model was read from, in its order and with its types. They include the keys for config
-// and vocabulary if the container has such (Format::metadata); otherwise they are Model::metadata. Keys for whose values
-// the container has no type come last, with the type "private": the file holds them, but no other program finds them.
+// and vocabulary if the container has such; otherwise they are Model::metadata. Keys for whose values the container has
+// no type come last, with the type "private": the file holds them, but no other program finds them.
 [[nodiscard]] TARE_API std::vector<MetadataEntry> metadata_entries(const Model& model);
 
 enum class MetadataEditKind : std::uint8_t {
@@ -48,14 +49,13 @@ TARE_API std::vector<MetadataChange> edit_metadata(Model& model, std::span<const
 
 struct EditOptions {
   ReadOptions read = {};
-  unsigned threads = 0;          // 0: all cores
-  Progress* progress = nullptr;  // counts tensor bytes written
-  bool dry_run = false;          // only report what would be done
+  bool dry_run = false;  // only report what would be done
+  Work work = {};        // instead of that in `read`
 };
 
 struct Edited {
   std::vector<MetadataChange> changes;  // empty: nothing was done
-  // A few bytes of the file were changed (Format::amend); otherwise it was rewritten with the bytes of the tensors
+  // A few bytes of the file were changed; otherwise it was rewritten with the bytes of the tensors
   // unchanged.
   bool in_place = false;
   // Attachments that repeat a changed value and would contradict it; they are omitted from the result.

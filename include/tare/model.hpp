@@ -167,6 +167,11 @@ struct TARE_API Model {
   [[nodiscard]] Tensor* tensor(std::string_view name) {
     return const_cast<Tensor*>(static_cast<const Model&>(*this).tensor(name));
   }
+  // The same, but throws not_found `lookup.tensor`, with the most similar names, if there is none.
+  [[nodiscard]] const Tensor& at(std::string_view name) const;
+  [[nodiscard]] Tensor& at(std::string_view name) {
+    return const_cast<Tensor&>(static_cast<const Model&>(*this).at(name));
+  }
   // Throws the error of the first broken tensor; the message names the others and the option that omits them.
   void refuse_broken() const;
   [[nodiscard]] const Attachment* attachment(std::string_view name) const;

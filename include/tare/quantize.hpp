@@ -13,7 +13,7 @@
 
 #include "tare/codec.hpp"
 #include "tare/export.hpp"
-#include "tare/format.hpp"
+#include "tare/open.hpp"
 
 namespace tare {
 

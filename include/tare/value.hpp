@@ -40,6 +40,10 @@ class TARE_API Map {
 
   const Value* find(std::string_view key) const;
   Value* find(std::string_view key);
+  // The value of this key as a T (bool, std::int64_t, double, std::string, Bytes, List, Map ...); null if there is no
+  // such key or its value is of another kind.
+  template <typename T>
+  const T* get(std::string_view key) const;
   // Replaces the value of an existing key in place, else appends.
   void set(std::string_view key, Value value);
   // Appends without a search: the caller knows that the key is new. If keys are equal, `find` returns the first.
@@ -122,6 +126,12 @@ class TARE_API Value {
  private:
   Variant data_;
 };
+
+template <typename T>
+const T* Map::get(std::string_view key) const {
+  const Value* const value = find(key);
+  return value == nullptr ? nullptr : value->get<T>();
+}
 
 inline bool Map::empty() const { return entries_.empty(); }
 inline std::size_t Map::size() const { return entries_.size(); }

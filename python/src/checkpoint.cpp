@@ -3,11 +3,11 @@
 #include <filesystem>
 
 #include "buffer.hpp"
+#include "formats/format.hpp"
 #include "formats/rows.hpp"
 #include "formats/torch/objects.hpp"
 #include "model.hpp"
 #include "options.hpp"
-#include "tare/format.hpp"
 
 namespace tare::py {
 namespace {

@@ -133,7 +133,7 @@ PyObject* begin_load(PyObject*, PyObject* args) {
     options.device = given.text("device");
     options.verify = given.flag("verify") || is_verified(object);
     destination.each = given.flag("each");
-    options.threads = static_cast<unsigned>(given.number("threads").value_or(0));
+    options.work.threads = static_cast<unsigned>(given.number("threads").value_or(0));
     if (const auto bytes = given.number("pinned_bytes")) options.pinned_bytes = static_cast<std::uint64_t>(*bytes);
     std::unique_ptr<device::Loading> loading;
     {

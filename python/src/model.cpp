@@ -9,11 +9,11 @@
 
 #include "buffer.hpp"
 #include "convert/directory_form.hpp"
+#include "formats/format.hpp"
 #include "formats/open_as.hpp"
 #include "io/mapping_guard.hpp"
 #include "options.hpp"
 #include "tare/codec.hpp"
-#include "tare/format.hpp"
 #include "values.hpp"
 
 namespace tare::py {

@@ -91,7 +91,7 @@ ReadOptions Options::read() const {
     options.access = Access::pread;
   options.attach = texts("attach");
   options.keep_broken = flag("keep_broken");
-  options.threads = threads();
+  options.work.threads = threads();
   if (const auto most = number("max_expansion")) {
     if (*most < 1) raise_value_error("max_expansion must be at least 1");
     options.limits.expansion = static_cast<std::uint64_t>(*most);
@@ -118,7 +118,7 @@ WriteOptions Options::write() const {
     if (*shard <= 0) raise_value_error("the size of a shard must be positive");
     options.shard_bytes = static_cast<std::uint64_t>(*shard);
   }
-  options.threads = threads();
+  options.work.threads = threads();
   return options;
 }
 
@@ -167,14 +167,16 @@ AdaptOptions Options::adapt() const {
   }
   options.keep_names = flag("keep_names");
   options.weights_only = flag("weights_only");
-  options.threads = threads();
   return options;
 }
 
-SaveOptions Options::save() const { return {adapt(), write(), text("format"), flag("overwrite")}; }
+SaveOptions Options::save() const {
+  return {adapt(), write(), text("format"), flag("overwrite"), {.threads = threads()}};
+}
 
 ConvertOptions Options::convert() const {
-  return {adapt(), read(), write(), text("format"), flag("overwrite"), flag("check"), texts("merge")};
+  return {adapt(),           read(),        write(),        text("format"),
+          flag("overwrite"), flag("check"), texts("merge"), {.threads = threads()}};
 }
 
 }  // namespace tare::py

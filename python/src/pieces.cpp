@@ -8,7 +8,9 @@
 #include <map>
 #include <mutex>
 
+#include "convert/adapt.hpp"
 #include "convert/writable.hpp"
+#include "formats/format.hpp"
 
 namespace tare::py {
 namespace {
@@ -163,7 +165,7 @@ std::optional<std::vector<std::uint64_t>> places_of(Model model, const Source& p
     const Format* const format = is_file_or_nothing(path) ? format_of_file(path, options) : nullptr;
     if (format == nullptr) return std::nullopt;
     options.write.digest.reset();  // computed when the bytes exist
-    format->write(adapt(std::move(model), *format, options.adapt).model, layout, options.write);
+    format->write(adapt(std::move(model), *format, options.adapt, options.work).model, layout, options.write);
   } catch (const NoBytesYet&) {
     return std::nullopt;
   } catch (const Error&) {  // reported when all tensors have been declared

@@ -350,7 +350,7 @@ PyObject* statistics_of(PyObject* object, PyObject* args) {
     require_verified(self);
     {
       const Unlocked others;
-      found = statistics(self.tensor, bins, first, threads);
+      found = statistics(self.tensor, bins, first, {.threads = threads});
       check_sources(self);
     }
     return statistics_dict(found);

@@ -255,7 +255,7 @@ PyObject* save_model(PyObject*, PyObject* args) {
     if (path != Py_None && Options(dict).flag("hasty") && format != nullptr && format->write != nullptr) {
       const std::string output = path_of(path);
       run_here([&](Progress& progress) {
-        options.write.progress = &progress;
+        options.work.progress = &progress;
         write_without_sync(std::move(model), output, options);
       });
       return none();
@@ -264,7 +264,7 @@ PyObject* save_model(PyObject*, PyObject* args) {
       const std::string output = path_of(path);
       Saved done;
       run_job(report, [&](Progress& progress) {
-        options.write.progress = &progress;
+        options.work.progress = &progress;
         done = save(std::move(model), output, options);
       });
       return saved_dict(done).done();
@@ -273,7 +273,7 @@ PyObject* save_model(PyObject*, PyObject* args) {
       raise_value_error("\"" + options.to + "\" is not the name of a format that is one file");
     MemorySink sink;
     run_job(report, [&](Progress& progress) {
-      options.write.progress = &progress;
+      options.work.progress = &progress;
       static_cast<void>(save(std::move(model), sink, options));
     });
     return bytes(sink.bytes());
@@ -399,7 +399,7 @@ PyObject* save_placed(PyObject*, PyObject* args) {
     const std::string output = path_of(path);
     std::optional<Saved> done;
     run_job(report, [&](Progress& progress) {
-      options.write.progress = &progress;
+      options.work.progress = &progress;
       if (straight != 0) done = file.save(model, pieces, output, options);
       if (!done) done = save(model, output, options);
     });
@@ -416,7 +416,7 @@ PyObject* convert_file(PyObject*, PyObject* args) {
     const std::string input = path_of(from), output = path_of(to);
     Conversion done;
     run_job(report, [&](Progress& progress) {
-      options.write.progress = &progress;
+      options.work.progress = &progress;
       done = convert(input, output, options);
     });
     return saved_dict(done).set("from", text(done.from)).done();
@@ -437,12 +437,10 @@ PyObject* verify_file(PyObject*, PyObject* args) {
     PyObject *from = nullptr, *dict = nullptr, *report = nullptr;
     if (parse_tuple(args, "OOO", &from, &dict, &report) == 0) throw PythonError();
     const std::string path = path_of(from);
-    VerifyOptions options;
-    options.read = Options(dict).read();
-    options.threads = options.read.threads;
+    ReadOptions options = Options(dict).read();
     Verification found;
     run_job(report, [&](Progress& progress) {
-      options.progress = &progress;
+      options.work.progress = &progress;
       found = verify(path, options);
     });
     Dict facts;
@@ -461,7 +459,8 @@ PyObject* hash_model(PyObject*, PyObject* args) {
     if (parse_tuple(args, "OIO", &object, &threads, &report) == 0) throw PythonError();
     const auto model = model_of(object);
     std::string digest;
-    run_job(report, [&](Progress& progress) { digest = content_digest(*model, threads, &progress); });
+    run_job(report,
+            [&](Progress& progress) { digest = content_digest(*model, {.threads = threads, .progress = &progress}); });
     return text(digest);
   });
 }
@@ -476,12 +475,12 @@ PyObject* diff_models(PyObject*, PyObject* args) {
     Difference found;
     run_job(report, [&](Progress& progress) {
       if (share_a_name(*a, *b)) {
-        found = diff(*a, *b, threads, &progress);
+        found = diff(*a, *b, {.threads = threads, .progress = &progress});
         return;
       }
       Model x = *a, y = *b;
       pair_names(x, y);
-      found = diff(x, y, threads, &progress);
+      found = diff(x, y, {.threads = threads, .progress = &progress});
     });
     Dict facts;
     facts.set("compared", number(found.compared)).set("tensors", list_of(found.tensors, difference_dict));
@@ -516,7 +515,7 @@ PyObject* write_planned_part(PyObject*, PyObject* args) {
     const std::string input = path_of(from), output = path_of(to), path = path_of(place);
     const Part part{static_cast<std::size_t>(first), static_cast<std::size_t>(count), text_of(plan, "a plan")};
     run_job(report, [&](Progress& progress) {
-      options.write.progress = &progress;
+      options.work.progress = &progress;
       write_part(input, output, options, part, path);
     });
     return none();
@@ -545,7 +544,7 @@ PyObject* finish_plan(PyObject*, PyObject* args) {
     for (Py_ssize_t i = 0; i < size; ++i) parts.push_back(path_of(PyList_GetItem(list, i)));
     Conversion done;
     run_job(report, [&](Progress& progress) {
-      options.write.progress = &progress;
+      options.work.progress = &progress;
       done = convert_from_parts(input, output, options, parts, id, any_owner != 0 ? Owners::any : Owners::trusted);
     });
     return saved_dict(done).set("from", text(done.from)).done();

@@ -1,7 +1,9 @@
 // The stop request that the work of this thread checks.
 #pragma once
 
-#include "tare/stop.hpp"
+#include <optional>
+
+#include "tare/work.hpp"
 
 namespace tare {
 
@@ -13,5 +15,16 @@ void listen_to(const Stop* stop) noexcept;
 void check_stop();
 // The same right before an output gets its name (Stop::asked_last).
 void check_last_stop();
+
+// While it lives, this thread checks the stop request of the work; the current one if the work has none.
+class StopScope {
+ public:
+  explicit StopScope(const Work& work) {
+    if (work.stop != nullptr) stoppable_.emplace(*work.stop);
+  }
+
+ private:
+  std::optional<Stoppable> stoppable_;
+};
 
 }  // namespace tare

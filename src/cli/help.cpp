@@ -38,7 +38,7 @@ std::string option_left(const Option& option) {
   return letter + spelling(option);
 }
 
-// Returns the words, without a full name such as "zt.group4" if the short name stands for the same.
+// Returns the words, without full names such as "zt.group4" whose short name means the same.
 Words shown_words(const Option& option) {
   Words words = option.words();
   const Words all = words;

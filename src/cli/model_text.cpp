@@ -53,8 +53,6 @@ std::uint64_t tensor_bytes(const Model& model) {
   return bytes;
 }
 
-bool is_writable(const Format& format) { return format.write != nullptr || format.write_tree != nullptr; }
-
 std::string counted(std::uint64_t number, std::string_view thing) {
   return fmt::format("{} {}{}", count_text(number), thing, number == 1 ? "" : "s");
 }

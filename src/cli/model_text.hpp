@@ -5,7 +5,7 @@
 #include <string_view>
 
 #include "cli/session.hpp"
-#include "tare/format.hpp"
+#include "formats/format.hpp"
 #include "tare/model.hpp"
 
 namespace tare::cli {
@@ -43,8 +43,5 @@ class OutputTarget {
   std::unique_ptr<Sink> own_;
   Sink* sink_ = nullptr;
 };
-
-// Returns whether a format can be written, as a file or as a directory.
-bool is_writable(const Format& format);
 
 }  // namespace tare::cli

@@ -109,20 +109,13 @@ Words digest_words() {
 ReadOptions read_options(const Arguments& arguments) {
   ReadOptions options;
   options.access = arguments.access();
-  options.threads = arguments.threads();
+  options.work.threads = arguments.threads();
   options.attach = arguments.all("attach");
   options.keep_broken = true;  // verbs that need all tensors refuse a model with broken ones
   if (arguments.has("max-expansion")) {
     options.limits.expansion = static_cast<std::uint64_t>(arguments.number("max-expansion", 32, 1, UINT32_MAX));
     options.limits.component_bytes = UINT64_MAX;
   }
-  return options;
-}
-
-VerifyOptions verify_options(const Arguments& arguments) {
-  VerifyOptions options;
-  options.read = read_options(arguments);
-  options.threads = arguments.threads();
   return options;
 }
 
@@ -153,7 +146,7 @@ Overflow overflow_from(const Arguments& arguments) {
 
 WriteOptions write_options(const Arguments& arguments) {
   WriteOptions options;
-  options.threads = arguments.threads();
+  options.work.threads = arguments.threads();
   if (arguments.has("zstd")) options.zstd_level = static_cast<int>(arguments.number("zstd", 3, 1, 22));
   options.unpack = arguments.has("no-zstd");
   if (options.unpack && options.zstd_level) throw UsageError("--zstd and --no-zstd exclude each other");
@@ -185,7 +178,7 @@ ConvertOptions conversion_options(const Arguments& arguments) {
   options.adapt.weights_only = arguments.has("weights-only");
   options.adapt.keep_names = arguments.has("names");
   options.adapt.set = set_pairs(arguments);
-  options.adapt.threads = options.write.threads;
+  options.work.threads = arguments.threads();
   return options;
 }
 

@@ -91,7 +91,6 @@ inline constexpr Operand kTensor{.name = "TENSOR", .completes = Completes::tenso
 
 // Returns --no-mmap, --max-expansion and --attach as library options. Broken tensors are listed in the model.
 ReadOptions read_options(const Arguments& arguments);
-VerifyOptions verify_options(const Arguments& arguments);
 // The same for verbs that decode no tensor: these also open files that decode to too much.
 ReadOptions listing_options(const Arguments& arguments);
 // Returns --zstd, --no-zstd, --digest and --threads as library options.

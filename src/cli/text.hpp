@@ -1,4 +1,4 @@
-// Text for a terminal: its width, shortening, and similar words. base/printable.hpp makes text safe to print.
+// Text for a terminal: its width and shortening. base/printable.hpp makes text safe to print.
 #pragma once
 
 #include <cstddef>
@@ -9,6 +9,7 @@
 #include <string_view>
 #include <vector>
 
+#include "base/nearest.hpp"
 #include "base/printable.hpp"
 
 namespace tare::cli {
@@ -24,15 +25,9 @@ std::string elide_end(std::string_view text, std::size_t columns, std::string_vi
 // Breaks the text at spaces into lines of at most `columns`. Lines that begin with a space are kept unchanged.
 std::vector<std::string> wrap(std::string_view text, std::size_t columns);
 
-// Returns up to `most` candidates that are similar to `word`, the nearest first.
-std::vector<std::string> nearest(std::string_view word, std::span<const std::string> candidates, std::size_t most);
-
 // Escapes text for use between the single quotes of a shell command (bash, zsh or fish).
 std::string inside_shell_quotes(std::string_view text);
 // The text as one word of a shell command: in single quotes, unless no character in it needs them.
 std::string shell_word(std::string_view text);
-
-// Changes ASCII letters only.
-std::string lower_case(std::string text);
 
 }  // namespace tare::cli

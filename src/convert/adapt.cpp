@@ -43,10 +43,12 @@ constexpr void (*kSteps[])(Adaptation& it) = {
 
 }  // namespace
 
-Adaptation::Adaptation(Model input, const Format& format, const AdaptOptions& wanted, Completeness required)
+Adaptation::Adaptation(Model input, const Format& format, const AdaptOptions& wanted, unsigned most_threads,
+                       Completeness required)
     : model(std::move(input)),
       target(format),
       options(wanted),
+      threads(most_threads),
       completeness(required),
       statements(model),
       stated(codec::packs::has_joined(model) ? resources::stated_packing(model) : codec::packs::Stated()),
@@ -54,14 +56,15 @@ Adaptation::Adaptation(Model input, const Format& format, const AdaptOptions& wa
 
 void steps::fit_parts(Adaptation& it) { fit_rest(it.model, it.target, it.options, it.lines, it.lost); }
 
-Adapted adapt(Model model, const Format& target, const AdaptOptions& options) {
+Adapted adapt(Model model, const Format& target, const AdaptOptions& options, const Work& work) {
   // A part of a model, or a model that keeps its own names, need not be complete.
   const bool whole = !options.keep_names && options.match.empty() && options.skip.empty();
-  return adapt_as(std::move(model), target, options, whole ? Completeness::required : Completeness::open);
+  return adapt_as(std::move(model), target, options, work, whole ? Completeness::required : Completeness::open);
 }
 
-Adapted adapt_as(Model model, const Format& target, const AdaptOptions& options, Completeness completeness) {
-  Adaptation it(std::move(model), target, options, completeness);
+Adapted adapt_as(Model model, const Format& target, const AdaptOptions& options, const Work& work,
+                 Completeness completeness) {
+  Adaptation it(std::move(model), target, options, work.threads, completeness);
   for (const auto step : kSteps) step(it);
   Adapted adapted{std::move(it.model), it.changes.take(), std::move(it.outcomes), std::move(it.lost)};
   adapted.changes.insert(adapted.changes.end(), it.lines.begin(), it.lines.end());

@@ -9,6 +9,7 @@
 #include "convert/knapsack.hpp"
 #include "convert/recipe.hpp"
 #include "convert/steps/fit_rest.hpp"
+#include "formats/format.hpp"
 #include "tare/convert.hpp"
 #include "tare/elements.hpp"
 #include "tare/slice.hpp"

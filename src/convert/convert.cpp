@@ -13,6 +13,7 @@
 #include "base/parallel.hpp"
 #include "base/printable.hpp"
 #include "base/stopping.hpp"
+#include "convert/adapt.hpp"
 #include "convert/directory_form.hpp"
 #include "convert/origins.hpp"
 #include "convert/refit.hpp"
@@ -442,6 +443,7 @@ struct OwnFiles {
 Saved save_to(const Destination& to, Model model, const OwnFiles& own, const std::string& input,
               const std::string& output, const SaveOptions& options, bool check, const Refit& refit,
               Sink* sink = nullptr) {
+  const StopScope stop(options.work);
   const Format& format = to.format;
   Saved done;
   done.to = format.name;
@@ -450,12 +452,12 @@ Saved save_to(const Destination& to, Model model, const OwnFiles& own, const std
   if (format.holds.zstd) compressed = compressed_tensors(model);
   Adapted adapted;
   try {
-    if (check) check_digests(model, options.write.threads);
-    adapted = adapt(std::move(model), format, options.adapt);
+    if (check) check_digests(model, options.work.threads);
+    adapted = adapt(std::move(model), format, options.adapt, options.work);
     if (refit != nullptr)
       refit(adapted.model);  // the digests of the bytes that these tensors are made of were checked when they were made
     else
-      origins.verify_changed(adapted.model, skipped_in(adapted.changes), options.write.threads);
+      origins.verify_changed(adapted.model, skipped_in(adapted.changes), options.work.threads);
   } catch (Error& error) {
     origins.name_tensor(error);
     throw error.in(input);
@@ -468,7 +470,9 @@ Saved save_to(const Destination& to, Model model, const OwnFiles& own, const std
     for (Change& remark : format.remarks(adapted.model, options.write)) done.changes.push_back(std::move(remark));
   done.tensors = adapted.model.tensors.size();
   for (const Tensor& tensor : adapted.model.tensors) done.bytes += tensor.bytes();
-  if (options.write.progress != nullptr) options.write.progress->expect(done.bytes);
+  if (options.work.progress != nullptr) options.work.progress->expect(done.bytes);
+  WriteOptions write = options.write;
+  write.work = options.work;
 
   done.file_bytes = write_fitting(std::move(adapted.model), origins,
                                   {.format = format,
@@ -479,7 +483,7 @@ Saved save_to(const Destination& to, Model model, const OwnFiles& own, const std
                                    .sink = sink,
                                    .changes = &done.changes,
                                    .own = own.replaced_by(to)},
-                                  options.write);
+                                  write);
   return done;
 }
 
@@ -526,10 +530,11 @@ namespace {
 Model merged(Model model, const std::string& input, const std::string& adapter, const ConvertOptions& options,
              std::vector<Change>& changes) {
   ReadOptions read = options.read;
+  read.work = options.work;
   read.diagnostics = nullptr;
   read.attach.clear();
   Model opened = open(adapter, read);
-  if (options.check) check_digests(opened, options.write.threads);
+  if (options.check) check_digests(opened, options.work.threads);
   try {
     return merge_adapter(std::move(model), opened, changes);
   } catch (Error& error) {
@@ -547,6 +552,7 @@ Model opened_for(const std::string& input, const ConvertOptions& options, Diagno
                 "files to attach are those of a model's directory; this is one file")
         .in(input);
   ReadOptions read = options.read;
+  read.work = options.work;
   read.diagnostics = diagnostics;
   read.keep_broken = true;  // they may be skipped; adapt refuses those that are not
   const io::InputFiles files;
@@ -557,12 +563,13 @@ Model opened_for(const std::string& input, const ConvertOptions& options, Diagno
 }
 
 SaveOptions save_options(const ConvertOptions& options) {
-  return {options.adapt, options.write, options.to, options.overwrite};
+  return {options.adapt, options.write, options.to, options.overwrite, options.work};
 }
 
 }  // namespace
 
 Planned plan_conversion(const std::string& input, const std::string& output, const ConvertOptions& options) {
+  const StopScope stop(options.work);
   const Spending spending(allowance_of(options.read.limits));
   const Destination target(output, save_options(options));
   Planned planned;
@@ -570,7 +577,7 @@ Planned plan_conversion(const std::string& input, const std::string& output, con
   planned.source = opened_for(input, options, options.read.diagnostics, ignored, nullptr);
   const Origins origins(planned.source);
   try {
-    planned.model = adapt(planned.source, target.format, options.adapt).model;
+    planned.model = adapt(planned.source, target.format, options.adapt, options.work).model;
   } catch (Error& error) {
     origins.name_tensor(error);
     throw error.in(input);
@@ -580,6 +587,7 @@ Planned plan_conversion(const std::string& input, const std::string& output, con
 
 Conversion convert_refitted(const std::string& input, const std::string& output, const ConvertOptions& options,
                             const Refit& refit) {
+  const StopScope stop(options.work);
   const Spending spending(allowance_of(options.read.limits));  // for the model, its adapters and what is made of them
   const SaveOptions save = save_options(options);
   const Destination target(output, save);

@@ -54,7 +54,7 @@ bool pair_names(Model& a, Model& b) {
 
 std::vector<Attachment> directory_files(Model model, std::vector<Change>& lines) {
   const auto target = std::ranges::find_if(formats(), is_directory);
-  Adapted made = adapt_as(std::move(model), *target, {}, Completeness::open);
+  Adapted made = adapt_as(std::move(model), *target, {}, {}, Completeness::open);
   lines.insert(lines.end(), made.changes.begin(), made.changes.end());
   resources::complete(made.model);  // as the directory's writer does
   return std::move(made.model.attachments);

@@ -4,7 +4,7 @@
 
 #include <vector>
 
-#include "tare/convert.hpp"
+#include "convert/adapt.hpp"
 
 namespace tare {
 
@@ -27,7 +27,8 @@ std::vector<Attachment> directory_files(Model model, std::vector<Change>& lines)
 
 // `adapt`, with or without the check of require_configured.
 enum class Completeness : std::uint8_t { open, required };
-Adapted adapt_as(Model model, const Format& target, const AdaptOptions& options, Completeness completeness);
+Adapted adapt_as(Model model, const Format& target, const AdaptOptions& options, const Work& work,
+                 Completeness completeness);
 
 // Throws `convert.config` unless a model in its directory's form has every tensor that its config.json implies, in that
 // shape. Adds a warning to `lines` if the model has tensors beyond those, which programs ignore. `used_by`: a target

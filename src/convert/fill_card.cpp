@@ -2,6 +2,7 @@
 
 #include "convert/steps/fit_rest.hpp"
 #include "convert/wording.hpp"
+#include "formats/format.hpp"
 #include "resources/model_card.hpp"
 
 namespace tare {

@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "formats/format.hpp"
 #include "tare/convert.hpp"
 
 namespace tare {

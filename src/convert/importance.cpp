@@ -8,6 +8,7 @@
 #include "base/half.hpp"
 #include "base/printable.hpp"
 #include "base/text.hpp"
+#include "formats/format.hpp"
 #include "io/metadata.hpp"
 #include "tare/elements.hpp"
 #include "tare/quantize.hpp"

@@ -14,6 +14,7 @@
 #include "base/list_numbers.hpp"
 #include "base/name_map.hpp"
 #include "base/printable.hpp"
+#include "base/stopping.hpp"
 #include "base/text.hpp"
 #include "convert/metadata_edit.hpp"
 #include "convert/plain_metadata.hpp"
@@ -340,8 +341,7 @@ void require_writable_file(const std::string& path) {
 // to the version.
 WriteOptions options_like(const Model& model, const Format& format, const EditOptions& options) {
   WriteOptions write;
-  write.threads = options.threads;
-  write.progress = options.progress;
+  write.work = options.work;
   write.dedup = format.holds.dedup && shares_bytes(model);
   for (const std::string_view dialect : format.holds.dialects)
     if (model.version.ends_with(fmt::format("({})", dialect))) write.dialect = dialect;
@@ -425,7 +425,9 @@ std::vector<MetadataChange> edit_as(Model& model, const Format& format, std::spa
 }
 
 Edited edit_metadata(const std::string& path, std::span<const MetadataEdit> edits, const EditOptions& options) try {
+  const StopScope stop(options.work);
   ReadOptions read = options.read;
+  read.work = options.work;
   read.keep_broken = true;  // they are copied unchanged if the container allows it
   const io::InputFiles inputs;
   Model before = open_as(PackedForm::stored, path, read);
@@ -452,10 +454,10 @@ Edited edit_metadata(const std::string& path, std::span<const MetadataEdit> edit
   for (const Attachment& file : before.attachments)
     if (after.attachment(file.name) == nullptr) done.omitted.push_back(file.name);
   if (done.changes.empty()) return done;
-  if (options.progress != nullptr && !options.dry_run) {
+  if (options.work.progress != nullptr && !options.dry_run) {
     std::uint64_t bytes = 0;
     for (const Tensor& tensor : after.tensors) bytes += tensor.bytes();
-    options.progress->expect(bytes);
+    options.work.progress->expect(bytes);
   }
   const auto file_bytes = [&] {
     return files == 1 ? open_file(target, Access::pread)->size() : open(path, {.listing = true}).file_bytes;

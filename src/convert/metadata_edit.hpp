@@ -4,6 +4,7 @@
 #include <span>
 #include <vector>
 
+#include "formats/format.hpp"
 #include "tare/metadata.hpp"
 
 namespace tare {

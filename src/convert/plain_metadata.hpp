@@ -1,7 +1,7 @@
 // Metadata of containers that define no types for it: Model::metadata, with the kinds of Value as types.
 #pragma once
 
-#include "tare/format.hpp"
+#include "formats/format.hpp"
 
 namespace tare {
 

@@ -120,7 +120,8 @@ SourcePtr open_part(const std::string& path, Owners owners) {
 
 // Returns whether the output's compression is that of the parts.
 bool compresses_as_parts(const std::string& output, const ConvertOptions& options) {
-  return &format_for(output, {options.adapt, options.write, options.to, options.overwrite}) == &part_format();
+  return &format_for(output, {options.adapt, options.write, options.to, options.overwrite, options.work}) ==
+         &part_format();
 }
 
 // Returns whether a tensor is compressed in a way that parts cannot hold; the input's own bytes are copied.
@@ -223,6 +224,7 @@ std::vector<PlannedTensor> planned_tensors(const std::string& input, const std::
 
 void write_part(const std::string& input, const std::string& output, const ConvertOptions& options, const Part& part,
                 const std::string& path) {
+  const StopScope stop(options.work);
   const io::InputFiles inputs;
   Planned planned = plan_conversion(input, output, options);
   const std::size_t count = planned.model.tensors.size();
@@ -239,22 +241,23 @@ void write_part(const std::string& input, const std::string& output, const Conve
   run.metadata.set(kPlanKey, part.plan);
   run.metadata.set(kSourceKey, stamp_of(run.sources, options));
   try {
-    verify_origins(run, options.write.threads);
+    verify_origins(run, options.work.threads);
   } catch (Error& error) {
     Origins(planned.source).name_tensor(error);
     throw error.in(input);
   }
   const Format& format = part_format();
   WriteOptions write = options.write;
+  write.work = options.work;
   if (!compresses_as_parts(output, options))
     write.zstd_level.reset();  // the output is compressed when the parts are joined
   write.dedup = false;
   write.dialect.clear();
   write.shard_bytes.reset();
-  if (write.progress != nullptr) {
+  if (options.work.progress != nullptr) {
     std::uint64_t bytes = 0;
     for (const Tensor& tensor : run.tensors) bytes += tensor.bytes();
-    write.progress->expect(bytes);
+    options.work.progress->expect(bytes);
   }
   const std::unique_ptr<Sink> sink = create_file(path, {.overwrite = true, .follow_links = false});
   try {
@@ -279,11 +282,12 @@ bool is_part(const std::string& path, const std::string& plan) {
 
 Conversion convert_from_parts(const std::string& input, const std::string& output, const ConvertOptions& options,
                               std::span<const std::string> parts, const std::string& plan, Owners owners) {
+  const StopScope stop(options.work);
   const io::InputFiles inputs;
   // The digests of all parts are checked before any of their bytes is used.
   std::vector<std::shared_ptr<const PartContent>> contents;
   for (const std::string& path : parts) contents.push_back(content_of_part(open_part(path, owners)));
-  parallel_for(contents.size(), options.write.threads, [&](std::size_t i) { contents[i]->verify(); });
+  parallel_for(contents.size(), options.work.threads, [&](std::size_t i) { contents[i]->verify(); });
   ConvertOptions rest = options;
   const bool as_parts = compresses_as_parts(output, options);
   if (as_parts) rest.write.zstd_level.reset();  // parts are compressed already

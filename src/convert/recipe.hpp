@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "formats/format.hpp"
 #include "tare/change.hpp"
 #include "tare/quantize.hpp"
 

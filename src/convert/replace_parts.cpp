@@ -10,11 +10,11 @@
 #include "base/text.hpp"
 #include "convert/directory_form.hpp"
 #include "formats/form.hpp"
+#include "formats/format.hpp"
 #include "resources/agreement.hpp"
 #include "resources/config_parts.hpp"
 #include "resources/model_files.hpp"
 #include "resources/resources.hpp"
-#include "tare/format.hpp"
 
 namespace tare {
 namespace {

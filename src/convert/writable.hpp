@@ -5,6 +5,7 @@
 #include <string>
 
 #include "convert/origins.hpp"
+#include "formats/format.hpp"
 #include "io/input_files.hpp"
 #include "tare/convert.hpp"
 

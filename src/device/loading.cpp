@@ -63,8 +63,8 @@ void Loading::State::allocate(const Destination& destination) {
 
 // Leases pinned memory: two slots per reading thread if the budget allows it.
 void Loading::State::take_slots() {
-  const auto threads = static_cast<unsigned>(std::min<std::size_t>(reader_threads(options_.threads, options_.verify),
-                                                                   std::max<std::size_t>(work_.jobs.size(), 1)));
+  const auto threads = static_cast<unsigned>(std::min<std::size_t>(
+      reader_threads(options_.work.threads, options_.verify), std::max<std::size_t>(work_.jobs.size(), 1)));
   const std::uint64_t chunk = options_.chunk_bytes, wanted = 2 * threads * chunk;
   const std::uint64_t budget = pinned_budget(options_.pinned_bytes);
   lease_ = std::make_unique<Lease>(context_, std::min(wanted, budget / chunk * chunk), chunk, budget, threads);
@@ -196,7 +196,7 @@ void Loading::State::start() {
     total += pieces_[i].bytes;
     if (pieces_[i].bytes == 0) empty.push_back(i);
   }
-  if (options_.progress != nullptr) options_.progress->expect(total);
+  if (options_.work.progress != nullptr) options_.work.progress->expect(total);
   arrived(empty);
   const bool digests = device_->digests != nullptr;
   {
@@ -301,6 +301,7 @@ void Loading::State::look(std::unique_lock<std::mutex>& lock) {
 }
 
 void Loading::State::wait(std::size_t tensor, StreamHandle stream) {
+  const StopScope stop(options_.work);
   const std::size_t piece = piece_of_.at(tensor);
   {
     std::unique_lock lock(mutex_);
@@ -311,6 +312,7 @@ void Loading::State::wait(std::size_t tensor, StreamHandle stream) {
 }
 
 std::optional<std::size_t> Loading::State::next(StreamHandle stream) {
+  const StopScope stop(options_.work);
   std::size_t tensor = 0;
   {
     std::unique_lock lock(mutex_);
@@ -324,6 +326,7 @@ std::optional<std::size_t> Loading::State::next(StreamHandle stream) {
 }
 
 Report Loading::State::finish() {
+  const StopScope stop(options_.work);
   {
     std::unique_lock lock(mutex_);
     if (report_) return *report_;

@@ -237,7 +237,7 @@ void Loading::State::Reader::done(std::span<const Share> shares, Slot& slot) {
     if (load_.left_[share.piece].fetch_sub(share.bytes, std::memory_order_acq_rel) == share.bytes)
       whole_.push_back(share.piece);
   }
-  if (load_.options_.progress != nullptr) load_.options_.progress->advance(bytes);
+  if (load_.options_.work.progress != nullptr) load_.options_.work.progress->advance(bytes);
   if (whole_.empty()) return;
   if (!load_.timed_.exchange(true)) {
     slot.event.synchronize();

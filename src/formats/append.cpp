@@ -5,6 +5,7 @@
 #include <string_view>
 #include <vector>
 
+#include "base/stopping.hpp"
 #include "formats/registry_limits.hpp"
 #include "io/input_files.hpp"
 
@@ -21,6 +22,7 @@ std::vector<std::string_view> appendable() {
 }  // namespace
 
 std::vector<Change> append(const std::string& path, const Model& extra, const WriteOptions& options) {
+  const StopScope stop(options.work);
   try {
     const SourcePtr file = open_file(path, Access::pread);
     const Format& format = detect(*file);

@@ -3,7 +3,7 @@
 
 #include <vector>
 
-#include "tare/format.hpp"
+#include "formats/format.hpp"
 
 namespace tare {
 

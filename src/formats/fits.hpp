@@ -3,7 +3,7 @@
 // their own are checked by the writer.
 #pragma once
 
-#include "tare/format.hpp"
+#include "formats/format.hpp"
 
 namespace tare {
 

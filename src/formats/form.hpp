@@ -3,7 +3,7 @@
 
 #include <string_view>
 
-#include "tare/format.hpp"
+#include "formats/format.hpp"
 
 namespace tare {
 

@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <string>
 
-#include "tare/format.hpp"
+#include "formats/format.hpp"
 
 namespace tare {
 

@@ -6,8 +6,8 @@
 #include <span>
 #include <string_view>
 
+#include "formats/format.hpp"
 #include "tare/config.hpp"
-#include "tare/format.hpp"
 
 namespace tare {
 

@@ -13,7 +13,7 @@
 #include <string_view>
 
 #include "base/name_map.hpp"
-#include "tare/format.hpp"
+#include "formats/format.hpp"
 #include "tare/model.hpp"
 #include "wire/value_json.hpp"
 

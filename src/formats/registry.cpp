@@ -9,6 +9,7 @@
 
 #include "base/forever.hpp"
 #include "base/process_mutex.hpp"
+#include "base/stopping.hpp"
 #include "codecs/packs/join.hpp"
 #include "formats/open_as.hpp"
 #include "formats/registry_limits.hpp"
@@ -18,6 +19,7 @@
 #include "io/input_files.hpp"
 #include "io/tree_sink.hpp"
 #include "resources/packed_config.hpp"
+#include "tare/formats.hpp"
 
 namespace tare {
 
@@ -56,6 +58,26 @@ std::span<const Format> formats() {
     return rows;
   }());
   return *table;
+}
+
+std::vector<FormatInfo> format_list() {
+  std::vector<FormatInfo> list;
+  for (const Format& format : formats()) {
+    const Capabilities& holds = format.holds;
+    list.push_back({.name = format.name,
+                    .title = format.title,
+                    .versions = format.versions,
+                    .suffixes = format.suffixes,
+                    .reads = is_readable(format),
+                    .writes = is_writable(format),
+                    .metadata = holds.metadata != Room::none,
+                    .config = holds.config,
+                    .vocabulary = holds.vocabulary,
+                    .attachments = holds.attachments,
+                    .shards = holds.shards,
+                    .to_a_pipe = holds.forward_only});
+  }
+  return list;
 }
 
 const Format* find_format(std::string_view name) {
@@ -179,6 +201,7 @@ Model read(const Format& format, const Input& input, ReadOptions options, Packed
 }  // namespace
 
 Model open_as(PackedForm form, const SourcePtr& source, const ReadOptions& options) {
+  const StopScope stop(options.work);
   if (source == nullptr) throw Error(ErrorKind::usage, "open.source", "there is no source");
   return read(detect(*source), {source->name(), source}, options, form);
 }
@@ -194,6 +217,7 @@ const Format& look_into(const std::string& directory) {
 }  // namespace
 
 Model open_as(PackedForm form, const std::string& path, const ReadOptions& options) {
+  const StopScope stop(options.work);
   io::check_path(path);
   std::error_code none;
   if (!std::filesystem::is_directory(path, none)) return open_as(form, open_file(path, options.access), options);

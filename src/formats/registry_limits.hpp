@@ -7,8 +7,8 @@
 #include <vector>
 
 #include "base/budget.hpp"
+#include "formats/format.hpp"
 #include "tare/change.hpp"
-#include "tare/format.hpp"
 
 namespace tare {
 

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "codecs/packs/stored.hpp"
-#include "tare/format.hpp"
+#include "formats/format.hpp"
 
 // One line a container.
 // clang-format off
@@ -40,8 +40,8 @@ Format table_row() {
       kRow.append(path, *StoredForm(extra), options);
     };
   if (row.content_digest != nullptr)
-    row.content_digest = [](const Model& model, unsigned threads, Progress* progress) {
-      return kRow.content_digest(*StoredForm(model), threads, progress);
+    row.content_digest = [](const Model& model, const Work& work) {
+      return kRow.content_digest(*StoredForm(model), work);
     };
   return row;
 }

@@ -10,8 +10,8 @@
 #include "base/lookalike.hpp"
 #include "base/printable.hpp"
 #include "formats/foreign_weights.hpp"
+#include "formats/format.hpp"
 #include "io/listing.hpp"
-#include "tare/format.hpp"
 #include "wire/zip.hpp"
 
 namespace tare {

@@ -6,6 +6,7 @@
 
 #include "base/parallel.hpp"
 #include "base/printable.hpp"
+#include "base/stopping.hpp"
 #include "codecs/packs/stored.hpp"
 #include "inspect/pull.hpp"
 #include "tare/inspect.hpp"
@@ -85,11 +86,12 @@ std::string text_of(const Line& line) {
 
 }  // namespace
 
-std::string content_digest(const Model& given, unsigned threads, Progress* progress) {
+std::string content_digest(const Model& given, const Work& work) {
+  const StopScope stop(work);
   given.refuse_broken();
   const codec::packs::StoredForm model(given);  // equal for all containers, whichever of them name layouts
   std::vector<Line> lines = lines_of(*model);
-  hash_all(lines, threads, progress);
+  hash_all(lines, work.threads, work.progress);
   given.check_sources();
 
   Hasher hasher(DigestAlgorithm::sha256);

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <string_view>
 
+#include "base/stopping.hpp"
 #include "tare/codec.hpp"
 #include "tare/inspect.hpp"
 
@@ -51,7 +52,8 @@ bool differs(const Pair& pair) {
 
 }  // namespace
 
-Difference diff(const Model& a, const Model& b, unsigned threads, Progress* progress) {
+Difference diff(const Model& a, const Model& b, const Work& work) {
+  const StopScope stop(work);
   a.refuse_broken();
   b.refuse_broken();
   Difference result;
@@ -61,7 +63,7 @@ Difference diff(const Model& a, const Model& b, unsigned threads, Progress* prog
     const int order = x == in_a.end() ? 1 : y == in_b.end() ? -1 : (*x)->name.compare((*y)->name);
     if (order < 0) {
       result.tensors.push_back(only_in(**x, Side::a));
-      if (progress != nullptr) progress->advance((*x)->bytes());
+      if (work.progress != nullptr) work.progress->advance((*x)->bytes());
     } else if (order > 0) {
       result.tensors.push_back(only_in(**y, Side::b));
     } else {
@@ -70,7 +72,7 @@ Difference diff(const Model& a, const Model& b, unsigned threads, Progress* prog
     if (order <= 0) ++x;
     if (order >= 0) ++y;
   }
-  inspect::compare_values(pairs, threads, progress);
+  inspect::compare_values(pairs, work.threads, work.progress);
   a.check_sources();
   b.check_sources();
   result.compared = pairs.size();

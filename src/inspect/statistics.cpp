@@ -14,6 +14,7 @@
 #include "base/checked.hpp"
 #include "base/parallel.hpp"
 #include "base/printable.hpp"
+#include "base/stopping.hpp"
 #include "inspect/blocks.hpp"
 #include "inspect/moments.hpp"
 #include "inspect/whole_numbers.hpp"
@@ -169,7 +170,8 @@ Statistics statistics_of(const Component& data, std::size_t bins, std::size_t fi
 
 }  // namespace
 
-Statistics statistics(const Tensor& tensor, std::size_t bins, std::size_t first, unsigned threads) {
+Statistics statistics(const Tensor& tensor, std::size_t bins, std::size_t first, const Work& work) {
+  const StopScope stop(work);
   constexpr std::size_t kMost = std::size_t{1} << 20;
   if (bins > kMost || first > kMost)
     throw Error(ErrorKind::usage, "stats.bins",
@@ -181,8 +183,8 @@ Statistics statistics(const Tensor& tensor, std::size_t bins, std::size_t first,
                 fmt::format("elements of type {} are not numbers", data == nullptr ? "(none)" : data->type_name()))
         .about("tensor " + quote(tensor.name));
   try {
-    Statistics out = statistics_of(*data, bins, first, threads);
-    out.whole = inspect::whole_numbers(*data, first, threads);
+    Statistics out = statistics_of(*data, bins, first, work.threads);
+    out.whole = inspect::whole_numbers(*data, first, work.threads);
     return out;
   } catch (Error& error) {
     error.about("tensor " + quote(tensor.name));

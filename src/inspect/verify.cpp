@@ -10,6 +10,7 @@
 #include "base/error_runs.hpp"
 #include "base/printable.hpp"
 #include "base/stopping.hpp"
+#include "formats/format.hpp"
 #include "inspect/data_check.hpp"
 #include "resources/agreement.hpp"
 #include "tare/inspect.hpp"
@@ -78,12 +79,12 @@ bool Verification::ok(bool strict) const {
   return count(Severity::error) == 0 && (!strict || count(Severity::warning) == 0);
 }
 
-Verification verify(const std::string& path, const VerifyOptions& options) {
+Verification verify(const std::string& path, const ReadOptions& options) {
+  const StopScope stop(options.work);
   Verification result;
   Collector collector;
-  ReadOptions read = options.read;
+  ReadOptions read = options;
   read.diagnostics = &collector;
-  if (read.threads == 0) read.threads = options.threads;
   read.keep_broken = false;  // the collector gets these errors and continues
   try {
     const Model model = open(path, read);
@@ -91,7 +92,7 @@ Verification verify(const std::string& path, const VerifyOptions& options) {
     result.version = model.version;
     result.tensors = model.tensors.size();
     for (const Tensor& tensor : model.tensors) result.bytes += tensor.bytes();
-    result.findings = inspect::check_data(model, options.threads, options.progress);
+    result.findings = inspect::check_data(model, options.work.threads, options.work.progress);
     for (const Error& differs : resources::disagreements(model)) collector.warning(differs);
     // Drops findings about the data that the reader has already reported as errors.
     std::set<std::pair<std::string_view, std::string_view>> errors;
@@ -103,12 +104,12 @@ Verification verify(const std::string& path, const VerifyOptions& options) {
     model.check_sources();
   } catch (const Error& error) {
     collector.findings.push_back(inspect::finding_of(Severity::error, error));
-    result.format = recognized(path, options.read.access);
+    result.format = recognized(path, options.access);
   } catch (const std::bad_alloc&) {
     collector.findings.push_back(inspect::finding_of(
         Severity::error, Error(ErrorKind::limit, "verify.memory", "there is not enough memory to read the file")
                              .blame(Subject::machine)));
-    result.format = recognized(path, options.read.access);
+    result.format = recognized(path, options.access);
   }
   check_stop();  // a stop request is not a finding
   result.findings.insert(result.findings.begin(), std::make_move_iterator(collector.findings.begin()),

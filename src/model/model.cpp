@@ -6,6 +6,7 @@
 #include <algorithm>
 
 #include "base/glob.hpp"
+#include "base/nearest.hpp"
 #include "base/printable.hpp"
 #include "tare/version.hpp"
 
@@ -46,6 +47,18 @@ Tensor dense(std::string name, Shape shape, DType dtype, Blob blob, std::string 
 
 void Model::check_sources() const {
   for (const SourcePtr& source : sources) source->check();
+}
+
+const Tensor& Model::at(std::string_view name) const {
+  if (const Tensor* const found = tensor(name)) return *found;
+  std::vector<std::string> names;
+  names.reserve(tensors.size());
+  for (const Tensor& other : tensors) names.push_back(other.name);
+  std::vector<std::string> near = nearest(name, names, 3);
+  for (std::string& other : near) other = quote(other);
+  throw Error(ErrorKind::not_found, "lookup.tensor",
+              fmt::format("the model has no tensor {}{}", quote(name),
+                          near.empty() ? "" : fmt::format("; did you mean {}?", fmt::join(near, ", "))));
 }
 
 void Model::refuse_broken() const {

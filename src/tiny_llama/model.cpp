@@ -10,9 +10,9 @@
 #include "base/parallel.hpp"
 #include "base/printable.hpp"
 #include "base/text.hpp"
+#include "formats/format.hpp"
 #include "tare/codec.hpp"
 #include "tare/elements.hpp"
-#include "tare/format.hpp"
 #include "tiny_llama/session.hpp"
 #include "tiny_llama/weights.hpp"
 

@@ -71,10 +71,9 @@ void stop_check(const Context& context, const Query& query, JsonWriter& json) {
 
 void start_check(const Context& context, const Query& query, JsonWriter& json) {
   write_job(json, context.jobs->start(check_name(query), [held = context.shared(query)](Job& job) {
-    VerifyOptions options;
-    options.read = held->options();
-    options.read.keep_broken = false;
-    options.progress = &job.progress;
+    ReadOptions options = held->options();
+    options.keep_broken = false;
+    options.work.progress = &job.progress;
     std::uint64_t bytes = 0;
     for (const Tensor& tensor : held->model().tensors) bytes += tensor.bytes();
     job.progress.expect(bytes);

@@ -8,7 +8,7 @@
 #include <string_view>
 #include <vector>
 
-#include "tare/format.hpp"
+#include "formats/format.hpp"
 #include "tare/model.hpp"
 
 namespace tare::view {

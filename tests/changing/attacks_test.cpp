@@ -139,7 +139,7 @@ TEST(ChangingStatistics, OnlyValuesOfTheRangeAreCounted) {
     const auto use = [&](std::uint64_t when) {
       const auto source = std::make_shared<ChangingSource>(doubles(7), doubles(now), when, false);
       const Tensor tensor = dense("w", {kCount}, DType::f64, Blob::range(source, 0, kCount * 8));
-      const Statistics found = statistics(tensor, 8, 0, 1);
+      const Statistics found = statistics(tensor, 8, 0, {.threads = 1});
       std::uint64_t counted = 0;
       for (const std::uint64_t bin : found.histogram) counted += bin;
       EXPECT_GE(counted, kCount / 2);
@@ -157,7 +157,7 @@ TEST(ChangingStatistics, ValuesThatAreAllGoneByThen) {
   const Bytes before = le_words(rising(1000, 1));
   const auto source = std::make_shared<ChangingSource>(before, Bytes(before.size(), std::byte{0xFF}), 1, false);
   const Tensor tensor = dense("w", {1000}, DType::f64, Blob::range(source, 0, before.size()));
-  const Statistics found = statistics(tensor, 8, 0, 1);
+  const Statistics found = statistics(tensor, 8, 0, {.threads = 1});
   EXPECT_FALSE(std::isnan(found.std));
   EXPECT_FALSE(std::isnan(found.mean));
 }

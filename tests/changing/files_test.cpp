@@ -85,7 +85,7 @@ TEST(ChangingFiles, EveryReaderBesideAWriter) {
       for (int round = 0; round < 20; ++round) {
         error_of([&] { open(path, {.access = access}); });
         error_of([&] { open(path, {.access = access, .diagnostics = &ignore_findings}); });
-        error_of([&] { verify(path, {.read = {.access = access}, .threads = 1}); });
+        error_of([&] { verify(path, {.access = access, .work = {.threads = 1}}); });
       }
       use_model(opened, other, 0);
       error_of([&] { convert(path, scratch / "out.zt", {.overwrite = true}); });

@@ -11,6 +11,7 @@
 #include "codecs/toy_q4_0.hpp"
 #include "conformance/models.hpp"
 #include "conformance/scratch.hpp"
+#include "convert/adapt.hpp"
 #include "counting_source.hpp"
 #include "produced_blob.hpp"
 #include "tare/convert.hpp"

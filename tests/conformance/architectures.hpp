@@ -7,7 +7,7 @@
 #include <string>
 #include <string_view>
 
-#include "tare/format.hpp"
+#include "formats/format.hpp"
 
 namespace tare::testing {
 

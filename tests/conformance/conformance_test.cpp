@@ -10,6 +10,7 @@
 
 #include "conformance/memory.hpp"
 #include "conformance/models.hpp"
+#include "convert/adapt.hpp"
 #include "tare/append.hpp"
 #include "tare/convert.hpp"
 
@@ -217,10 +218,10 @@ TEST_P(WritableConformance, TheSameModelGivesTheSameBytes) {
   if (holds().zstd) variants.push_back({.zstd_level = 1});
   if (holds().zstd && holds().digests) variants.push_back({.zstd_level = 1, .digest = DigestAlgorithm::crc32c});
   for (WriteOptions options : variants) {
-    options.threads = 1;
+    options.work.threads = 1;
     const Bytes one = write_bytes(format(), model, options);
     for (const unsigned threads : {1U, 2U, 5U, 0U}) {
-      options.threads = threads;
+      options.work.threads = threads;
       EXPECT_TRUE(write_bytes(format(), model, options) == one) << threads << " threads";
     }
     expect_same(model, reopen(one), holds());
@@ -396,7 +397,7 @@ TEST_P(WritableConformance, ProgressCountsEveryByteOnce) {
   if (holds().zstd) variants.push_back({.zstd_level = 1});
   for (WriteOptions options : variants) {
     Progress progress;
-    options.progress = &progress;
+    options.work.progress = &progress;
     write_bytes(format(), model, options);
     EXPECT_EQ(progress.done(), bytes);
   }

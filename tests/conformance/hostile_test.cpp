@@ -97,7 +97,7 @@ std::string content(const Model& model) {
 bool passes_strictly(std::span<const std::byte> bytes) {
   const Scratch scratch(Scratch::fast_place());
   put_file(scratch / "it", bytes);
-  return verify(scratch / "it", {.threads = 1}).ok(true);
+  return verify(scratch / "it", {.work = {.threads = 1}}).ok(true);
 }
 
 TEST_P(Hostile, EveryTruncationIsAnError) {
@@ -142,7 +142,7 @@ TEST_P(Hostile, VerifyNeverThrowsForContent) {
       const auto mask = static_cast<std::byte>(1U << (i % 8));
       bytes[places[i / 8]] ^= mask;
       put_file(path, bytes);
-      EXPECT_EQ(rule_of([&] { verify(path, {.threads = 1}); }), "");
+      EXPECT_EQ(rule_of([&] { verify(path, {.work = {.threads = 1}}); }), "");
       bytes[places[i / 8]] ^= mask;
     }
   }

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "conformance/mcf_bytes.hpp"
-#include "tare/format.hpp"
+#include "formats/format.hpp"
 
 namespace tare::testing {
 

@@ -7,9 +7,9 @@
 
 #include "conformance/architectures.hpp"
 #include "conformance/scratch.hpp"
+#include "formats/format.hpp"
 #include "tare/codec.hpp"
 #include "tare/convert.hpp"
-#include "tare/format.hpp"
 #include "tare/inspect.hpp"
 
 namespace tare::testing {

@@ -5,6 +5,7 @@
 #include "codecs/packs/join.hpp"
 #include "conformance/models.hpp"
 #include "conformance/pack_cases.hpp"
+#include "convert/adapt.hpp"
 #include "resources/packed_config.hpp"
 #include "simd_targets.hpp"
 #include "tare/elements.hpp"

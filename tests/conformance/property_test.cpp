@@ -3,6 +3,7 @@
 #include "conformance/memory.hpp"
 #include "conformance/models.hpp"
 #include "conformance/values.hpp"
+#include "convert/adapt.hpp"
 
 namespace tare {
 namespace {

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "conformance/scratch.hpp"
-#include "tare/format.hpp"
+#include "formats/format.hpp"
 
 namespace tare::testing {
 

@@ -118,7 +118,7 @@ TEST_P(Tree, TheSameModelGivesTheSameFiles) {
   for (WriteOptions options : variants()) {
     const std::string name = options.shard_bytes ? "split" : "whole";
     for (const unsigned threads : {1U, 3U}) {
-      options.threads = threads;
+      options.work.threads = threads;
       format().write_tree(model, scratch / (name + std::to_string(threads)), options, false);
     }
     EXPECT_TRUE(files_in(scratch / (name + "1")) == files_in(scratch / (name + "3")));
@@ -206,7 +206,7 @@ TEST_P(Tree, AKillLeavesNoHalfModel) {
       fs::remove_all(path);
       if (replace) format().write_tree(old_model, path, {}, false);
       const Stopped stopped = kill_before_step(step, [&] {
-        format().write_tree(new_model, path, {.threads = 1}, true);
+        format().write_tree(new_model, path, {.work = {.threads = 1}}, true);
         return 0;
       });
       if (stopped == Stopped::not_allowed) GTEST_SKIP() << "no ptrace here";

@@ -4,7 +4,7 @@
 #include <map>
 
 #include "conformance/zt2_text.hpp"
-#include "tare/format.hpp"
+#include "formats/format.hpp"
 
 namespace tare::testing {
 

@@ -4,7 +4,7 @@
 #include <functional>
 
 #include "conformance/zt_text.hpp"
-#include "tare/format.hpp"
+#include "formats/format.hpp"
 
 namespace tare::testing {
 

@@ -7,6 +7,7 @@
 #include "conformance/gguf_cases.hpp"
 #include "conformance/models.hpp"
 #include "conformance/scratch.hpp"
+#include "convert/adapt.hpp"
 #include "convert/recipe.hpp"
 
 namespace tare {
@@ -35,9 +36,8 @@ Model small_llama(bool tied = false) {
 std::map<std::string, std::string> types_of(const std::string& mix, Model model) {
   AdaptOptions options;
   options.quant.method = mix;
-  options.threads = 1;
   std::map<std::string, std::string> types;
-  for (const Tensor& tensor : adapt(std::move(model), *find_format("gguf"), options).model.tensors)
+  for (const Tensor& tensor : adapt(std::move(model), *find_format("gguf"), options, {.threads = 1}).model.tensors)
     types[tensor.name] = tensor.is_dense() ? "f32" : tensor.layout.substr(5);
   return types;
 }
@@ -236,9 +236,8 @@ TEST(Mixes, PureIsOneMethodForAll) {
     AdaptOptions options;
     options.quant.method = mix.name;
     options.quant.pure = true;
-    options.threads = 1;
     std::set<std::string> layouts;
-    for (const Tensor& tensor : adapt(small_llama(true), *find_format("gguf"), options).model.tensors)
+    for (const Tensor& tensor : adapt(small_llama(true), *find_format("gguf"), options, {.threads = 1}).model.tensors)
       if (tensor.shape.rank() > 1) layouts.insert(tensor.layout);
     EXPECT_EQ(layouts.size(), 1U) << mix.name;
   }
@@ -277,8 +276,7 @@ TEST(Mixes, RowsThatAreNotWholeBlocksFallBackAndItIsTold) {
 TEST(Mixes, ABudgetChoosesAmongTheTypesOfTheContainer) {
   AdaptOptions options;
   options.quant.bits = 5.0;
-  options.threads = 1;
-  const Adapted adapted = adapt(small_llama(), *find_format("gguf"), options);
+  const Adapted adapted = adapt(small_llama(), *find_format("gguf"), options, {.threads = 1});
   std::uint64_t bytes = 0, weights = 0;
   for (const Tensor& tensor : adapted.model.tensors) {
     bytes += tensor.bytes();

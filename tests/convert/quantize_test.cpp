@@ -5,6 +5,7 @@
 #include "base/endian.hpp"
 #include "conformance/memory.hpp"
 #include "conformance/models.hpp"
+#include "convert/adapt.hpp"
 #include "counting_source.hpp"
 #include "lines.hpp"
 #include "tare/elements.hpp"
@@ -37,8 +38,7 @@ Model model_of_four() {
 Adapted quantized(const Quantization& how, Model model = model_of_four(), const char* target = "zt") {
   AdaptOptions options;
   options.quant = how;
-  options.threads = 2;
-  Adapted adapted = adapt(std::move(model), *find_format(target), options);
+  Adapted adapted = adapt(std::move(model), *find_format(target), options, {.threads = 2});
   MemorySink sink;
   find_format(target)->write(adapted.model, sink, {});
   return adapted;
@@ -399,10 +399,9 @@ TEST(Quantize, BytesDoNotDependOnThreads) {
     for (const unsigned threads : {1U, 2U, 5U}) {
       AdaptOptions options;
       options.quant = with_method(method);
-      options.threads = threads;
-      Adapted adapted = adapt(model_of_four(), *find_format("zt"), options);
+      Adapted adapted = adapt(model_of_four(), *find_format("zt"), options, {.threads = threads});
       MemorySink sink;
-      find_format("zt")->write(adapted.model, sink, {.threads = threads});
+      find_format("zt")->write(adapted.model, sink, {.work = {.threads = threads}});
       sink.commit();
       if (!first) first = sink.bytes();
       EXPECT_TRUE(sink.bytes() == *first) << method << " on " << threads << " threads";

@@ -4,6 +4,7 @@
 
 #include "conformance/scratch.hpp"
 #include "convert/writable.hpp"
+#include "formats/format.hpp"
 #include "tare/append.hpp"
 #include "tare/tare.hpp"
 

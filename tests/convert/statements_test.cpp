@@ -1,6 +1,7 @@
 // The statements of config.json and of an index about the tensors stay true when the tensors change.
 #include "conformance/hf_cases.hpp"
 #include "conformance/models.hpp"
+#include "convert/adapt.hpp"
 #include "lines.hpp"
 #include "resources/config_dtype.hpp"
 

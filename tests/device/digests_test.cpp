@@ -55,7 +55,7 @@ class Digests : public DeviceTest {
   static device::Options checking(unsigned threads = 3) {
     device::Options options = small_chunks();
     options.verify = true;
-    options.threads = threads;
+    options.work.threads = threads;
     return options;
   }
 };

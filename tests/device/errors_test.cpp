@@ -164,7 +164,7 @@ TEST_F(LoadErrors, FilesThatShrinkOrChange) {
 TEST_F(LoadErrors, FilesThatShrinkOrChangeWhileTheyAreRead) {
   driver.set(1, 13000, std::uint64_t{1} << 30, 3000);
   device::Options options = small_chunks();
-  options.threads = 1;
+  options.work.threads = 1;
   for (const bool shrinks : {true, false}) {
     const Model from = model();
     const std::string path = from.sources[0]->name();

@@ -14,11 +14,11 @@
 
 #include "conformance/scratch.hpp"
 #include "device/fake_cuda.hpp"
+#include "formats/format.hpp"
 #include "tare/codec.hpp"
 #include "tare/convert.hpp"
 #include "tare/device.hpp"
 #include "tare/elements.hpp"
-#include "tare/format.hpp"
 #include "tare/stop.hpp"
 
 namespace tare::testing {
@@ -149,7 +149,7 @@ inline std::string save_as(Model model, const std::string& path, const std::stri
 inline device::Options small_chunks() {
   device::Options options;
   options.chunk_bytes = std::uint64_t{256} << 10;
-  options.threads = 3;
+  options.work.threads = 3;
   return options;
 }
 

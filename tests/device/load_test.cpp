@@ -85,7 +85,7 @@ TEST_F(Load, SlotsAreReusedAndBudgetsKept) {
   const Model model = open(save_as(some_model(), scratch / "m.safetensors", "safetensors"));
   for (const unsigned threads : {1U, 2U, 5U}) {
     device::Options options = small_chunks();
-    options.threads = threads;
+    options.work.threads = threads;
     options.pinned_bytes = std::uint64_t{512} << 10;  // two slots in total
     Loading loading = device::load(model, device::arrange(model, device::all_of(model)), {}, options);
     const Report report = loading.finish();
@@ -114,7 +114,7 @@ TEST_F(Load, LoadsThatAreKeptLetOthersHaveTheRing) {
   const Model model = open(save_as(some_model(), scratch / "m.safetensors", "safetensors"));
   const device::Layout layout = device::arrange(model, device::all_of(model));
   device::Options options = small_chunks();
-  options.pinned_bytes = 2 * options.threads * options.chunk_bytes;
+  options.pinned_bytes = 2 * options.work.threads * options.chunk_bytes;
   std::vector<Loading> kept;
   for (int i = 0; i < 4; ++i) {
     kept.push_back(device::load(model, layout, {}, options));

@@ -16,7 +16,7 @@ using namespace tare::test;
 using testing::Lines, testing::lines_of;
 
 Difference diff_of(Tensor a, Tensor b, unsigned threads = 0) {
-  return diff(model_of(std::move(a)), model_of(std::move(b)), threads);
+  return diff(model_of(std::move(a)), model_of(std::move(b)), {.threads = threads});
 }
 
 TensorDifference only_difference(const Difference& difference) {
@@ -215,8 +215,9 @@ TEST(InspectDiff, SameForAllThreadsAndStorage) {
     for (const unsigned threads : {1u, 2u, 7u}) {
       if (!testing::kCountsMemory && threads == 2) continue;  // slow with sanitizers
       Progress progress;
-      const auto d = only_difference(diff(model_of(vector_of("t", DType::f32, x)),
-                                          model_of(dense("t", shape, DType::f32, blob)), threads, &progress));
+      const auto d =
+          only_difference(diff(model_of(vector_of("t", DType::f32, x)), model_of(dense("t", shape, DType::f32, blob)),
+                               {.threads = threads, .progress = &progress}));
       EXPECT_EQ(d.different, expected.different);
       EXPECT_EQ(d.first_difference, expected.first_difference);
       EXPECT_EQ(d.max_abs, expected.max_abs);
@@ -234,7 +235,7 @@ TEST(InspectDiff, ProgressCountsEveryByteOfTheFirstModel) {
   b.tensors.push_back(vector_of<double>("typed", DType::f64, {1, 2}));
   b.tensors.push_back(vector_of<float>("same", DType::f32, {1}));
   Progress progress;
-  diff(a, b, 2, &progress);
+  diff(a, b, {.threads = 2, .progress = &progress});
   EXPECT_EQ(progress.done(), 24u);
 }
 

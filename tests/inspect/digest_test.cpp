@@ -103,7 +103,7 @@ TEST(InspectContentDigest, EncodedBytesAreDecodedWhateverTheThreads) {
     model.tensors.push_back(dense("big", {bytes.size()}, DType::u8, blob));
     for (const unsigned threads : {1u, 2u, 5u}) {
       Progress progress;
-      EXPECT_EQ(content_digest(model, threads, &progress), kExpected);
+      EXPECT_EQ(content_digest(model, {.threads = threads, .progress = &progress}), kExpected);
       EXPECT_EQ(progress.done(), bytes.size());
     }
   }

@@ -15,9 +15,9 @@
 #include <vector>
 
 #include "base/endian.hpp"
+#include "formats/format.hpp"
 #include "io/zstd.hpp"
 #include "tare/codec.hpp"
-#include "tare/format.hpp"
 #include "tare/inspect.hpp"
 
 namespace tare::test {

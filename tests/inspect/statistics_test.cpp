@@ -198,7 +198,7 @@ TEST(InspectStatistics, SameToTheBitForAllThreadsAndStorage) {
   Model model;
   model.tensors.push_back(vector_of("t", DType::f32, values));
   write_zt(model, scratch.file("raw.zt"));
-  const auto expected = statistics(model.tensors[0], 24, 8, 1);
+  const auto expected = statistics(model.tensors[0], 24, 8, {.threads = 1});
 
   long double sum = 0, squares = 0;
   std::uint64_t finite = 0;
@@ -220,7 +220,7 @@ TEST(InspectStatistics, SameToTheBitForAllThreadsAndStorage) {
        {model.tensors[0], file.tensors[0], read.tensors[0], dense("t", shape, DType::f32, packed(bytes)),
         dense("t", shape, DType::f32, packed(bytes, 1'000'003)), dense("t", shape, DType::f32, from_the_start(bytes))})
     for (const unsigned threads : {1u, 2u, 7u}) {
-      auto found = statistics(tensor, 24, 8, threads);
+      auto found = statistics(tensor, 24, 8, {.threads = threads});
       ASSERT_TRUE(std::isnan(found.first[7]));
       found.first[7] = 0;
       auto wanted = expected;

@@ -207,9 +207,9 @@ TEST(InspectVerify, GoodFile) {
     for (const Access access : {Access::mapped, Access::pread}) {
       write_zt(model, scratch.file("m.zt"), write);
       Progress progress;
-      VerifyOptions options;
-      options.read.access = access;
-      options.progress = &progress;
+      ReadOptions options;
+      options.access = access;
+      options.work.progress = &progress;
       const Verification result = verify(scratch.file("m.zt"), options);
       EXPECT_EQ(texts(result.findings), Texts{});
       EXPECT_TRUE(result.ok(true));

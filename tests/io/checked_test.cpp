@@ -6,6 +6,7 @@
 
 #include "base/endian.hpp"
 #include "conformance/models.hpp"
+#include "convert/adapt.hpp"
 #include "tare/inspect.hpp"
 #include "tare/rows.hpp"
 #include "tare/slice.hpp"
@@ -122,12 +123,12 @@ TEST_P(DamagedTensor, IsRefusedByAllThatReadIt) {
   expect_refused("values of another type", [&](const Model& m) { (void)bad(m).values<double>(); });
   expect_refused("cast",
                  [&](const Model& m) { (void)cast(bad(m), DType::f16, Overflow::clamp).components[0].blob.bytes(); });
-  expect_refused("statistics", [&](const Model& m) { (void)statistics(bad(m), 4, 4, 2); });
-  expect_refused("content digest", [&](const Model& m) { (void)content_digest(m, 1, nullptr); });
+  expect_refused("statistics", [&](const Model& m) { (void)statistics(bad(m), 4, 4, {.threads = 2}); });
+  expect_refused("content digest", [&](const Model& m) { (void)content_digest(m, {.threads = 1}); });
   expect_refused("difference", [&](const Model& m) {
     Model other = m;
     for (Tensor& tensor : other.tensors) tensor = cast(tensor, DType::f64);
-    (void)diff(m, other, 1, nullptr);
+    (void)diff(m, other, {.threads = 1});
   });
   expect_refused("quantize", [&](const Model& m) {
     AdaptOptions options;

@@ -206,7 +206,7 @@ TEST(ElementTypes, NotNumbersAreCountedAlike) {
     const inspect::ScanCounts counts = inspect::scan(*kind, bytes_of(*type, codes));
     EXPECT_EQ(counts.nan, nan) << type->name;
     EXPECT_EQ(counts.inf, inf) << type->name;
-    const Statistics seen = statistics(tensor_of(*type, codes), 0, 0, 1);
+    const Statistics seen = statistics(tensor_of(*type, codes), 0, 0, {.threads = 1});
     EXPECT_EQ(seen.nan, nan) << type->name;
     EXPECT_EQ(seen.inf, inf) << type->name;
     EXPECT_EQ(seen.max, fact->largest) << type->name;

@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include "conformance/models.hpp"
+#include "convert/adapt.hpp"
 #include "resources/resources.hpp"
 #include "tare/convert.hpp"
 

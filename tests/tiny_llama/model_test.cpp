@@ -8,6 +8,7 @@
 #include "base/endian.hpp"
 #include "conformance/models.hpp"
 #include "conformance/tllm_cases.hpp"
+#include "convert/adapt.hpp"
 #include "tare/elements.hpp"
 
 namespace tiny_llama {

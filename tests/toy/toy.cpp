@@ -178,8 +178,8 @@ void write(const Model& model, Sink& sink, const WriteOptions& options) {
   sink.write(header);
   TransferOptions transfer;
   transfer.alignment = kAlignment;
-  transfer.threads = options.threads;
-  transfer.progress = options.progress;
+  transfer.threads = options.work.threads;
+  transfer.progress = options.work.progress;
   Transfer out(sink, transfer);
   for (const Tensor& tensor : model.tensors) out.add(tensor.component("data")->blob);
   out.finish();

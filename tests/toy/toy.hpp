@@ -1,6 +1,6 @@
 #pragma once
 
-#include "tare/format.hpp"
+#include "formats/format.hpp"
 
 namespace tare::toy {
 extern const Format kFormat;

@@ -10,10 +10,10 @@
 
 #include "codecs/first_block.hpp"
 #include "conformance/memory.hpp"
+#include "formats/format.hpp"
 #include "produced_blob.hpp"
 #include "tare/elements.hpp"
 #include "tare/error.hpp"
-#include "tare/format.hpp"
 
 namespace tare::codec {
 namespace {

@@ -5,6 +5,7 @@
 #include <cmath>
 #include <filesystem>
 
+#include "convert/adapt.hpp"
 #include "service_cases.hpp"
 #include "tare/convert.hpp"
 #include "view/report.hpp"

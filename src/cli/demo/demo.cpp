@@ -9,6 +9,7 @@
 #include "base/text.hpp"
 #include "cli/model_text.hpp"
 #include "cli/options.hpp"
+#include "convert/adapt.hpp"
 #include "tare/codec.hpp"
 #include "tare/convert.hpp"
 #include "tare/inspect.hpp"
@@ -48,7 +49,7 @@ std::string_view kept_of(const Vocabulary& now, const Vocabulary& start) {
 bool same_values(const Model& a, const Model& b, unsigned threads) {
   Model x, y;
   x.tensors = a.tensors, y.tensors = b.tensors;
-  return std::ranges::none_of(diff(x, y, threads).tensors, [](const TensorDifference& found) {
+  return std::ranges::none_of(diff(x, y, {.threads = threads}).tensors, [](const TensorDifference& found) {
     return found.values_differ || !found.compared || found.only_in.has_value();
   });
 }
@@ -112,26 +113,26 @@ Visit visit(const Format& format, const Model& original, const std::string& dire
   const std::string path = fmt::format("{}/{}", directory, result.file);
   SaveOptions options;
   options.adapt.keep_names = true;
-  options.write.threads = threads;
+  options.work.threads = threads;
   if (format.holds.zstd) options.write.zstd_level = 3;
   if (format.holds.digests) options.write.digest = DigestAlgorithm::sha256;
   options.to = format.name;
   options.overwrite = arguments.has("force");
   result.bytes = save(model, path, options).file_bytes;
-  result.verified = verify(path, verify_options(arguments)).ok(false);
+  result.verified = verify(path, read_options(arguments)).ok(false);
 
-  const std::string written = content_digest(model, threads);
+  const std::string written = content_digest(model, {.threads = threads});
   Model there = open(path, read_options(arguments));
   // A container of one tensor has no name for it, and uses the file's name.
   if (!format.holds.many_tensors) there.tensors.at(0).name = model.tensors.at(0).name;
-  result.kept = written == content_digest(original, threads);
-  result.read = written == content_digest(there, threads) && same_rest(model, there, format.holds);
+  result.kept = written == content_digest(original, {.threads = threads});
+  result.read = written == content_digest(there, {.threads = threads}) && same_rest(model, there, format.holds);
   // Back to the container that holds everything.
   MemorySink sink;
   options.write = {};
   options.to = "zt";
   static_cast<void>(save(std::move(there), sink, options));
-  result.back = written == content_digest(open(memory_source(sink.take())), threads);
+  result.back = written == content_digest(open(memory_source(sink.take())), {.threads = threads});
   return result;
 }
 
@@ -142,20 +143,20 @@ Tour demo_tour(const std::string& directory, const Arguments& arguments) {
   const auto path_of = [&](std::string_view file) { return fmt::format("{}/{}", directory, file); };
   ConvertOptions options;
   options.read = read_options(arguments);
-  options.write.threads = options.adapt.threads = threads;
+  options.work.threads = threads;
   options.overwrite = arguments.has("force");
   WriteOptions write = options.write;
   write.shard_bytes = 96 << 10;  // gives two shards
   Conversion done;
   done.file_bytes = find_format("hf")->write_tree(mistral_model(), path_of(kStart), write, options.overwrite);
   const Model start = open(path_of(kStart), options.read);
-  const std::string start_digest = content_digest(start, threads);
+  const std::string start_digest = content_digest(start, {.threads = threads});
   Tour tour;
   tour.model = fmt::format("{}, {}, {}", counted(start.tensors.size(), "tensor"), size_text(tensor_bytes(start)),
                            counted(start.vocabulary.tokens.size(), "token"));
   const auto stop_at = [&](std::string_view file, std::string_view made_by) {
     const Model model = open(path_of(file), options.read);
-    const std::string digest = content_digest(model, threads);
+    const std::string digest = content_digest(model, {.threads = threads});
     Stop stop{.file = std::string(file), .made_by = made_by, .bytes = done.file_bytes, .changes = weigh(done.changes)};
     const bool same = digest == start_digest || same_values(start, model, threads);
     stop.weights = digest == start_digest  ? "same"
@@ -164,7 +165,7 @@ Tour demo_tour(const std::string& directory, const Arguments& arguments) {
                                            : fmt::format("rms error {:.1f}%", 100 * relative_error(done.outcomes));
     stop.config = kept_of(model.config, start.config);
     stop.tokens = kept_of(model.vocabulary, start.vocabulary);
-    stop.verified = verify(path_of(file), verify_options(arguments)).ok(false);
+    stop.verified = verify(path_of(file), read_options(arguments)).ok(false);
     // Only a change since the previous stop needs an explanation.
     const bool as_before =
         same &&

@@ -8,7 +8,7 @@
 #include "base/embedded_file.hpp"
 #include "cli/change_report.hpp"
 #include "cli/command.hpp"
-#include "tare/format.hpp"
+#include "formats/format.hpp"
 
 namespace tare::cli {
 

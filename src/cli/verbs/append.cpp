@@ -13,6 +13,7 @@
 #include "cli/options.hpp"
 #include "cli/progress_bar.hpp"
 #include "cli/verbs.hpp"
+#include "convert/adapt.hpp"
 #include "tare/convert.hpp"
 
 namespace tare::cli::append_verb {
@@ -46,10 +47,10 @@ int run(const Arguments& arguments, Session& session) {
   WriteOptions options = write_options(arguments);
 
   const Format& target = detect(*open_file(file, arguments.access()));
-  Adapted extra = adapt(gather(arguments), target, adapt_options);
+  Adapted extra = adapt(gather(arguments), target, adapt_options, options.work);
   {
     ProgressBar bar(session, "appending", tensor_bytes(extra.model));
-    options.progress = bar.progress();
+    options.work.progress = bar.progress();
     for (Change& change : tare::append(file, extra.model, options)) extra.changes.push_back(std::move(change));
   }
   if (arguments.has("json")) {

@@ -8,6 +8,7 @@
 #include "cli/options.hpp"
 #include "cli/packed_remarks.hpp"
 #include "cli/verbs.hpp"
+#include "convert/adapt.hpp"
 #include "convert/steps/packed_guard.hpp"
 #include "model/copy_blob.hpp"
 #include "tare/codec.hpp"

@@ -111,7 +111,7 @@ int run(const Arguments& arguments, Session& session) {
   {
     ConvertOptions options = checked;
     ProgressBar bar(session, "converting", std::nullopt);
-    options.write.progress = bar.progress();
+    options.work.progress = bar.progress();
     done = convert(arguments.operand(0), output, options);
   }
   if (arguments.has("json")) {

@@ -16,8 +16,8 @@
 #include "cli/text.hpp"
 #include "cli/verbs.hpp"
 #include "convert/directory_form.hpp"
+#include "formats/format.hpp"
 #include "tare/codec.hpp"
-#include "tare/format.hpp"
 #include "tare/inspect.hpp"
 
 namespace tare::cli::diff_verb {
@@ -165,9 +165,9 @@ int run_on_tensor(const Arguments& arguments, Session& session, Model a, Model b
   a.config = b.config = {};
   a.vocabulary = b.vocabulary = {};
   a.attachments.clear(), b.attachments.clear();
-  const Difference found = diff(a, b, arguments.threads());
+  const Difference found = diff(a, b, {.threads = arguments.threads()});
   const auto bins = static_cast<std::size_t>(arguments.number("bins", 16, 1, 1000));
-  const Statistics errors = statistics(difference(x, y), bins, 8, arguments.threads());
+  const Statistics errors = statistics(difference(x, y), bins, 8, {.threads = arguments.threads()});
   const TensorDifference numbers = found.tensors.empty() ? TensorDifference() : found.tensors.front();
   if (arguments.has("json")) {
     std::string text;
@@ -228,7 +228,7 @@ int run(const Arguments& arguments, Session& session) {
   Difference difference;
   {
     ProgressBar bar(session, "comparing", bytes);
-    difference = diff(a, b, arguments.threads(), bar.progress());
+    difference = diff(a, b, {.threads = arguments.threads(), .progress = bar.progress()});
   }
   if (arguments.has("json"))
     print_json(difference, session);

@@ -10,8 +10,8 @@
 #include "cli/table.hpp"
 #include "cli/text.hpp"
 #include "cli/verbs.hpp"
+#include "formats/format.hpp"
 #include "model/copy_blob.hpp"
-#include "tare/format.hpp"
 
 namespace tare::cli::extract_verb {
 namespace {

@@ -36,7 +36,7 @@ int run(const Arguments& arguments, Session& session) {
   Conversion done;
   try {
     ProgressBar bar(session, "finishing", std::nullopt);
-    options.write.progress = bar.progress();
+    options.work.progress = bar.progress();
     done = convert_from_parts(conversion.operand(0), conversion.operand(1), options, paths, plan.id(),
                               owners_of(arguments));
   } catch (const Error&) {

@@ -8,8 +8,8 @@
 #include "cli/table.hpp"
 #include "cli/text.hpp"
 #include "cli/verbs.hpp"
+#include "formats/format.hpp"
 #include "tare/codec.hpp"
-#include "tare/format.hpp"
 
 namespace tare::cli::formats_verb {
 namespace {
@@ -38,8 +38,6 @@ constexpr Flag kFlags[] = {
     {About::options, "append", "APPEND", [](const Format& f) { return f.append != nullptr; }},
     {About::options, "pipe", "PIPE", [](const Format& f) { return f.holds.forward_only; }},
 };
-
-bool is_readable(const Format& format) { return format.read != nullptr; }
 
 std::string access_text(const Format& format) {
   return fmt::format("{}{}", is_readable(format) ? "r" : "", is_writable(format) ? "w" : "");

@@ -6,22 +6,23 @@
 #include "cli/progress_bar.hpp"
 #include "cli/text.hpp"
 #include "cli/verbs.hpp"
+#include "convert/adapt.hpp"
+#include "formats/format.hpp"
 #include "tare/convert.hpp"
-#include "tare/format.hpp"
 #include "tare/inspect.hpp"
 
 namespace tare::cli::hash_verb {
 namespace {
 
 // Returns the digest that a container defines, if its option was given; Tare's otherwise.
-std::string digest_of_model(Model model, const Arguments& arguments, Progress* progress) {
+std::string digest_of_model(Model model, const Arguments& arguments, const Work& work) {
   for (const Format& format : formats())
     if (format.content_digest != nullptr && arguments.has(format.name)) {
       AdaptOptions as_it_is;
       as_it_is.keep_names = true;
-      return format.content_digest(adapt(std::move(model), format, as_it_is).model, arguments.threads(), progress);
+      return format.content_digest(adapt(std::move(model), format, as_it_is).model, work);
     }
-  return content_digest(model, arguments.threads(), progress);
+  return content_digest(model, work);
 }
 
 void hash_one(const std::string& file, const Arguments& arguments, Session& session) {
@@ -31,7 +32,7 @@ void hash_one(const std::string& file, const Arguments& arguments, Session& sess
   std::string digest;
   {
     ProgressBar bar(session, fmt::format("hashing {}", printable(file)), bytes);
-    digest = digest_of_model(std::move(model), arguments, bar.progress());
+    digest = digest_of_model(std::move(model), arguments, {.threads = arguments.threads(), .progress = bar.progress()});
   }
   if (!arguments.has("json")) {
     session.line(fmt::format("{}  {}", digest, printable(file)));

@@ -18,10 +18,10 @@
 #include "cli/verbs.hpp"
 #include "codecs/packs/packing.hpp"
 #include "codecs/packs/stored.hpp"
+#include "formats/format.hpp"
 #include "resources/adapter.hpp"
 #include "resources/packed_config.hpp"
 #include "tare/codec.hpp"
-#include "tare/format.hpp"
 #include "tare/pipeline.hpp"
 
 namespace tare::cli::info_verb {

@@ -33,7 +33,7 @@ device::Options load_options(const Arguments& arguments) {
   device::Options options;
   options.device = arguments.get("device", "cuda:0");
   options.verify = arguments.has("verify");
-  options.threads = arguments.threads();
+  options.work.threads = arguments.threads();
   const std::string reading = arguments.get("reading", "automatic");
   if (reading == "buffered") options.reading = device::Reading::buffered;
   if (reading == "direct") options.reading = device::Reading::direct;
@@ -119,7 +119,7 @@ int run(const Arguments& arguments, Session& session) {
   std::optional<device::Loading> first;  // the repetitions reuse its memory
   for (long i = 0; i < repeat; ++i) {
     ProgressBar bar(session, fmt::format("loading {}", printable(run.file)), std::nullopt);
-    options.progress = bar.progress();
+    options.work.progress = bar.progress();
     const auto started = Clock::now();
     device::Layout layout = device::arrange(model, plan, options.device);
     const device::Destination again = first ? buffers_of(*first) : device::Destination();

@@ -11,9 +11,9 @@
 #include "cli/text.hpp"
 #include "cli/verbs.hpp"
 #include "codecs/packs/packing.hpp"
+#include "formats/format.hpp"
 #include "resources/packed_config.hpp"
 #include "tare/codec.hpp"
-#include "tare/format.hpp"
 
 namespace tare::cli::ls_verb {
 namespace {

@@ -9,7 +9,7 @@
 #include "cli/session.hpp"
 #include "cli/text.hpp"
 #include "cli/verbs.hpp"
-#include "tare/format.hpp"
+#include "formats/format.hpp"
 
 namespace tare::cli::man_verb {
 namespace {

@@ -182,9 +182,8 @@ int edit(const Arguments& arguments, Session& session) {
     ProgressBar bar(session, "writing", std::nullopt);
     done = edit_metadata(file, edits_of(arguments),
                          {.read = read_options(arguments),
-                          .threads = arguments.threads(),
-                          .progress = bar.progress(),
-                          .dry_run = dry_run});
+                          .dry_run = dry_run,
+                          .work = {.threads = arguments.threads(), .progress = bar.progress()}});
   }
   if (arguments.has("json")) {
     print_json(done, file, dry_run, session);

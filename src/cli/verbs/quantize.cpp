@@ -190,7 +190,7 @@ int run(const Arguments& arguments, Session& session) {
   Conversion done;
   {
     ProgressBar bar(session, options.adapt.quant.bits ? "measuring, then quantizing" : "quantizing", std::nullopt);
-    options.write.progress = bar.progress();
+    options.work.progress = bar.progress();
     try {
       done = convert(arguments.operand(0), arguments.operand(1), options);
     } catch (const Error& error) {

@@ -11,8 +11,8 @@
 #include "cli/text.hpp"
 #include "cli/verbs.hpp"
 #include "convert/steps/packed_guard.hpp"
+#include "formats/format.hpp"
 #include "tare/codec.hpp"
-#include "tare/format.hpp"
 #include "tare/inspect.hpp"
 
 namespace tare::cli::show_verb {
@@ -83,7 +83,7 @@ int run(const Arguments& arguments, Session& session) {
 
   std::optional<Statistics> stats;
   try {
-    stats = statistics(tensor, bins, kFirst, arguments.threads());
+    stats = statistics(tensor, bins, kFirst, {.threads = arguments.threads()});
   } catch (const Error& error) {
     // A layout or type without numbers is shown without statistics; damaged bytes are an error.
     if (error.kind() != ErrorKind::unsupported && error.kind() != ErrorKind::usage) throw;

@@ -24,9 +24,9 @@ int run(const Arguments& arguments, Session& session) {
   const std::size_t number = number_of(arguments.operand(1), plan);
   const Arguments conversion = parse(convert_verb::kVerb, plan.words);
   ConvertOptions options = convert_verb::convert_options(conversion);
-  if (arguments.has("threads")) options.write.threads = options.adapt.threads = arguments.threads();
+  if (arguments.has("threads")) options.work.threads = arguments.threads();
   ProgressBar bar(session, "converting", std::nullopt);
-  options.write.progress = bar.progress();
+  options.work.progress = bar.progress();
   write_part(conversion.operand(0), conversion.operand(1), options, plan.parts[number], plan.part_path(number));
   return kDone;
 }

@@ -121,8 +121,8 @@ void verify_one(const std::string& file, const Arguments& arguments, Session& se
   Verification result;
   {
     ProgressBar bar(session, fmt::format("verifying {}", printable(file)), total_bytes(file, arguments, session));
-    VerifyOptions options = verify_options(arguments);
-    options.progress = bar.progress();
+    ReadOptions options = read_options(arguments);
+    options.work.progress = bar.progress();
     result = verify(file, options);
   }
   const bool ok = result.ok(arguments.has("strict"));

@@ -11,7 +11,7 @@
 #include "cli/table.hpp"
 #include "cli/text.hpp"
 #include "cli/verbs.hpp"
-#include "tare/format.hpp"
+#include "formats/format.hpp"
 
 namespace tare::cli::vocab_verb {
 namespace {

@@ -17,11 +17,13 @@
 namespace tare {
 
 struct Adaptation {
-  Adaptation(Model input, const Format& target, const AdaptOptions& options, Completeness completeness);
+  Adaptation(Model input, const Format& target, const AdaptOptions& options, unsigned threads,
+             Completeness completeness);
 
   Model model;
   const Format& target;
   const AdaptOptions& options;
+  const unsigned threads;  // for codecs that read the data before they know the encoded size
   const Completeness completeness;
 
   // Facts about the input that cannot be determined once its tensors change.

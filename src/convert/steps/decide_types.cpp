@@ -11,12 +11,12 @@ namespace tare {
 namespace {
 
 // The bytes of a tensor that is not quantized. A tensor that the target cannot hold at all is refused later.
-std::uint64_t kept_bytes(Tensor tensor, const Format& target, const AdaptOptions& options) {
+std::uint64_t kept_bytes(Tensor tensor, const Format& target, const AdaptOptions& options, unsigned threads) {
   TensorChanges ignored;
   UnfitTypes unfit(target, options);
-  decode_if_asked(tensor, options, ignored);
+  decode_if_asked(tensor, options, threads, ignored);
   fit_layout(tensor, target, options, ignored);
-  fit_types(tensor, target, options, unfit, ignored, [] {});
+  fit_types(tensor, target, options, threads, unfit, ignored, [] {});
   return tensor.bytes();  // decompressed: bits per weight do not depend on how well a tensor compresses
 }
 
@@ -74,15 +74,16 @@ void steps::cast_types(Adaptation& it) {
     return it.options.dtype && !it.options.keep_names && it.target.wants_f32 != nullptr &&
            it.target.wants_f32(it.model, tensor);
   };
-  for (Tensor& tensor : it.model.tensors) cast_if_asked(tensor, stays_f32(tensor) ? as_f32 : it.options, it.changes);
+  for (Tensor& tensor : it.model.tensors)
+    cast_if_asked(tensor, stays_f32(tensor) ? as_f32 : it.options, it.threads, it.changes);
 }
 
 void steps::decide_types(Adaptation& it) {
   const bool asked = !it.options.quant.empty();
   it.decisions.resize(it.model.tensors.size());
   if (asked) {
-    const auto bytes = [&](const Tensor& tensor) { return kept_bytes(tensor, it.target, it.options); };
-    it.decisions = recipe::decide(it.model, it.quant, {it.target, bytes}, it.options.threads);
+    const auto bytes = [&](const Tensor& tensor) { return kept_bytes(tensor, it.target, it.options, it.threads); };
+    it.decisions = recipe::decide(it.model, it.quant, {it.target, bytes}, it.threads);
   }
   note_importance(it);
   require_rooms(it);

@@ -2,6 +2,7 @@
 
 #include "convert/steps/fit_rest.hpp"
 #include "convert/steps/unplaced.hpp"
+#include "formats/format.hpp"
 
 namespace tare {
 

@@ -13,6 +13,7 @@
 #include "convert/fill_card.hpp"
 #include "convert/steps/fit_files.hpp"
 #include "convert/wording.hpp"
+#include "formats/format.hpp"
 #include "resources/config_file.hpp"
 #include "resources/piece_merges.hpp"
 #include "resources/resources.hpp"

@@ -7,6 +7,7 @@
 #include <string_view>
 #include <vector>
 
+#include "formats/format.hpp"
 #include "tare/convert.hpp"
 
 namespace tare {

@@ -79,14 +79,14 @@ void steps::fit_tensors(Adaptation& it) {
     refuse_excess(tensor, it.target);
     refuse_extras(tensor, it.target, !decision.method.empty());
     if (decision.type)
-      cast_to(*decision.type, tensor, it.options, it.changes);
+      cast_to(*decision.type, tensor, it.options, it.threads, it.changes);
     else if (decision.method.empty())
-      decode_if_asked(tensor, it.options, it.changes);
+      decode_if_asked(tensor, it.options, it.threads, it.changes);
     else
-      quantize(tensor, decision.method, it.target, it.quant, it.options.threads, it.changes, outcome);
+      quantize(tensor, decision.method, it.target, it.quant, it.threads, it.changes, outcome);
     if (decision.remark) it.changes.add(*decision.remark, tensor.name);
     fit_layout(tensor, it.target, it.options, it.changes);
-    fit_types(tensor, it.target, it.options, unfit, it.changes,
+    fit_types(tensor, it.target, it.options, it.threads, unfit, it.changes,
               [&] { it.packed->refuse_widening(i, tensor, it.target); });
     fit_attributes(tensor, it.target, it.options);
     if (!it.options.quant.empty()) it.outcomes.push_back(outcome_of(tensor, std::move(outcome)));

@@ -11,6 +11,7 @@
 #include "codecs/packs/stored.hpp"
 #include "convert/recipe.hpp"
 #include "convert/wording.hpp"
+#include "formats/format.hpp"
 #include "model/element_types.hpp"
 #include "model/plain_float.hpp"
 #include "tare/elements.hpp"
@@ -44,14 +45,14 @@ void cast_as_is(Tensor& tensor, DType to, Overflow overflow) {
 }
 
 // Performs a cast that was asked for. Reports how many numbers overflow, if that is accepted.
-void cast_as_decided(Tensor& tensor, const AdaptOptions& options, TensorChanges& changes) {
+void cast_as_decided(Tensor& tensor, const AdaptOptions& options, unsigned threads, TensorChanges& changes) {
   const Component& data = *tensor.component("data");
   const DType to = *options.dtype;
   const std::string from(data.type_name());
   const bool lossless = cast_is_lossless(data.dtype, data.type, to);
   // Counting takes a pass over the data, so it is done only if overflow is accepted; otherwise the cast throws.
   if (!lossless && options.overflow != Overflow::refuse)
-    if (const std::uint64_t count = count_overflow(tensor, to, options.threads); count > 0)
+    if (const std::uint64_t count = count_overflow(tensor, to, threads); count > 0)
       changes.add({.kind = ChangeKind::overflowed,
                    .impact = Impact::results,
                    .after = std::string(name_of(to)),
@@ -99,12 +100,12 @@ std::optional<DType> wider(const Component& data, const Format& target) {
 
 // Casts to the type that was asked for, if there is one and the target can hold it.
 bool cast_as_asked(Tensor& tensor, const Component& data, const Format& target, const AdaptOptions& options,
-                   TensorChanges& changes) {
+                   unsigned threads, TensorChanges& changes) {
   const auto& types = target.holds.dtypes;
   if (!options.dtype || std::find(types.begin(), types.end(), *options.dtype) == types.end()) return false;
   const LogicalType* const logical = find_logical_type(data.type);
   if (!data.type.empty() && (logical == nullptr || logical->per_element != 1)) return false;
-  cast_as_decided(tensor, options, changes);
+  cast_as_decided(tensor, options, threads, changes);
   return true;
 }
 
@@ -165,13 +166,13 @@ void quantize(Tensor& tensor, const std::string& method, const Format& target, c
   changes.add({.kind = ChangeKind::quantized, .impact = Impact::changed, .before = from, .after = method}, tensor.name);
 }
 
-void cast_if_asked(Tensor& tensor, const AdaptOptions& options, TensorChanges& changes) {
+void cast_if_asked(Tensor& tensor, const AdaptOptions& options, unsigned threads, TensorChanges& changes) {
   const Component* data = tensor.is_dense() && !has_extras(tensor) ? tensor.component("data") : nullptr;
   if (!options.dtype || data == nullptr) return;
   const ElementType* logical = logical_type(data->type);
   const bool fp8 = logical != nullptr && logical->is_real();
   if (!(is_plain_float(tensor) || fp8) || (data->dtype == *options.dtype && !fp8)) return;
-  cast_as_decided(tensor, options, changes);
+  cast_as_decided(tensor, options, threads, changes);
 }
 
 void decode(Tensor& tensor, const Codec& codec, const AdaptOptions& options, TensorChanges& changes) {
@@ -192,17 +193,17 @@ void decode(Tensor& tensor, const Codec& codec, const AdaptOptions& options, Ten
               tensor.name);
 }
 
-void decode_if_asked(Tensor& tensor, const AdaptOptions& options, TensorChanges& changes) {
+void decode_if_asked(Tensor& tensor, const AdaptOptions& options, unsigned threads, TensorChanges& changes) {
   const Codec* const codec = find_codec(tensor.layout);
   if (!options.dtype || codec == nullptr || codec->name.empty() || codec->decode == nullptr) return;
   decode(tensor, *codec, options, changes);
-  cast_if_asked(tensor, options, changes);
+  cast_if_asked(tensor, options, threads, changes);
 }
 
-void cast_to(DType type, Tensor& tensor, AdaptOptions options, TensorChanges& changes) {
+void cast_to(DType type, Tensor& tensor, AdaptOptions options, unsigned threads, TensorChanges& changes) {
   options.dtype = type;
-  decode_if_asked(tensor, options, changes);
-  cast_if_asked(tensor, options, changes);
+  decode_if_asked(tensor, options, threads, changes);
+  cast_if_asked(tensor, options, threads, changes);
 }
 
 void fit_layout(Tensor& tensor, const Format& target, const AdaptOptions& options, TensorChanges& changes) {
@@ -236,7 +237,7 @@ void UnfitTypes::refuse_any() const {
   throw error.about("tensor " + quote(first_)).remedy(Remedy::skip, count_ == 1 ? escape_glob(first_) : "");
 }
 
-void fit_types(Tensor& tensor, const Format& target, const AdaptOptions& options, UnfitTypes& unfit,
+void fit_types(Tensor& tensor, const Format& target, const AdaptOptions& options, unsigned threads, UnfitTypes& unfit,
                TensorChanges& changes, const std::function<void()>& refuse_widening) {
   // A quantization codec fixes the types of its components: a target that holds the layout holds them.
   const Codec* const codec = find_codec(tensor.layout);
@@ -246,7 +247,7 @@ void fit_types(Tensor& tensor, const Format& target, const AdaptOptions& options
   const Component* data = tensor.is_dense() ? tensor.component("data") : nullptr;
   if (data != nullptr) {
     const std::string from(data->type_name());
-    if (cast_as_asked(tensor, *data, target, options, changes)) return;
+    if (cast_as_asked(tensor, *data, target, options, threads, changes)) return;
     if (const auto to = wider(*data, target)) {
       refuse_widening();
       cast_as_is(tensor, *to, Overflow::refuse);

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "convert/steps/tensor_changes.hpp"
+#include "formats/format.hpp"
 #include "tare/codec.hpp"
 #include "tare/convert.hpp"
 
@@ -36,13 +37,13 @@ void quantize(Tensor& tensor, const std::string& method, const Format& target, c
 void decode(Tensor& tensor, const Codec& codec, const AdaptOptions& options, TensorChanges& changes);
 
 // Casts a dense tensor of floats to `options.dtype`, if that is given. Integers are not changed.
-void cast_if_asked(Tensor& tensor, const AdaptOptions& options, TensorChanges& changes);
+void cast_if_asked(Tensor& tensor, const AdaptOptions& options, unsigned threads, TensorChanges& changes);
 
 // Decodes and casts a quantized tensor to `options.dtype`, if that is given, even if the target could hold the codes.
-void decode_if_asked(Tensor& tensor, const AdaptOptions& options, TensorChanges& changes);
+void decode_if_asked(Tensor& tensor, const AdaptOptions& options, unsigned threads, TensorChanges& changes);
 
 // Decodes and casts any tensor to `type`.
-void cast_to(DType type, Tensor& tensor, AdaptOptions options, TensorChanges& changes);
+void cast_to(DType type, Tensor& tensor, AdaptOptions options, unsigned threads, TensorChanges& changes);
 
 // Decodes a tensor if the target cannot hold its layout. Throws `convert.layout` if that is not possible.
 void fit_layout(Tensor& tensor, const Format& target, const AdaptOptions& options, TensorChanges& changes);
@@ -68,7 +69,7 @@ class UnfitTypes {
 // Casts a tensor if the target cannot hold its type: to the type that was asked for, or without loss to a wider one. If
 // neither is possible, the tensor goes to `unfit`. `refuse_widening` is called before a tensor is widened, and throws
 // if its numbers are codes.
-void fit_types(Tensor& tensor, const Format& target, const AdaptOptions& options, UnfitTypes& unfit,
+void fit_types(Tensor& tensor, const Format& target, const AdaptOptions& options, unsigned threads, UnfitTypes& unfit,
                TensorChanges& changes, const std::function<void()>& refuse_widening);
 
 }  // namespace tare

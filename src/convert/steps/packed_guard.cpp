@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "base/printable.hpp"
+#include "formats/format.hpp"
 #include "resources/packed_config.hpp"
 
 namespace tare {

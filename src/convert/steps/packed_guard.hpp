@@ -5,6 +5,7 @@
 #include <string>
 
 #include "codecs/packs/packing.hpp"
+#include "formats/format.hpp"
 #include "tare/convert.hpp"
 
 namespace tare {

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "tare/format.hpp"
+#include "formats/format.hpp"
 
 namespace tare {
 

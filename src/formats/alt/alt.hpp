@@ -9,9 +9,9 @@
 #include <vector>
 
 #include "base/endian.hpp"
+#include "formats/format.hpp"
 #include "formats/own_fields.hpp"
 #include "io/metadata.hpp"
-#include "tare/format.hpp"
 
 namespace tare::alt {
 

@@ -212,8 +212,8 @@ void put_tensors(const Model& model, Sink& sink, const WriteOptions& options, in
 
   TransferOptions transfer_options;
   transfer_options.alignment = 1;
-  transfer_options.threads = options.threads;
-  transfer_options.progress = options.progress;
+  transfer_options.threads = options.work.threads;
+  transfer_options.progress = options.work.progress;
   if (running != nullptr) transfer_options.running = DigestAlgorithm::xxh3_128;
   Transfer transfer(sink, transfer_options);
   for (const Tensor* tensor : order) {

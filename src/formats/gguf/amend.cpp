@@ -114,8 +114,8 @@ bool restate(const std::string& path, const Model& before, const Model& after, c
     Transfer transfer(*sink, {.alignment = 1,
                               .zstd_level = std::nullopt,
                               .digest = std::nullopt,
-                              .threads = options.threads,
-                              .progress = options.progress});
+                              .threads = options.work.threads,
+                              .progress = options.work.progress});
     transfer.add(Blob::range(source, start, source->size() - start));
     transfer.finish();
   }

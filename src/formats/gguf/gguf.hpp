@@ -9,8 +9,8 @@
 #include <variant>
 #include <vector>
 
+#include "formats/format.hpp"
 #include "formats/gguf/types.hpp"
-#include "tare/format.hpp"
 
 namespace tare::gguf {
 

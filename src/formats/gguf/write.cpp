@@ -185,8 +185,8 @@ void write_file(const std::vector<Entry>& entries, const std::vector<const Tenso
   Transfer transfer(sink, {.alignment = alignment,
                            .zstd_level = std::nullopt,
                            .digest = std::nullopt,
-                           .threads = options.threads,
-                           .progress = options.progress});
+                           .threads = options.work.threads,
+                           .progress = options.work.progress});
   for (const Tensor* const tensor : tensors) transfer.add(tensor->components.front().blob);
   transfer.finish();
   sink.align(alignment);

@@ -6,9 +6,9 @@
 #include <string_view>
 #include <vector>
 
+#include "formats/format.hpp"
 #include "formats/links.hpp"
 #include "io/tree_swap.hpp"
-#include "tare/format.hpp"
 
 namespace tare::hf {
 

@@ -12,8 +12,8 @@
 
 #include "base/endian.hpp"
 #include "base/name_map.hpp"
+#include "formats/format.hpp"
 #include "io/metadata.hpp"
-#include "tare/format.hpp"
 #include "tare/formats/mcf.hpp"
 
 namespace tare::mcf {

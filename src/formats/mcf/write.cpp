@@ -109,7 +109,7 @@ class Writer {
   // Assigns offsets to all tensors from `start` on and writes them into the index; returns the end of the last payload.
   std::uint64_t place_payloads(std::uint64_t start) {
     if (options_.dedup) {
-      first_ = find_equal_payloads(model_.tensors, options_.threads);
+      first_ = find_equal_payloads(model_.tensors, options_.work.threads);
     } else {
       first_.resize(model_.tensors.size());
       std::iota(first_.begin(), first_.end(), std::size_t{0});
@@ -219,7 +219,7 @@ class Writer {
     Transfer transfer(sink_, {.alignment = kSectionAlignment,
                               .zstd_level = std::nullopt,
                               .digest = std::nullopt,
-                              .threads = options_.threads});
+                              .threads = options_.work.threads});
     for (const auto& [section, blob] : blobs) transfer.add(blob);
     transfer.finish();
   }
@@ -229,8 +229,8 @@ class Writer {
     Transfer transfer(sink_, {.alignment = kPayloadAlignment,
                               .zstd_level = std::nullopt,
                               .digest = std::nullopt,
-                              .threads = options_.threads,
-                              .progress = options_.progress});
+                              .threads = options_.work.threads,
+                              .progress = options_.work.progress});
     for (std::size_t i = 0; i < model_.tensors.size(); ++i)
       if (first_[i] == i) transfer.add(model_.tensors[i].components.front().blob);
     transfer.finish();

@@ -133,8 +133,8 @@ void write(const Model& model, Sink& sink, const WriteOptions& options) {
   sink.write(header_for(tensor));
   TransferOptions transfer;
   transfer.digest = DigestAlgorithm::none;
-  transfer.threads = options.threads;
-  transfer.progress = options.progress;
+  transfer.threads = options.work.threads;
+  transfer.progress = options.work.progress;
   Transfer out(sink, transfer);
   out.add(data.blob);
   out.finish();

@@ -4,9 +4,9 @@
 #include <functional>
 #include <string>
 
+#include "formats/format.hpp"
 #include "formats/npy/header.hpp"
 #include "tare/error.hpp"
-#include "tare/format.hpp"
 #include "tare/model.hpp"
 
 namespace tare::npy {

@@ -171,7 +171,7 @@ class Reader {
 
   // Deflated tensors are checked when they are decoded; attachments are never decoded, so they are checked here.
   void check_crcs(const std::vector<wire::ZipMember>& members) {
-    wire::check_zip_crcs(*source_, members, diagnostics_, options_.threads);
+    wire::check_zip_crcs(*source_, members, diagnostics_, options_.work.threads);
     for (const wire::ZipMember& member : members)
       if (member.deflated() && attached_.contains(member.name))
         guarded(member, [&] { wire::zip_blob(source_, member).verify(); });
@@ -183,7 +183,7 @@ class Reader {
           ErrorKind::limit, "npz.private.large",
           fmt::format("expected at most {} bytes of metadata, found {}", options_.limits.metadata_bytes, member.size));
     if (member.deflated()) charge_bytes(member.size);
-    const Bytes text = wire::zip_blob(source_, member).bytes(member.size, options_.threads);
+    const Bytes text = wire::zip_blob(source_, member).bytes(member.size, options_.work.threads);
     read_private(as_text(text), private_bounds(options_.limits), model_, typed_, diagnostics_);
   }
 
@@ -260,7 +260,7 @@ void write(const Model& model, Sink& sink, const WriteOptions& options) {
   if (const std::string text = write_private(model, renamed); !text.empty()) {
     entries.push_back({std::string(kPrivateMember), to_bytes(text), Blob::memory({})});
   }
-  wire::write_zip(sink, std::move(entries), options.threads, options.progress);
+  wire::write_zip(sink, std::move(entries), options.work.threads, options.work.progress);
 }
 
 constexpr std::string_view kSuffixes[] = {".npz"};

@@ -9,8 +9,8 @@
 #include <string_view>
 #include <vector>
 
+#include "formats/format.hpp"
 #include "formats/safetensors/types.hpp"
-#include "tare/format.hpp"
 
 namespace tare::io {
 class Directory;

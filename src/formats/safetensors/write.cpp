@@ -174,8 +174,8 @@ void write_file(std::span<const Tensor* const> ordered, const Strings& metadata,
   Transfer transfer(sink, {.alignment = 1,
                            .zstd_level = std::nullopt,
                            .digest = std::nullopt,
-                           .threads = options.threads,
-                           .progress = options.progress});
+                           .threads = options.work.threads,
+                           .progress = options.work.progress});
   for (const Tensor* const tensor : ordered) transfer.add(tensor->components.front().blob);
   transfer.finish();
 }

@@ -9,7 +9,7 @@
 #include <string_view>
 #include <vector>
 
-#include "tare/format.hpp"
+#include "formats/format.hpp"
 
 namespace tare::tllm {
 

@@ -252,8 +252,8 @@ void write(const Model& model, Sink& sink, const WriteOptions& options) {
   put_header(header, sink);
   TransferOptions transfer;
   transfer.alignment = 1;
-  transfer.threads = options.threads;
-  transfer.progress = options.progress;
+  transfer.threads = options.work.threads;
+  transfer.progress = options.work.progress;
   Transfer out(sink, transfer);
   for_each_place(header, [&](const Place& place) {
     std::array<std::byte, 16> dims{};

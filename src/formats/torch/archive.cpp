@@ -64,7 +64,7 @@ class ArchiveReader {
                             .in(source_->name()));
     const wire::ZipMember* const version = find(kVersion);
     model.version = version == nullptr ? "zip" : fmt::format("zip {}", word(*version));
-    if (diagnostics_.thorough()) wire::check_zip_crcs(*source_, members_, diagnostics_, options_.threads);
+    if (diagnostics_.thorough()) wire::check_zip_crcs(*source_, members_, diagnostics_, options_.work.threads);
     return model;
   }
 

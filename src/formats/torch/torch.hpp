@@ -10,8 +10,8 @@
 #include <vector>
 
 #include "base/name_map.hpp"
+#include "formats/format.hpp"
 #include "io/metadata.hpp"
-#include "tare/format.hpp"
 #include "wire/pickle.hpp"
 
 namespace tare::torch {

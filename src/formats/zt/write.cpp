@@ -287,12 +287,12 @@ void check_compressed(std::span<const Tensor> tensors, const WriteOptions& optio
   for (const Tensor& tensor : tensors)
     for (const Component& component : tensor.components)
       if (stays_compressed(component.blob, options)) compressed.push_back(&component.blob);
-  parallel_for(compressed.size(), options.threads, [&](std::size_t i) {
+  parallel_for(compressed.size(), options.work.threads, [&](std::size_t i) {
     const Blob& blob = *compressed[i];
     pull_blob(blob, [](std::span<const std::byte>) { return true; });
     // Progress counts decoded bytes; copying accounts for the stored ones.
-    if (options.progress != nullptr && blob.size() > blob.stored_size())
-      options.progress->advance(blob.size() - blob.stored_size());
+    if (options.work.progress != nullptr && blob.size() > blob.stored_size())
+      options.work.progress->advance(blob.size() - blob.stored_size());
   });
 }
 
@@ -303,8 +303,8 @@ std::vector<StoredTensor> put_blobs(std::span<const Tensor> tensors, Sink& sink,
   Transfer transfer(sink, {.alignment = kAlignment,
                            .zstd_level = options.zstd_level,
                            .digest = options.digest,
-                           .threads = options.threads,
-                           .progress = options.progress});
+                           .threads = options.work.threads,
+                           .progress = options.work.progress});
   std::vector<std::vector<std::size_t>> numbers;
   for (const Tensor& tensor : tensors) {
     auto& mine = numbers.emplace_back(tensor.components.size());

@@ -8,8 +8,8 @@
 #include <string_view>
 #include <vector>
 
+#include "formats/format.hpp"
 #include "io/metadata.hpp"
-#include "tare/format.hpp"
 #include "wire/cbor.hpp"
 
 namespace tare::zt {

@@ -150,10 +150,10 @@ void put_object(wire::CborWriter& out, const Object& object, const std::vector<c
 
 }  // namespace
 
-std::string content_digest(const Model& model, unsigned threads, Progress* progress) {
+std::string content_digest(const Model& model, const Work& work) {
   check_writable(model);
   const std::vector<Object> objects = objects_of(model);
-  const std::vector<DigestedPart> parts = digested_parts(objects, threads, progress);
+  const std::vector<DigestedPart> parts = digested_parts(objects, work.threads, work.progress);
   model.check_sources();
 
   std::map<const Tensor*, std::vector<const DigestedPart*>> parts_of;

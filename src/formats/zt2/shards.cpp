@@ -337,7 +337,7 @@ void write_split(const Model& model, const std::vector<std::vector<const Tensor*
     if (store) {  // the name is the digest, so that is computed first
       HashingSink dry(algorithm);
       WriteOptions quiet = options;
-      quiet.progress = nullptr;
+      quiet.work.progress = nullptr;
       write_shard(parts[i], dry, quiet, [](const StoredObject&) {});
       file = store_name(digest_text(dry.finish()));
     }

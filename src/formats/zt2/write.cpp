@@ -343,18 +343,18 @@ void put_blobs(std::vector<const Tensor*> tensors, Sink& sink, const WriteOption
     }
   // A compressed part that is copied unchanged is decoded once, so that every file that Tare writes can be read.
   std::vector<Digest> digests(blobs.size());
-  parallel_for(compressed_numbers.size(), options.threads, [&](std::size_t i) {
+  parallel_for(compressed_numbers.size(), options.work.threads, [&](std::size_t i) {
     digests[compressed_numbers[i]] = digest_of_blob(*blobs[compressed_numbers[i]], algorithm);
   });
-  const Sharing sharing(loose, options.threads);
+  const Sharing sharing(loose, options.work.threads);
   Transfer transfer(sink, {.alignment = alignment,
                            .zstd_level = options.zstd_level,
                            .seekable = true,
                            .digest = algorithm,
-                           .threads = options.threads,
-                           .progress = options.progress});
+                           .threads = options.work.threads,
+                           .progress = options.work.progress});
   const auto advance = [&](std::uint64_t bytes) {
-    if (options.progress != nullptr) options.progress->advance(bytes);
+    if (options.work.progress != nullptr) options.work.progress->advance(bytes);
   };
   std::vector<std::size_t> numbers(blobs.size());
   for (std::size_t i = 0; i < blobs.size(); ++i) {

@@ -12,10 +12,10 @@
 #include <vector>
 
 #include "codecs/zt2/rules.hpp"
+#include "formats/format.hpp"
 #include "formats/zt2/cbor.hpp"
 #include "io/metadata.hpp"
 #include "tare/codec.hpp"
-#include "tare/format.hpp"
 
 namespace tare::zt2 {
 
@@ -278,7 +278,7 @@ void add_attributes(EntryList& root, const Model& model);
 // Writes the manifest and the footer, at the next multiple of the alignment.
 void put_manifest(Sink& sink, std::span<const std::byte> manifest, std::uint64_t alignment);
 
-std::string content_digest(const Model& model, unsigned threads, Progress* progress);
+std::string content_digest(const Model& model, const Work& work);
 
 // See tare/append.hpp and Format::amend.
 void append(const std::string& path, const Model& extra, const WriteOptions& options);

@@ -4,6 +4,7 @@
 #include <random>
 
 #include "conformance/models.hpp"
+#include "convert/adapt.hpp"
 #include "lines.hpp"
 #include "tare/elements.hpp"
 
@@ -192,7 +193,7 @@ TEST(AltQuant, WhatWasLostIsReported) {
       EXPECT_FALSE(report->complete);
       Model model;
       model.tensors = {coded};
-      write_bytes(*find_format("alt"), model, {.threads = threads});
+      write_bytes(*find_format("alt"), model, {.work = {.threads = threads}});
       ASSERT_TRUE(report->complete);
       EXPECT_EQ(report->elements, values.size());
       const std::vector<float> back = decoded(coded);

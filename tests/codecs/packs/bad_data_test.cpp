@@ -7,6 +7,7 @@
 #include "codecs/packs/fixtures.hpp"
 #include "conformance/models.hpp"
 #include "conformance/scratch.hpp"
+#include "convert/adapt.hpp"
 #include "lines.hpp"
 #include "tare/elements.hpp"
 

@@ -6,6 +6,7 @@
 #include "codecs/packs/packing.hpp"
 #include "conformance/hf_cases.hpp"
 #include "conformance/models.hpp"
+#include "convert/adapt.hpp"
 #include "lines.hpp"
 #include "resources/packed_config.hpp"
 

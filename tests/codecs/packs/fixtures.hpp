@@ -12,8 +12,8 @@
 #include <vector>
 
 #include "codecs/packs/join.hpp"
+#include "formats/format.hpp"
 #include "resources/packed_config.hpp"
-#include "tare/format.hpp"
 
 namespace tare::pack_fixtures {
 

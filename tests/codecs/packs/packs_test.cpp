@@ -9,6 +9,7 @@
 #include "codecs/packs/join.hpp"
 #include "conformance/models.hpp"
 #include "conformance/scratch.hpp"
+#include "convert/adapt.hpp"
 #include "formats/open_as.hpp"
 #include "lines.hpp"
 #include "resources/packed_config.hpp"

@@ -382,7 +382,7 @@ TEST(AltRules, VerifyFindsEachWithItsWeight) {
   for (const AltCase& bad : alt_cases()) {
     SCOPED_TRACE(bad.rule + " / " + bad.name);
     put_file(scratch / "it", bad.file);
-    const Verification result = verify(scratch / "it", {.threads = 1});
+    const Verification result = verify(scratch / "it", {.work = {.threads = 1}});
     const auto found = std::find_if(result.findings.begin(), result.findings.end(),
                                     [&](const Finding& f) { return f.rule == bad.rule; });
     ASSERT_NE(found, result.findings.end()) << (result.findings.empty() ? "nothing found" : result.findings[0].rule);

@@ -2,6 +2,7 @@
 #include "tare/convert.hpp"
 
 #include "conformance/models.hpp"
+#include "convert/adapt.hpp"
 #include "tare/elements.hpp"
 
 namespace tare {

@@ -53,7 +53,7 @@ Bytes file_of(const std::vector<Token>& tokens, const Layout& layout, std::int32
 Verification verified(const Bytes& file) {
   const Scratch scratch(Scratch::fast_place());
   put_file(scratch / "it", file);
-  return verify(scratch / "it", {.threads = 1});
+  return verify(scratch / "it", {.work = {.threads = 1}});
 }
 
 TEST(AltReading, TokensAreReadInTheLayoutThatTheSizeConfirms) {

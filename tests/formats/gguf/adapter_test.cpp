@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "conformance/scratch.hpp"
+#include "convert/adapt.hpp"
 #include "formats/gguf/small_models.hpp"
 #include "tare/inspect.hpp"
 #include "tare/merge.hpp"

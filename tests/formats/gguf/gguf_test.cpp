@@ -5,6 +5,7 @@
 #include "conformance/gguf_cases.hpp"
 #include "conformance/models.hpp"
 #include "conformance/scratch.hpp"
+#include "convert/adapt.hpp"
 #include "formats/gguf/small_models.hpp"
 #include "tare/convert.hpp"
 #include "tare/inspect.hpp"

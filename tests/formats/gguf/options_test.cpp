@@ -4,6 +4,7 @@
 #include "base/endian.hpp"
 #include "conformance/models.hpp"
 #include "conformance/scratch.hpp"
+#include "convert/adapt.hpp"
 #include "tare/convert.hpp"
 #include "tare/inspect.hpp"
 #include "tare/metadata.hpp"

@@ -4,6 +4,7 @@
 
 #include "conformance/models.hpp"
 #include "conformance/scratch.hpp"
+#include "convert/adapt.hpp"
 #include "convert/replace_parts.hpp"
 #include "formats/gguf/small_models.hpp"
 #include "resources/agreement.hpp"

@@ -4,6 +4,7 @@
 #include "arch/defaults.hpp"
 #include "arch/expected.hpp"
 #include "conformance/scratch.hpp"
+#include "convert/adapt.hpp"
 #include "formats/gguf/conventions.hpp"
 #include "formats/gguf/small_models.hpp"
 #include "resources/json_file.hpp"

@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "conformance/scratch.hpp"
+#include "convert/adapt.hpp"
 #include "formats/gguf/conventions.hpp"
 #include "formats/gguf/small_models.hpp"
 #include "resources/json_file.hpp"

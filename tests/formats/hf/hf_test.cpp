@@ -320,7 +320,7 @@ TEST_F(Hf, AKillNeverMixesTwoModels) {
       make(old);
       const std::string former = content_digest(open(path));
       const Stopped stopped = kill_before_step(step, [&] {
-        find_format("hf")->write_tree(next, path, {.threads = 1}, true);
+        find_format("hf")->write_tree(next, path, {.work = {.threads = 1}}, true);
         return 0;
       });
       if (stopped == Stopped::not_allowed) GTEST_SKIP() << "no ptrace here";

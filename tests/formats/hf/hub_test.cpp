@@ -6,6 +6,7 @@
 #include "conformance/hf_cases.hpp"
 #include "conformance/memory.hpp"
 #include "conformance/models.hpp"
+#include "convert/adapt.hpp"
 #include "formats/hf/hf.hpp"
 #include "lines.hpp"
 #include "resources/model_files.hpp"

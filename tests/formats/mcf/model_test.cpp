@@ -2,6 +2,7 @@
 // versions.
 #include "conformance/mcf_cases.hpp"
 #include "conformance/models.hpp"
+#include "convert/adapt.hpp"
 #include "formats/mcf/write_mcf.hpp"
 #include "tare/formats/mcf.hpp"
 
@@ -462,7 +463,8 @@ TEST(McfDedup, EqualPayloadsAreStoredOnce) {
   model.tensors[5].components[0].blob = Blob::memory(model.tensors[1].components[0].blob.bytes());
   const Bytes all = write_mcf(model), few = write_mcf(model, {.dedup = true});
   EXPECT_EQ(all.size() - few.size(), 448U + 400U);  // c with its padding; f, at the end, without
-  for (const unsigned threads : {1U, 3U}) EXPECT_TRUE(write_mcf(model, {.dedup = true, .threads = threads}) == few);
+  for (const unsigned threads : {1U, 3U})
+    EXPECT_TRUE(write_mcf(model, {.dedup = true, .work = {.threads = threads}}) == few);
   const Model found = open(memory_source(few));
   EXPECT_EQ(describe(found), describe(model));
   const auto offset = [&](std::string_view name) { return found.tensor(name)->components[0].blob.offset(); };

@@ -46,7 +46,7 @@ TEST(McfRules, RefusedFilesAreFindings) {
     SCOPED_TRACE(bad.rule + " / " + bad.name);
     put_file(path, bad.file);
     for (const Access access : {Access::mapped, Access::pread}) {
-      const Verification result = verify(path, {.read = {.access = access, .limits = bad.limits}});
+      const Verification result = verify(path, {.access = access, .limits = bad.limits});
       EXPECT_FALSE(result.ok(false));
       EXPECT_EQ(result.format, "mcf");
       const auto found = std::find_if(result.findings.begin(), result.findings.end(),
@@ -67,7 +67,7 @@ TEST(McfRules, ToleratedFormsAreReadAndTold) {
     put_file(path, odd.file);
     for (const Access access : {Access::mapped, Access::pread}) {
       EXPECT_EQ(rule_of([&] { open(path, {.access = access}); }), "");
-      const Verification result = verify(path, {.read = {.access = access}});
+      const Verification result = verify(path, {.access = access});
       EXPECT_TRUE(result.ok(false));
       const auto found = std::find_if(result.findings.begin(), result.findings.end(),
                                       [&](const Finding& f) { return f.rule == odd.rule; });

@@ -86,7 +86,7 @@ std::string npz_rule(const std::string& bytes) {
 std::string write_npz(const Model& model, unsigned threads = 2) {
   MemorySink sink;
   WriteOptions options;
-  options.threads = threads;
+  options.work.threads = threads;
   npz::kFormat.write(model, sink, options);
   return text_of(sink.bytes());
 }

@@ -139,7 +139,7 @@ TEST(Safetensors, RefusedByRule) {
     // The same as a finding, from a file that is recognised.
     put_file(path, bad.file);
     for (const Access access : {Access::mapped, Access::pread}) {
-      const Verification result = verify(path, {.read = {.access = access}});
+      const Verification result = verify(path, {.access = access});
       EXPECT_EQ(result.format, "safetensors");
       EXPECT_TRUE(std::any_of(result.findings.begin(), result.findings.end(), [&](const Finding& f) {
         return f.rule == bad.rule;

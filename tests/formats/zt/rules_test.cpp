@@ -31,7 +31,7 @@ TEST(ZtRules, RefusedFilesAreFindings) {
     SCOPED_TRACE(bad.rule + " / " + bad.name);
     put_file(path, bad.file);
     for (const Access access : {Access::mapped, Access::pread}) {
-      const Verification result = verify(path, {.read = {.access = access, .limits = bad.limits}});
+      const Verification result = verify(path, {.access = access, .limits = bad.limits});
       EXPECT_FALSE(result.ok(false));
       EXPECT_EQ(result.format, "zt");
       const auto found = std::find_if(result.findings.begin(), result.findings.end(),
@@ -64,7 +64,7 @@ TEST(ZtRules, FoundInTheData) {
         EXPECT_EQ(error->file(), path);
         EXPECT_TRUE(error->offset().has_value());
       }
-      const Verification result = verify(path, {.read = {.access = access}});
+      const Verification result = verify(path, {.access = access});
       const auto found = std::find_if(result.findings.begin(), result.findings.end(),
                                       [&](const Finding& f) { return f.rule == bad.rule; });
       ASSERT_NE(found, result.findings.end()) << (result.findings.empty() ? "nothing found" : result.findings[0].rule);

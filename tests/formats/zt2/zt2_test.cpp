@@ -36,7 +36,7 @@ TEST(Zt2Golden, CanonicalBytesAreThoseOfUpstream) {
   const Bytes bytes = write_bytes(row(), basic());
   EXPECT_EQ(digest_of(DigestAlgorithm::sha256, bytes).hex(),
             "638a90bf6fdd9b4e084c53738cec877aede48e9fdce5715cb70820fdd1f60bcb");
-  EXPECT_EQ(row().content_digest(basic(), 0, nullptr),
+  EXPECT_EQ(row().content_digest(basic(), {}),
             "sha256:4811d499a49d509f70874bb87b0f71f9d8895873acca2d29581e17bff2be8a9c");
   const Model found = reopen(bytes);
   ASSERT_EQ(found.tensors.size(), 3U);
@@ -186,7 +186,7 @@ TEST(Zt2Seekable, AnyPartIsReadAndStoredAsItIs) {
   }
   // Written again without decompression; and decompressed.
   EXPECT_TRUE(write_bytes(row(), found) == file);
-  EXPECT_EQ(row().content_digest(found, 0, nullptr), row().content_digest(model, 0, nullptr));
+  EXPECT_EQ(row().content_digest(found, {}), row().content_digest(model, {}));
   EXPECT_EQ(reopen(write_bytes(row(), found, {.unpack = true})).tensors[0].components[0].blob.encoding(),
             Encoding::raw);
   // A reader may outlive its blob.
@@ -611,7 +611,7 @@ TEST_F(Zt2Append, AKillLeavesTheOldListOrTheNewOne) {
   for (int step = 0;; ++step) {
     put_file(path_, before);
     const Stopped stopped = kill_before_step(step, [&] {
-      append(path_, extra_, {.threads = 1});
+      append(path_, extra_, {.work = {.threads = 1}});
       return 0;
     });
     if (stopped == Stopped::not_allowed) GTEST_SKIP() << "no ptrace here";
@@ -624,7 +624,7 @@ TEST_F(Zt2Append, AKillLeavesTheOldListOrTheNewOne) {
     expect_same(old ? base_ : expected(), found, row().holds);
     EXPECT_TRUE(verify(path_).ok(true)) << step;
     if (!old) continue;
-    append(path_, extra_, {.threads = 1});  // as if nothing had happened
+    append(path_, extra_, {.work = {.threads = 1}});  // as if nothing had happened
     expect_same(expected(), open(path_), row().holds);
     EXPECT_LT(fs::file_size(path_), std::uint64_t{2} << 20);
   }

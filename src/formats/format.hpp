@@ -14,66 +14,15 @@
 
 #include "tare/change.hpp"
 #include "tare/error.hpp"
-#include "tare/export.hpp"
+#include "tare/metadata_entry.hpp"
 #include "tare/model.hpp"
+#include "tare/open.hpp"
 #include "tare/progress.hpp"
 #include "tare/sink.hpp"
 #include "tare/source.hpp"
+#include "tare/write_options.hpp"
 
 namespace tare {
-
-// Bounds on what a file may ask for; the caller can raise each. With these, the time and memory that reading takes are
-// proportional to the bytes of the file, whatever they contain.
-struct TARE_API Limits {
-  std::uint64_t metadata_bytes = std::uint64_t{1} << 30;  // a manifest, header or member directory
-  // Limits on all metadata that one call reads, over all files, archives and documents: values that it creates, visits
-  // to values that may have been visited before, and bytes that are inflated or repeated. Each byte of the files adds a
-  // tenth of a value, four visits and eight bytes, for up to 256 MiB of files. A key counts as three values, a tensor
-  // as four, an attached file as 300.
-  std::uint64_t metadata_values = std::uint64_t{1} << 17;
-  std::uint64_t metadata_steps = std::uint64_t{1} << 20;
-  std::uint64_t metadata_made = std::uint64_t{4} << 20;
-  std::uint64_t component_bytes = std::uint64_t{32} << 30;  // decoded size that only the file states
-  // What all tensors and attachments may decode to: `decoded_bytes` plus `expansion` times the bytes of the file.
-  std::uint64_t decoded_bytes = std::uint64_t{16} << 20;
-  std::uint64_t expansion = 32;
-  unsigned depth = 64;  // nesting of metadata
-  unsigned rank = 64;   // dimensions of a tensor
-
-  // `decoded_bytes` + `expansion` * `file_bytes`.
-  std::uint64_t decoded_from(std::uint64_t file_bytes) const;
-};
-
-struct ReadOptions {
-  Access access = Access::mapped;
-  Limits limits = {};
-  Diagnostics* diagnostics = nullptr;  // null: throw the first error
-  // Only names, types and sizes are needed: tensors may decode to more than `limits` allows.
-  bool listing = false;
-  // Off: Model::vocabulary may stay empty. Hundreds of thousands of tokens and merges take longer than everything else.
-  bool vocabulary = true;
-  unsigned threads = 0;  // for readers that check the data (zip's checksums); 0: all cores
-  // For a model in a directory: globs over relative names of files to carry in addition to the usual ones.
-  std::vector<std::string> attach = {};
-  // Continue if a tensor breaks a rule of its own, and list it in Model::broken; off: throw that error. An error of the
-  // file as a whole is thrown in both cases.
-  bool keep_broken = false;
-};
-
-struct WriteOptions {
-  // Compress components at this level. Nothing: components that the input stores in zstd are copied byte for byte, and
-  // all others are stored raw.
-  std::optional<int> zstd_level = std::nullopt;
-  bool unpack = false;  // without a level: also decompress the components that the input compresses
-  // The digest to store with each component. Nothing: the same algorithm as in the input, computed again.
-  std::optional<DigestAlgorithm> digest = std::nullopt;
-  bool dedup = false;        // store components with equal bytes once
-  std::string dialect = {};  // one of the row's `dialects`; empty: the canonical form
-  // Split the tensors over files of at most this many bytes each (a larger tensor gets a file of its own).
-  std::optional<std::uint64_t> shard_bytes = std::nullopt;
-  unsigned threads = 0;          // 0: all cores
-  Progress* progress = nullptr;  // counts tensor bytes written
-};
 
 // A file or directory that a reader gets.
 struct Input {
@@ -85,7 +34,7 @@ enum class Room : std::uint8_t { none, strings, tree };
 
 inline constexpr std::string_view kEverything[] = {"*"};
 // Whether the list contains this name or "*".
-[[nodiscard]] TARE_API bool lists(std::span<const std::string_view> names, std::string_view name);
+[[nodiscard]] bool lists(std::span<const std::string_view> names, std::string_view name);
 
 // A field of the config for which a container has its own name.
 struct OwnField {
@@ -109,7 +58,7 @@ struct OwnKey {
 };
 
 // What a container can hold, as data. `convert` decides by this alone what must change.
-struct TARE_API Capabilities {
+struct Capabilities {
   std::span<const DType> dtypes;                    // storage types
   std::span<const std::string_view> logical_types;  // on top of those; {"*"}: any
   std::span<const std::string_view> layouts;        // {"*"}: any
@@ -136,15 +85,6 @@ struct TARE_API Capabilities {
 
   bool has_field(std::string_view field) const;
   bool expects_field(std::string_view field) const;
-};
-
-// One key of a file's metadata, as stored in the file.
-struct MetadataEntry {
-  std::string key;
-  // The container's name for the type ("u32", "[string]"); the kind of value ("text") if it has no types.
-  std::string type;
-  Value value;
-  friend bool operator==(const MetadataEntry&, const MetadataEntry&) = default;
 };
 
 // How a container keeps its metadata if its files hold more than Model::metadata: types of values, keys for the config
@@ -229,8 +169,8 @@ struct Format {
   bool (*restate)(const std::string& path, const Model& before, const Model& after, const WriteOptions& options,
                   bool dry_run) = nullptr;
   // The digest of a model that the container's specification defines: equal for all files of this format with the same
-  // tensors. Hashes on up to `threads` threads. The model must fit `holds`. Null: the specification defines none.
-  std::string (*content_digest)(const Model& model, unsigned threads, Progress* progress) = nullptr;
+  // tensors. The model must fit `holds`. Null: the specification defines none.
+  std::string (*content_digest)(const Model& model, const Work& work) = nullptr;
   std::string_view content_digest_text = {};  // a sentence that describes it, for people
   // For containers that are a directory, or that `shard_bytes` splits into several files; null for all others. `path`
   // is the directory (created if missing). Files get their final names only when all are complete. Returns the bytes of
@@ -240,16 +180,14 @@ struct Format {
                               bool overwrite) = nullptr;
 };
 
-[[nodiscard]] TARE_API std::span<const Format> formats();
+[[nodiscard]] std::span<const Format> formats();
 // Null if there is no such row.
-[[nodiscard]] TARE_API const Format* find_format(std::string_view name);
-[[nodiscard]] TARE_API const Format* format_of_suffix(std::string_view path);
+[[nodiscard]] const Format* find_format(std::string_view name);
+[[nodiscard]] const Format* format_of_suffix(std::string_view path);
+inline bool is_readable(const Format& format) { return format.read != nullptr; }
+inline bool is_writable(const Format& format) { return format.write != nullptr || format.write_tree != nullptr; }
 // The format of these bytes. Throws `open.unrecognized`; the message names well-known things that are not models, such
 // as a git-lfs pointer or an HTML page.
-[[nodiscard]] TARE_API const Format& detect(const Source& source);
-
-// Opens any model file: detects the format and reads its metadata. Tensor bytes are read later, on demand.
-[[nodiscard]] TARE_API Model open(const std::string& path, const ReadOptions& options = {});
-[[nodiscard]] TARE_API Model open(const SourcePtr& source, const ReadOptions& options = {});
+[[nodiscard]] const Format& detect(const Source& source);
 
 }  // namespace tare
