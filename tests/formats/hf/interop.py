@@ -102,7 +102,7 @@ class Case(unittest.TestCase):
         llama().to(torch.bfloat16).save_pretrained(self.at / "m")
         for name, dtype in (("f16", torch.float16), ("f32", torch.float32)):
             said = tare("convert", "-v", self.at / "m", f"{self.at}/{name}/", "--dtype", name)
-            self.assertIn("config.json: dtype changed from bfloat16 to float16", said)
+            self.assertIn(f"config.json: dtype changed from bfloat16 to {str(dtype).removeprefix('torch.')}", said)
             loaded = transformers.AutoModelForCausalLM.from_pretrained(self.at / name, dtype="auto")
             self.assertEqual(loaded.dtype, dtype)
         tare("quantize", self.at / "m", self.at / "q.mcf", "--method", "q8")
