@@ -112,5 +112,19 @@ TEST(Map, OfEqualKeysTheFirstIsFound) {
   EXPECT_EQ(*map.find(key_of(39)), Value(39));
 }
 
+TEST(Value, AMapReturnsAValueOfOneKind) {
+  Map map;
+  map.set("count", 3);
+  map.set("name", "a");
+  map.set("none", nullptr);
+  ASSERT_NE(map.get<std::int64_t>("count"), nullptr);
+  EXPECT_EQ(*map.get<std::int64_t>("count"), 3);
+  ASSERT_NE(map.get<std::string>("name"), nullptr);
+  EXPECT_EQ(*map.get<std::string>("name"), "a");
+  EXPECT_EQ(map.get<std::string>("count"), nullptr);
+  EXPECT_EQ(map.get<std::string>("none"), nullptr);
+  EXPECT_EQ(map.get<std::string>("missing"), nullptr);
+}
+
 }  // namespace
 }  // namespace tare

@@ -31,6 +31,29 @@ const Tensor* plainly(const Model& model, std::string_view name) {
   return nullptr;
 }
 
+TEST(Lookup, AtReturnsTheTensorOrNamesTheNearest) {
+  Model model = model_of(3);
+  EXPECT_EQ(&model.at("model.layers.1.weight"), &model.tensors[1]);
+  EXPECT_EQ(&std::as_const(model).at("model.layers.2.weight"), &model.tensors[2]);
+  const auto error_of_name = [&](std::string_view name) {
+    try {
+      static_cast<void>(model.at(name));
+    } catch (const Error& error) {
+      EXPECT_EQ(error.rule(), "lookup.tensor");
+      EXPECT_EQ(error.kind(), ErrorKind::not_found);
+      return error.sentence();
+    }
+    return std::string("found");
+  };
+  EXPECT_EQ(error_of_name("model.layer.1.weight"),
+            "the model has no tensor model.layer.1.weight; did you mean model.layers.1.weight, model.layers.0.weight, "
+            "model.layers.2.weight?");
+  EXPECT_EQ(error_of_name("x"), "the model has no tensor x");
+  model.broken.push_back({model.tensors[0], Error(ErrorKind::corrupt, "zt.bounds", "too short")});
+  model.tensors.erase(model.tensors.begin());
+  EXPECT_EQ(rule_of([&] { static_cast<void>(model.at("model.layers.0.weight")); }), "zt.bounds");
+}
+
 TEST(Lookup, LooksAtFewNames) {
   constexpr std::size_t kCount = 100'000;
   std::vector<std::string> names;
