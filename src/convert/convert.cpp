@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -22,6 +23,7 @@
 #include "formats/registry_limits.hpp"
 #include "io/directory.hpp"
 #include "io/file_sink.hpp"
+#include "io/listing.hpp"
 #include "resources/model_files.hpp"
 #include "resources/resources.hpp"
 #include "tare/merge.hpp"
@@ -328,21 +330,26 @@ void refuse_other_container(const std::string& directory, const Model& model, co
           fmt::format("the directory holds the {} of a model, which would stay and describe the new weights", name));
 }
 
-// The files in a directory and in the folders directly in it, relative to it, without hidden ones.
+// The files in a directory and in the folders directly in it, relative to it, sorted and without hidden ones.
 std::vector<std::string> files_below(const std::string& directory) {
   constexpr std::size_t kMost = 10'000;  // more are not a model's
-  namespace fs = std::filesystem;
-  std::vector<std::string> files;
-  if (directory.find('\0') != directory.npos) return files;
-  std::error_code failed;
-  fs::recursive_directory_iterator entry(directory, failed);
-  for (; !failed && entry != fs::recursive_directory_iterator() && files.size() < kMost; entry.increment(failed)) {
-    const std::string name = entry->path().lexically_relative(directory).string();
-    const bool is_folder = entry->is_directory(failed) && !entry->is_symlink(failed);
-    if (is_folder && (entry.depth() > 0 || entry->path().filename().string().starts_with('.')))
-      entry.disable_recursion_pending();
-    if (!is_folder && !entry->path().filename().string().starts_with('.')) files.push_back(name);
-  }
+  std::vector<std::string> files, folders;
+  const auto list = [&](const std::string& folder) {
+    std::error_code failed;
+    const std::string path = folder.empty() ? directory : io::path_in(directory, folder);
+    for (const std::string& name : io::names_in(path, failed)) {
+      if (name.starts_with('.') || files.size() == kMost) continue;
+      struct stat status {};
+      if (::lstat(io::path_in(path, name).c_str(), &status) != 0) continue;
+      std::string relative = folder.empty() ? name : io::path_in(folder, name);
+      if (!S_ISDIR(status.st_mode))
+        files.push_back(std::move(relative));
+      else if (folder.empty())
+        folders.push_back(std::move(relative));
+    }
+  };
+  list("");
+  for (const std::string& folder : folders) list(folder);
   std::ranges::sort(files);
   return files;
 }
