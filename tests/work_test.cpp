@@ -37,7 +37,7 @@ TEST(Work, AStopRequestEndsEveryFunction) {
   };
   for (const auto& [name, function] : functions) EXPECT_EQ(rule_of(function), "work.stopped") << name;
   EXPECT_FALSE(std::filesystem::exists(out));
-  // Nothing of the request stays behind in the thread.
+  // Later work in the same thread does not see the request.
   EXPECT_EQ(content_digest(model), content_digest(two_matrices()));
 }
 
