@@ -28,7 +28,7 @@ def main(arguments):
             return 77
     import pytest
 
-    options = ["-q", "-p", "no:cacheprovider", "-rs", "--rootdir", os.fspath(HERE)]
+    options = ["-q", "-p", "no:cacheprovider", "-rsfE", "--rootdir", os.fspath(HERE)]
     files = [os.fspath(HERE / a) for a in arguments if a.endswith(".py")]
     return int(pytest.main([*options, *(a for a in arguments if not a.endswith(".py")), *(files or [os.fspath(HERE)])]))
 
