@@ -53,8 +53,8 @@ BUILDS_ON = {"formats/npz": {"formats/npy"},
              # whose rows are made from their tables of schemes and of types
              "codecs": {"codecs/packs", "codecs/ggml"}}
 
-# Containers store packed weights as arrays. A model gets that form where it is stored, opened or hashed, so that nobody else has to
-# remember it. These may ask for it, and why.
+# Containers store packed weights as arrays. Writing, opening and hashing give a model that form; no other code needs to. The files that
+# may ask for the form, each with its reason:
 STORED_FORM = {
     "codecs/packs": "defines it",
     "formats/rows.hpp": "the rows of the table give it to the containers",

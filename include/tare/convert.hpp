@@ -22,7 +22,7 @@ struct ConvertOptions {
   bool check = false;      // verify every stored digest of the input during the work
   // Adapters (LoRA), files or directories, that are added to the weights one after the other; see merge.hpp.
   std::vector<std::string> merge = {};
-  Work work = {};  // instead of those in `read` and `write`
+  Work work = {};  // replaces `read.work` and `write.work`, which are not used
 };
 
 struct Conversion : Saved {

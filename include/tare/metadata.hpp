@@ -50,7 +50,7 @@ TARE_API std::vector<MetadataChange> edit_metadata(Model& model, std::span<const
 struct EditOptions {
   ReadOptions read = {};
   bool dry_run = false;  // only report what would be done
-  Work work = {};        // instead of that in `read`
+  Work work = {};        // replaces `read.work`, which is not used
 };
 
 struct Edited {

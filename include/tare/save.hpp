@@ -51,7 +51,7 @@ struct SaveOptions {
   std::string to = {};  // format name; empty: by the suffix of the path
   // Replace a file, or the files of a model in a directory, including those that the model is read from.
   bool overwrite = false;
-  Work work = {};  // instead of that in `write`
+  Work work = {};  // replaces `write.work`, which is not used
 };
 
 struct Saved {

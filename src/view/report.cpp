@@ -239,8 +239,8 @@ class Effort {
 
   // About as many elements as one look may read.
   std::uint64_t sample() const { return sample_; }
-  // Subtracts the elements that `visits` looks at each of these tensors read. A tensor that cannot be read from the
-  // middle is decoded as a whole.
+  // Subtracts the cost of reading each of these tensors `visits` times, in elements. Reading a sample of a tensor that
+  // cannot be read from the middle costs as much as reading all of it.
   void spend(const std::vector<Look>& looks, std::uint64_t visits) {
     for (const Look& look : looks) {
       const std::uint64_t step = look.whole_only ? UINT64_MAX : sample_;

@@ -706,7 +706,7 @@ def check_outliers(shown, tensor):
         seen.add(browser.script("document.querySelector('.heat canvas').toDataURL()"))
     assert len(seen) == 4
     assert "41 values outside (1.0 %)" in browser.script(SCALE), browser.script(SCALE)
-    # The address holds all of these choices: a page that is opened with it shows the same picture.
+    # The address contains these choices, so a page that is opened with it shows the same picture.
     browser.script(f"({PICK})('Colours', 'log')")
     address, picture = browser.script("location.href"), browser.script("document.querySelector('.heat canvas').toDataURL()")
     browser.open("about:blank")
