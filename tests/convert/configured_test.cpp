@@ -36,20 +36,6 @@ void expect_word(const Model& model, const std::string& word) {
   EXPECT_NE(sentence.find(word), std::string::npos) << "expected " << word << ", found " << sentence;
 }
 
-// Adds the tensors that a model of this family and these sizes has, each expert's too.
-void add_expected(Model& model, const arch::Family& family, const arch::Sizes& sizes) {
-  arch::for_each_expected(family, sizes, [&](const arch::Expected& expected) {
-    arch::TensorName name = expected.name;
-    for (std::uint64_t expert = 0; expert < expected.experts.value_or(1); ++expert) {
-      if (expected.experts) name.expert = static_cast<std::uint32_t>(expert);
-      Shape shape;
-      for (const auto& size : expected.shape) shape.push_back(size.value());
-      model.tensors.push_back(counted(arch::spell(family, arch::Dialect::hugging_face, name).value(), shape, 1));
-    }
-    return true;
-  });
-}
-
 TEST(Configured, AWholeModelIsFine) {
   EXPECT_EQ(complaint_of(llama_with("")), "");
   EXPECT_EQ(complaint_of(small("llama", "{}")), "") << "a config.json that says nothing";

@@ -42,16 +42,7 @@ Model model_of(const std::string& type, const Map& config) {
   if (type == "mixtral") sizes.expert_rows = sizes.intermediate;
   sizes.biases_inputs = family.name.starts_with("qwen2");
   sizes.has_head = !family.ties;
-  arch::for_each_expected(family, sizes, [&](const arch::Expected& expected) {
-    arch::TensorName name = expected.name;
-    for (std::uint64_t expert = 0; expert < expected.experts.value_or(1); ++expert) {
-      if (expected.experts) name.expert = static_cast<std::uint32_t>(expert);
-      Shape shape;
-      for (const auto& size : expected.shape) shape.push_back(size.value());
-      model.tensors.push_back(counted(arch::spell(family, arch::Dialect::hugging_face, name).value(), shape, 1));
-    }
-    return true;
-  });
+  add_expected(model, family, sizes);
   return model;
 }
 

@@ -1,6 +1,7 @@
 // Small models with Hugging Face's names, for conversions to GGUF.
 #pragma once
 
+#include "arch/expected.hpp"
 #include "conformance/models.hpp"
 #include "tare/convert.hpp"
 
@@ -13,6 +14,20 @@ inline Tensor counted(const std::string& name, const Shape& shape, float first, 
   std::vector<float> values(static_cast<std::size_t>(*shape.elements()));
   for (std::size_t i = 0; i < values.size(); ++i) values[i] = first + static_cast<float>(i % 100);
   return cast(dense<float>(name, shape, values), type);
+}
+
+// Adds the tensors that a model of this family and these sizes has, each expert's too.
+inline void add_expected(Model& model, const arch::Family& family, const arch::Sizes& sizes) {
+  arch::for_each_expected(family, sizes, [&](const arch::Expected& expected) {
+    arch::TensorName name = expected.name;
+    for (std::uint64_t expert = 0; expert < expected.experts.value_or(1); ++expert) {
+      if (expected.experts) name.expert = static_cast<std::uint32_t>(expert);
+      Shape shape;
+      for (const auto& size : expected.shape) shape.push_back(size.value());
+      model.tensors.push_back(counted(arch::spell(family, arch::Dialect::hugging_face, name).value(), shape, 1));
+    }
+    return true;
+  });
 }
 
 // A model of one layer with 8 dimensions, 2 heads of 4, and 3 tokens.
