@@ -137,7 +137,8 @@ def machine_sections(kind, run, charts):
         charts[f"{kind}-{group}.svg"] = bars(rows)
         out += [f"### {title}", "", *job_table(rows), ""]
         if group == "quantize":
-            out += [*error_table(rows), "", "The weights are Gaussian. gguf-py is timed without reading and writing files, Tare with both. More: [quantization.md](quantization.md).", ""]
+            out += [*error_table(rows), "", "The weights are Gaussian. In the rows of one type, gguf-py and llama.cpp are timed without reading and writing files, Tare with both.",
+                    "All use one thread. More: [quantization.md](quantization.md).", ""]
         out += [f"![{title}](benchmarks/{kind}-{group}.svg)", ""]
     grown = run["growth"]
     if grown:
@@ -151,6 +152,9 @@ def machine_sections(kind, run, charts):
         out += ["", "| file | `tare convert` to zTensor | peak memory | `tare quantize --method k4` | peak memory |", "| --- | --- | --- | --- | --- |"]
         out += [f"| {size} MiB | {a} ms | {memory_text(b, floor)} | {c} ms | {memory_text(d, floor)} |" for size, a, b, c, d in
                 zip(mib, sizes["convert_ms"], sizes["convert_mb"], sizes["quantize_ms"], sizes["quantize_mb"])]
+        if waited := grown.get("threads"):
+            out += ["", "| threads, 512 MiB, wall time | " + " | ".join(f"`tare {name}`" for name in waited["wall_ms"]) + " |", "| --- |" + " --- |" * len(waited["wall_ms"])]
+            out += [f"| {count} | " + " | ".join(f"{time} ms" for time in times) + " |" for count, *times in zip(waited["x"], *waited["wall_ms"].values())]
         out += ["", "Peak memory counts the pages of the mapped file that were in use, too; the system can take those back at any time.", "",
                 f"![Growth with the number of tensors](benchmarks/{kind}-tensors.svg)", f"![Growth with the size of the file](benchmarks/{kind}-bytes.svg)", ""]
     return out + ["### Rivals in this run", "", *rival_table(run), ""]
@@ -171,16 +175,27 @@ def best_row(run, kind, job):
     return {"job": row["title"], "tare": seconds_text(row["processor_seconds"]["Tare"]), "who": NAMES.get(who, who), "other": seconds_text(others[who]), "page": "docs/benchmarks.md"}
 
 
+def unmeasured(runs):
+    """What no stored run has: `make bench` measures the first of these where the rival is installed."""
+    contenders = {who for run in runs.values() for row in run["jobs"] for who in row["processor_seconds"]}
+    wanted = {"llama_cpp": "llama.cpp's quantizer in the same run ([quantization.md](quantization.md) has an earlier one)",
+              "convert_hf_to_gguf": "llama.cpp's convert_hf_to_gguf.py in the same run"}
+    found = [words for who, words in wanted.items() if who not in contenders]
+    if not any(run["growth"].get("threads") for run in runs.values()):
+        found.append("speed-up by threads, which needs a quiet machine")
+    return [*found, "several GPUs", "network file systems"]
+
+
 def made(runs, earlier, readme):
     """{path: text} of everything that is generated."""
     charts = {}
     lost = losses(runs, earlier)
+    absent = unmeasured(runs)
     out = ["# Benchmarks", "", "<!-- Written by bench/page.py from bench/results; edit those. -->", "",
            "`make bench` runs the jobs below with Tare and with the rivals that are installed, stores the numbers in [bench/results](../bench/results), and writes this",
            "page. Losses are included. The numbers in the README are rows of this page; a test compares job, number and rival.", "",
            "## Where Tare is not faster", "", *[f"- {line}" for line in lost or ["nowhere in these runs"]], "",
-           "Not measured here: llama.cpp's converter and quantizer in the same run (they need llama.cpp: [quantization.md](quantization.md) has such a run), several GPUs,",
-           "network file systems, and speed-up by threads, which needs a quiet machine.", "",
+           f"Not measured yet: {', '.join(absent)}.", "",
            "## Other machines", "", "Each of these runs is described on the page that is named.", "", "| job | Tare | otherwise | machine | described in |", "| --- | --- | --- | --- | --- |"]
     out += [f"| {row['job']} | {row['tare']} | {row['who']} {row['other']} | {row['machine']} | [{row['page'].split('/')[-1]}]({row['page'].removeprefix('docs/')}) |" for row in earlier]
     out += ["", "The GPU has its own run, [bench/gpu](../bench/gpu); limits of the machine and single kernels have `make limits`.", ""]
@@ -247,6 +262,8 @@ def undescribed(earlier, pages):
 
 def stored():
     runs = {path.stem: json.loads(path.read_text(encoding="utf-8")) for path in sorted(RESULTS.glob("*.json")) if path.stem != "earlier"}
+    if small := [name for name, run in runs.items() if run.get("small")]:
+        sys.exit(f"bench/results/{small[0]}.json: a run with --small, whose numbers mean nothing")
     return runs, json.loads((RESULTS / "earlier.json").read_text(encoding="utf-8"))["rows"]
 
 
@@ -270,6 +287,12 @@ def selftest():
     assert "| j | 2.2 s | x 19.2 s |" in files["README.md"] and "old" not in files["README.md"], files["README.md"]
     assert "| t | 2.00 s | x 1.00 s | [benchmarks.md](docs/benchmarks.md) |" in made({"k": run}, [row], readme.replace("a -->", "k:j -->"))["README.md"]
     assert "t: 0.5 times as fast" in files["docs/benchmarks.md"] and "docs/benchmarks/k-open.svg" in files
+    grown = {"floor_mb": 1, "tensors": {"x": [1, 2], "info_ms": [1, 2], "info_mb": [1, 2]}, "threads": {"x": [1, 2], "wall_ms": {"hash": [20, 10]}},
+             "bytes": {"x": [1 << 20, 2 << 20], "convert_ms": [1, 2], "convert_mb": [1, 2], "quantize_ms": [1, 2], "quantize_mb": [1, 2]}}
+    fast = {"id": "q", "group": "quantize", "title": "t", "processor_seconds": {"Tare": 1.0, "llama_cpp": 2.0}, "relative_rms": {"Tare": 0.1, "llama_cpp": 0.2}}
+    full = made({"k": run | {"growth": grown, "jobs": [*run["jobs"], fast]}}, [row], readme)["docs/benchmarks.md"]
+    assert "| 2 | 10 ms |" in full and "| t | 0.1 | 0.2 |" in full and "llama.cpp's quantizer in the same run" not in full
+    assert "llama.cpp's quantizer in the same run" in files["docs/benchmarks.md"]
     slower = row | {"tare": "3 GB/s", "other": "4 GB/s"}
     assert losses({}, [row]) == [] and len(losses({}, [slower])) == 1
 
