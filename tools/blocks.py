@@ -245,6 +245,9 @@ def serve(command, folder, environment):
             process.send_signal(signal.SIGINT)
             process.communicate(timeout=SECONDS)
             return None
+    if "(view.library)" in said:
+        print(f"not run: {said.strip()}")
+        return None
     return said or "no link"
 
 
