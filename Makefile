@@ -35,7 +35,7 @@ define whole_suite
 endef
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test asan tsan faults bounds interop python wheel arm64 amd64 s390x fuzz bench limits format check-format lint readme portability static release reproduce speed deb install clean packages
+.PHONY: help demo test asan tsan faults bounds interop python wheel arm64 amd64 s390x fuzz bench limits format check-format lint readme screenshots portability static release reproduce speed deb install clean packages
 
 help:  ## list the targets
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / { printf "  make %-13s %s\n", $$1, $$2 }' Makefile
@@ -150,6 +150,12 @@ readme: packages  ## bring the generated parts of README.md and docs up to date
 	@/usr/bin/python3 tools/readme.py build/release/tare
 	@/usr/bin/python3 tools/schema.py
 	@/usr/bin/python3 tools/verbs.py build/release/tare
+
+screenshots: packages  ## take the pictures of the docs again, of SmolLM2 from PyPI, in chromium
+	@tools/packages browser
+	$(call configure,release)
+	$(call build,release,--target tare-cli)
+	@tools/screenshots build/release/tare
 
 install:  ## install the command and the library into PREFIX (/usr/local)
 	@tools/packages build

@@ -1,4 +1,4 @@
-// The plot in docs/quantization.md: error over bits per weight, one dot per method and kind of scales.
+// The plot in docs/mcf-methods.md: error over bits per weight, one dot per method and kind of scales.
 #include <fmt/format.h>
 
 #include <algorithm>

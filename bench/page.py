@@ -2,11 +2,14 @@
 """Writes docs/benchmarks.md, its charts and the numbers in README.md from the stored runs in bench/results.
 
     bench/page.py             writes them
-    bench/page.py --check     exit 1, saying what, if that would change something, or a number is not in the page that describes its run
+    bench/page.py --check     exit 1, saying what, if that would change something, or a number is not where it should be in the page that
+                              describes its run
     bench/page.py --selftest  shows that the check can fail
 
 bench/suite.py makes a file for each kind of machine; earlier.json has the numbers of runs that need other machines, each with the page
-that describes its run. In README.md, `<!-- numbers: ID ID -->` to `<!-- end -->` is a table of some of these.
+that describes its run and the two cells of a table there, `[row, column]`, that have Tare's number and the rival's. The check compares
+all three: the cells are of one job and one run, name Tare and that rival, and have these numbers.
+In README.md, `<!-- numbers: ID ID -->` to `<!-- end -->` is a table of some of these; MACHINE:JOB is a job of a run of bench/suite.py.
 """
 
 import json
@@ -17,7 +20,7 @@ import sys
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 RESULTS = ROOT / "bench" / "results"
-NUMBERS = re.compile(r"(<!-- numbers: ([\w -]+) -->\n).*?(<!-- end -->)", re.DOTALL)
+NUMBERS = re.compile(r"(<!-- numbers: ([\w: -]+) -->\n).*?(<!-- end -->)", re.DOTALL)
 GROUPS = {"open": "Opening and listing", "python": "Python: load and save", "convert": "Converting", "check": "Hashing and verifying", "quantize": "Quantizing"}
 COLOURS = {"Tare": "#2f6fde", "Tare, --fast": "#7fa8ee"}
 NAMES = {"gguf": "gguf-py", "llama_cpp": "llama.cpp"}
@@ -134,7 +137,8 @@ def machine_sections(kind, run, charts):
         charts[f"{kind}-{group}.svg"] = bars(rows)
         out += [f"### {title}", "", *job_table(rows), ""]
         if group == "quantize":
-            out += [*error_table(rows), "", "The weights are Gaussian. gguf-py is timed without reading and writing files, Tare with both. More: [quantization.md](quantization.md).", ""]
+            out += [*error_table(rows), "", "The weights are Gaussian. In the rows of one type, gguf-py and llama.cpp are timed without reading and writing files, Tare with both.",
+                    "All use one thread. More: [quantization.md](quantization.md).", ""]
         out += [f"![{title}](benchmarks/{kind}-{group}.svg)", ""]
     grown = run["growth"]
     if grown:
@@ -148,26 +152,50 @@ def machine_sections(kind, run, charts):
         out += ["", "| file | `tare convert` to zTensor | peak memory | `tare quantize --method k4` | peak memory |", "| --- | --- | --- | --- | --- |"]
         out += [f"| {size} MiB | {a} ms | {memory_text(b, floor)} | {c} ms | {memory_text(d, floor)} |" for size, a, b, c, d in
                 zip(mib, sizes["convert_ms"], sizes["convert_mb"], sizes["quantize_ms"], sizes["quantize_mb"])]
+        if waited := grown.get("threads"):
+            out += ["", "| threads, 512 MiB, wall time | " + " | ".join(f"`tare {name}`" for name in waited["wall_ms"]) + " |", "| --- |" + " --- |" * len(waited["wall_ms"])]
+            out += [f"| {count} | " + " | ".join(f"{time} ms" for time in times) + " |" for count, *times in zip(waited["x"], *waited["wall_ms"].values())]
         out += ["", "Peak memory counts the pages of the mapped file that were in use, too; the system can take those back at any time.", "",
                 f"![Growth with the number of tensors](benchmarks/{kind}-tensors.svg)", f"![Growth with the size of the file](benchmarks/{kind}-bytes.svg)", ""]
     return out + ["### Rivals in this run", "", *rival_table(run), ""]
 
 
-def numbers_table(rows, folder="docs/"):
-    out = ["| job | Tare | otherwise | measured in |", "| --- | --- | --- | --- |"]
-    return out + [f"| {row['job']} | {row['tare']} | {row['who']} {row['other']} | [{row['page'].split('/')[-1]}]({row['page'].removeprefix('docs/') if folder else row['page']}) |" for row in rows]
+def numbers_table(rows):
+    out = ["| job | Tare | next best | source |", "| --- | --- | --- | --- |"]
+    return out + [f"| {row['job']} | {row['tare']} | {row['who']} {row['other']} | [{row['page'].split('/')[-1]}]({row['page']}) |" for row in rows]
+
+
+def best_row(run, kind, job):
+    """A job of a stored run as a row of earlier.json: Tare, and the fastest of the others."""
+    row = next((row for row in run["jobs"] if row["id"] == job), None)
+    others = {who: time for who, time in (row or {"processor_seconds": {}})["processor_seconds"].items() if not who.startswith("Tare")}
+    if not others:
+        sys.exit(f"README.md: bench/results/{kind}.json has no job {job} with a rival")
+    who = min(others, key=others.get)
+    return {"job": row["title"], "tare": seconds_text(row["processor_seconds"]["Tare"]), "who": NAMES.get(who, who), "other": seconds_text(others[who]), "page": "docs/benchmarks.md"}
+
+
+def unmeasured(runs):
+    """What no stored run has: `make bench` measures the first of these where the rival is installed."""
+    contenders = {who for run in runs.values() for row in run["jobs"] for who in row["processor_seconds"]}
+    wanted = {"llama_cpp": "llama.cpp's quantizer in the same run ([quantization.md](quantization.md) has an earlier one)",
+              "convert_hf_to_gguf": "llama.cpp's convert_hf_to_gguf.py in the same run"}
+    found = [words for who, words in wanted.items() if who not in contenders]
+    if not any(run["growth"].get("threads") for run in runs.values()):
+        found.append("speed-up by threads, which needs a quiet machine")
+    return [*found, "several GPUs", "network file systems"]
 
 
 def made(runs, earlier, readme):
     """{path: text} of everything that is generated."""
     charts = {}
     lost = losses(runs, earlier)
+    absent = unmeasured(runs)
     out = ["# Benchmarks", "", "<!-- Written by bench/page.py from bench/results; edit those. -->", "",
            "`make bench` runs the jobs below with Tare and with the rivals that are installed, stores the numbers in [bench/results](../bench/results), and writes this",
-           "page. Losses are included. Every number in the README comes from here.", "",
+           "page. Losses are included. The numbers in the README are rows of this page; a test compares job, number and rival.", "",
            "## Where Tare is not faster", "", *[f"- {line}" for line in lost or ["nowhere in these runs"]], "",
-           "Not measured here: llama.cpp's converter and quantizer in the same run (they need llama.cpp: [quantization.md](quantization.md) has such a run), several GPUs,",
-           "network file systems, and speed-up by threads, which needs a quiet machine.", "",
+           f"Not measured yet: {', '.join(absent)}.", "",
            "## Other machines", "", "Each of these runs is described on the page that is named.", "", "| job | Tare | otherwise | machine | described in |", "| --- | --- | --- | --- | --- |"]
     out += [f"| {row['job']} | {row['tare']} | {row['who']} {row['other']} | {row['machine']} | [{row['page'].split('/')[-1]}]({row['page'].removeprefix('docs/')}) |" for row in earlier]
     out += ["", "The GPU has its own run, [bench/gpu](../bench/gpu); limits of the machine and single kernels have `make limits`.", ""]
@@ -177,9 +205,10 @@ def made(runs, earlier, readme):
 
     def table(region):
         ids = region[2].split()
-        if missing := [name for name in ids if name not in known]:
+        if missing := [name for name in ids if name not in known and name.split(":")[0] not in runs]:
             sys.exit(f"README.md: no stored number is called {', '.join(missing)}")
-        return region[1] + "\n".join(numbers_table([known[name] for name in ids], "")) + "\n" + region[3]
+        rows = [known[name] if name in known else best_row(runs[name.split(":")[0]], *name.split(":", 1)) for name in ids]
+        return region[1] + "\n".join(numbers_table(rows)) + "\n" + region[3]
 
     if not NUMBERS.search(readme):
         sys.exit("README.md: no table of numbers")
@@ -187,32 +216,83 @@ def made(runs, earlier, readme):
     return files | {f"docs/benchmarks/{name}": text for name, text in charts.items()}
 
 
-def undescribed(earlier, pages):
-    """Numbers that the page which describes their run does not have."""
+MARK = re.compile(r" \((\d+)\)$")  # of a row that is from another run
+
+
+def tables(page):
+    """Each table of a page as {(row, column): text}; labels are without bold letters and code marks."""
+    plain = lambda text: text.strip().replace("**", "").replace("`", "")  # noqa: E731
     found = []
-    for row in earlier:
-        for key in ("tare", "other"):
-            number = re.escape(row[key].split()[0])
-            if not re.search(rf"(?<![\d.]){number}(?![\d])", pages.get(row["page"], "")):
-                found.append(f"bench/results/earlier.json: {row['id']}: {row['page']} does not have {row[key]}")
+    for block in re.findall(r"(?:^\|.*\n)+", page, re.MULTILINE):
+        head, _, *rows = [[plain(cell) for cell in line.strip().strip("|").split("|")] for line in block.splitlines() if line.count("|") > 2] or [[""], ""]
+        found.append({(row[0], column): cell for row in rows for column, cell in zip(head[1:], row[1:])})
     return found
+
+
+def misquoted(row, page):
+    """What is wrong with a row of earlier.json, next to the page that describes its run; None if nothing is."""
+    mine, other = (tuple(row["at"][key]) for key in ("tare", "other"))
+    table = next((table for table in tables(page) if mine in table and other in table), None)
+    if table is None:
+        return f"{row['page']} has no table with the cells {mine} and {other}"
+    for place, number in ((mine, row["tare"]), (other, row["other"])):
+        if not re.match(rf"{re.escape(number.split()[0])}(?![\d.,]\d|\d)", table[place]):
+            return f"{row['page']} has {table[place]} at {place}, not {number}"
+    common = [a == b for a, b in zip(mine, other)]
+    if sum(common) != 1:
+        return f"{mine} and {other} are not of one job: they share neither a row nor a column"
+    shared = common.index(True)
+    contenders = (mine[1 - shared], other[1 - shared])
+    marks = [MARK.findall(name) for name in contenders]
+    if marks[0] != marks[1]:
+        return f"{mine} and {other} are of different runs"
+    if "tare" not in contenders[0].lower() or not all(word.lower() in contenders[1].lower() for word in row["who"].replace(",", "").split()):
+        return f"{mine} is not Tare's, or {other} not of {row['who']}"
+    if shared == 1:  # a contender per row: all others of this run
+        best = [text for (name, column), text in table.items() if column == mine[1] and MARK.findall(name) == marks[0] and not name.lower().startswith("tare")]
+        if any(re.match(r"[\d.]+", text) and float(re.match(r"[\d.]+", text)[0]) > float(row["other"].split()[0]) for text in best):
+            return f"{other} is not the best of the others in {mine[1]}"
+    return None
+
+
+def undescribed(earlier, pages):
+    found = [(row["id"], misquoted(row, pages.get(row["page"], ""))) for row in earlier]
+    return [f"bench/results/earlier.json: {name}: {problem}" for name, problem in found if problem]
 
 
 def stored():
     runs = {path.stem: json.loads(path.read_text(encoding="utf-8")) for path in sorted(RESULTS.glob("*.json")) if path.stem != "earlier"}
+    if small := [name for name, run in runs.items() if run.get("small")]:
+        sys.exit(f"bench/results/{small[0]}.json: a run with --small, whose numbers mean nothing")
     return runs, json.loads((RESULTS / "earlier.json").read_text(encoding="utf-8"))["rows"]
 
 
 def selftest():
-    row = {"id": "a", "job": "j", "tare": "2.2 s", "other": "19.2 s", "who": "x", "machine": "m", "page": "docs/p.md"}
-    assert undescribed([row], {"docs/p.md": "2.2 s, and 19.2 s"}) == []
-    assert len(undescribed([row], {"docs/p.md": "12.2 s, and 19.21 s"})) == 2
+    row = {"id": "a", "job": "j", "tare": "2.2 s", "other": "19.2 s", "who": "x", "machine": "m", "page": "docs/p.md",
+           "at": {"tare": ["j", "Tare"], "other": ["j", "x"]}}
+    table = "| job | Tare | x | y |\n| --- | --- | --- | --- |\n| `j` | **2.2 s** | 19.2 s | 3 s |\n| k | 2.2 s | 19.2 s | 3 s |\n"
+    quoted = lambda page, **other: undescribed([row | other], {"docs/p.md": page})  # noqa: E731
+    assert quoted(table) == []
+    assert "no table" in quoted("2.2 s, and 19.2 s")[0] and "not 2.2 s" in quoted(table.replace("**2.2", "**12.2"))[0]
+    assert "not 19.2 s" in quoted(table.replace("19.2 s | 3 s |\n| k", "19.21 s | 3 s |\n| k"))[0]
+    assert "not of y" in quoted(table, who="y")[0] and "one job" in quoted(table, at={"tare": ["j", "Tare"], "other": ["k", "x"]})[0]
+    loaders = "| loader | big |\n| --- | --- |\n| Tare | 52.5 |\n| x | 40.2 |\n| x fast (1) | 40.5 |\n| y | 41 |\n"
+    speed = {"tare": "52.5 GB/s", "other": "40.2 GB/s", "at": {"tare": ["Tare", "big"], "other": ["x", "big"]}}
+    assert "not the best" in quoted(loaders, **speed)[0] and quoted(loaders.replace("41", "39"), **speed) == []
+    assert "different runs" in quoted(loaders, **(speed | {"other": "40.5 GB/s", "at": {"tare": ["Tare", "big"], "other": ["x fast (1)", "big"]}}))[0]
     run = {"machine": "m", "date": "d", "tare": "1", "python": "3", "numpy": "2", "load": 0, "rivals": {}, "growth": {},
            "jobs": [{"id": "j", "group": "open", "title": "t", "processor_seconds": {"Tare": 2.0, "x": 1.0}}]}
     readme = "<!-- numbers: a -->\nold\n<!-- end -->\n"
     files = made({"k": run}, [row], readme)
     assert "| j | 2.2 s | x 19.2 s |" in files["README.md"] and "old" not in files["README.md"], files["README.md"]
+    assert "| t | 2.00 s | x 1.00 s | [benchmarks.md](docs/benchmarks.md) |" in made({"k": run}, [row], readme.replace("a -->", "k:j -->"))["README.md"]
     assert "t: 0.5 times as fast" in files["docs/benchmarks.md"] and "docs/benchmarks/k-open.svg" in files
+    grown = {"floor_mb": 1, "tensors": {"x": [1, 2], "info_ms": [1, 2], "info_mb": [1, 2]}, "threads": {"x": [1, 2], "wall_ms": {"hash": [20, 10]}},
+             "bytes": {"x": [1 << 20, 2 << 20], "convert_ms": [1, 2], "convert_mb": [1, 2], "quantize_ms": [1, 2], "quantize_mb": [1, 2]}}
+    fast = {"id": "q", "group": "quantize", "title": "t", "processor_seconds": {"Tare": 1.0, "llama_cpp": 2.0}, "relative_rms": {"Tare": 0.1, "llama_cpp": 0.2}}
+    full = made({"k": run | {"growth": grown, "jobs": [*run["jobs"], fast]}}, [row], readme)["docs/benchmarks.md"]
+    assert "| 2 | 10 ms |" in full and "| t | 0.1 | 0.2 |" in full and "llama.cpp's quantizer in the same run" not in full
+    assert "llama.cpp's quantizer in the same run" in files["docs/benchmarks.md"]
     slower = row | {"tare": "3 GB/s", "other": "4 GB/s"}
     assert losses({}, [row]) == [] and len(losses({}, [slower])) == 1
 

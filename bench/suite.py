@@ -1,17 +1,19 @@
 #!/usr/bin/env python3
 """Times everyday jobs with Tare and with what people would use otherwise, in one run, and stores the numbers for docs/benchmarks.md.
 
-    PYTHONPATH=build/release/python python3 bench/suite.py --tare build/release/tare [--out FILE] [--dir DIR] [--rounds N] [JOB ...]
+    PYTHONPATH=build/release/python python3 bench/suite.py --tare build/release/tare [--out FILE] [--dir DIR] [--rounds N] [--small] [JOB ...]
 
 Each contender is a process of its own; they take turns, and the best of the rounds counts. "Processor time" is user and system time of
 the whole process for commands, and of the job alone, without imports, for Python: it means something on a busy machine, too. Results are
 compared before anything is timed. A rival that is not installed is listed with the command that installs it, and its column stays empty.
-JOB may be `growth`; if jobs are named, the others keep what FILE has.
+JOB may be `growth`; if jobs are named, the others keep what FILE has. Growth with threads is wall time, so it wants a quiet machine.
+`--small` is to try the program: files of a fiftieth of the size, and a FILE that is named, which bench/page.py refuses.
 FILE is by default bench/results/MACHINE.json. bench/page.py makes the page from all files there.
 """
 
 import argparse
 import datetime
+import functools
 import importlib.util
 import json
 import os
@@ -27,21 +29,70 @@ RIVALS = {  # module or program: how to install it
     "safetensors": "pip install safetensors",
     "gguf": "pip install gguf",
     "torch": "pip install torch",
-    "llama_cpp": "pip install llama-cpp-python",
+    "llama_cpp": "pip install llama-cpp-python, or pip install --no-deps llama-cpp-cffi",
+    "convert_hf_to_gguf": "tools/interop",
     "sha256sum": "coreutils",
 }
 
 
+@functools.cache
 def version_of(rival):
     """The version that is installed; None if none is."""
     if rival == "sha256sum":
         found = subprocess.run(["sha256sum", "--version"], capture_output=True, text=True)
         return found.stdout.split("\n")[0].split()[-1] if found.returncode == 0 else None
-    if importlib.util.find_spec(rival) is None:
-        return None
     from importlib import metadata
 
-    return metadata.version({"llama_cpp": "llama-cpp-python"}.get(rival, rival))
+    if rival == "llama_cpp":
+        return next((f"{package} {metadata.version(package)}" for package in LLAMA_PACKAGES if llama_libraries(package)), None)
+    if rival == "convert_hf_to_gguf":
+        needed = ("torch", "transformers", "gguf")
+        return "from llama-cpp-python's sources" if CONVERTER.exists() and all(map(importlib.util.find_spec, needed)) else None
+    return metadata.version(rival) if importlib.util.find_spec(rival) else None
+
+
+# ---- llama.cpp: the library of either package, and the script that tools/interop takes out of one's sources
+
+LLAMA_PACKAGES = ("llama-cpp-python", "llama-cpp-cffi")
+CONVERTER = pathlib.Path(os.environ.get("TARE_LLAMA_CPP", ROOT / "build" / "interop" / "llama.cpp")) / "convert_hf_to_gguf.py"
+
+
+@functools.cache
+def llama_libraries(package):
+    """The shared libraries of a package that have ggml's encoders and llama.cpp's quantizer, in the order to load them; [] without it, or if
+    they do not load here (one that was built with a newer compiler asks for its library)."""
+    import ctypes
+    from importlib import metadata
+
+    try:
+        files = [str(file.locate()) for file in metadata.files(package) or [] if ".so" in file.name]
+    except metadata.PackageNotFoundError:
+        return []
+    order = ("libggml-base.so", "libggml-cpu.so", "libggml.so", "libllama.so", "_llama_cpp_cpu.")
+    found = [file for name in order for file in files if os.path.basename(file).startswith(name)]
+    try:
+        for file in found:
+            ctypes.CDLL(file, ctypes.RTLD_GLOBAL)
+    except OSError as problem:
+        print(f"{package}: {problem}", file=sys.stderr)
+        return []
+    return found
+
+
+LLAMA = """
+import ctypes
+libraries = [ctypes.CDLL(path, ctypes.RTLD_GLOBAL) for path in {paths}]
+def function(name):
+    return next(getattr(library, name) for library in libraries if hasattr(library, name))
+class Parameters(ctypes.Structure):  # the first fields of llama_model_quantize_params, and room for the others
+    _fields_ = [("nthread", ctypes.c_int32), ("ftype", ctypes.c_int), ("rest", ctypes.c_char * 248)]
+quiet = ctypes.CFUNCTYPE(None, ctypes.c_int, ctypes.c_char_p, ctypes.c_void_p)(lambda level, text, data: None)
+"""
+
+
+def llama(code=""):
+    paths = next((found for found in map(llama_libraries, LLAMA_PACKAGES) if found), [])
+    return LLAMA.format(paths=paths) + code
 
 
 # ---- how a contender is run: (processor seconds, what it printed, peak memory in bytes)
@@ -50,28 +101,34 @@ def version_of(rival):
 # Starts a command and prints its processor time, its peak memory and its output. What a process used before exec counts, too, so the
 # one that starts the command must be small: it imports nothing. FLOOR is what it takes itself; less cannot be measured.
 LAUNCHER = """
-import os, sys
+import os, sys, time
 reading, writing = os.pipe()
+begin = time.monotonic()
 child = os.posix_spawnp(sys.argv[1], sys.argv[1:], os.environ, file_actions=[(os.POSIX_SPAWN_DUP2, writing, 1), (os.POSIX_SPAWN_OPEN, 2, '/dev/null', os.O_WRONLY, 0)])
 os.close(writing)
 output = b''
 while part := os.read(reading, 65536):
     output = (output + part)[-4096:]
 _, status, used = os.wait4(child, 0)
-print(os.waitstatus_to_exitcode(status), used.ru_utime + used.ru_stime, used.ru_maxrss * 1024)
+print(os.waitstatus_to_exitcode(status), used.ru_utime + used.ru_stime, used.ru_maxrss * 1024, time.monotonic() - begin)
 print(output.decode())
 """
 
 
-def command(*words):
+def command(*words, wall=False):
     def run(folder):
         done = subprocess.run(["/usr/bin/python3", "-I", "-S", "-c", LAUNCHER, *words], cwd=folder, capture_output=True, text=True, check=True)
         first, _, output = done.stdout.partition("\n")
-        code, seconds, memory = first.split()
+        code, seconds, memory, waited = first.split()
         if code != "0":
             raise RuntimeError(f"{' '.join(words)} ended with {code}")
-        return float(seconds), output, int(memory)
+        return float(waited if wall else seconds), output, int(memory)
     return run
+
+
+def script(*words):
+    """A Python program of somebody else, with the Python that runs this one."""
+    return command(sys.executable, *words)
 
 
 PYTHON = """
@@ -98,19 +155,42 @@ def python(setup, job, result="0"):
 # ---- files
 
 
-def make_files(folder, tare):
-    code = """
+def make_files(folder, size):
+    """`size`: all sizes are divided by it."""
+    code = f"size = {size}" + """
+import json, os
 import numpy as np
 from tare.safetensors.numpy import save_file
 import tare
 random = np.random.default_rng(1)
-save_file({f"layer.{i}.weight": random.standard_normal((512, 512), "f4") for i in range(500)}, "large.safetensors")
+save_file({f"layer.{i}.weight": random.standard_normal((512, 512), "f4") for i in range(500 // size)}, "large.safetensors")
 for count in (1000, 10000, 100000):
-    save_file({f"layer.{i}.weight": np.zeros(1, "f4") for i in range(count)}, f"many-{count}.safetensors")
+    save_file({f"layer.{i}.weight": np.zeros(1, "f4") for i in range(count // size)}, f"many-{count}.safetensors")
 tare.convert("many-10000.safetensors", "many.gguf")
-save_file({f"layer.{i}.weight": random.standard_normal((1024, 4096), "f4") for i in range(8)}, "matrices.safetensors")
+save_file({f"layer.{i}.weight": random.standard_normal((1024 if size == 1 else 64, 4096), "f4") for i in range(8)}, "matrices.safetensors")
 for mib in (32, 128, 512):
-    save_file({f"layer.{i}.weight": random.standard_normal((1024, 1024), "f4") for i in range(mib // 4)}, f"size-{mib}.safetensors")
+    save_file({f"layer.{i}.weight": random.standard_normal((1024, 1024), "f4") for i in range(max(1, mib // 4 // size))}, f"size-{mib}.safetensors")
+# A Llama: 120 million weights, as a directory of bf16 and as GGUF of f16.
+width, inner, layers, words = (1024, 2816, 8, 8192) if size == 1 else (256, 512, 2, 128)
+os.mkdir("llama")
+config = dict(architectures=["LlamaForCausalLM"], model_type="llama", hidden_size=width, intermediate_size=inner, num_hidden_layers=layers, num_attention_heads=16,
+              num_key_value_heads=16, vocab_size=words, max_position_embeddings=2048, rms_norm_eps=1e-5, rope_theta=10000.0, hidden_act="silu", tie_word_embeddings=False,
+              torch_dtype="bfloat16", bos_token_id=1, eos_token_id=2)
+json.dump(config, open("llama/config.json", "w"))
+vocabulary = {"<unk>": 0, "<s>": 1, "</s>": 2} | {f"word{i}": i for i in range(3, words)}
+json.dump({"version": "1.0", "added_tokens": [], "normalizer": None, "pre_tokenizer": {"type": "ByteLevel", "add_prefix_space": False, "use_regex": True},
+           "decoder": {"type": "ByteLevel"}, "model": {"type": "BPE", "unk_token": "<unk>", "vocab": vocabulary, "merges": []}}, open("llama/tokenizer.json", "w"))
+json.dump({"tokenizer_class": "PreTrainedTokenizerFast", "bos_token": "<s>", "eos_token": "</s>"}, open("llama/tokenizer_config.json", "w"))
+matrix = lambda *shape: random.standard_normal(shape, "f4") * 0.02
+weights = {"model.embed_tokens.weight": matrix(words, width), "lm_head.weight": matrix(words, width), "model.norm.weight": np.ones(width, "f4")}
+for i in range(layers):
+    at = f"model.layers.{i}."
+    weights |= {f"{at}self_attn.{role}_proj.weight": matrix(width, width) for role in "qkvo"}
+    weights |= {f"{at}mlp.gate_proj.weight": matrix(inner, width), f"{at}mlp.up_proj.weight": matrix(inner, width), f"{at}mlp.down_proj.weight": matrix(width, inner)}
+    weights |= {f"{at}{norm}_layernorm.weight": np.ones(width, "f4") for norm in ("input", "post_attention")}
+save_file(weights, "llama-f4.safetensors")
+tare.convert("llama-f4.safetensors", "llama/model.safetensors", dtype="bf16", weights_only=True)
+tare.convert("llama", "llama-f16.gguf", dtype="f16")
 """
     subprocess.run([sys.executable, "-c", code], cwd=folder, check=True)
     if importlib.util.find_spec("torch"):
@@ -128,6 +208,19 @@ def error(decoded):
 """
 
 
+GGUF_ERROR = """
+import numpy as np, tare
+def error(path):
+    before, after = tare.open("llama-f16.gguf"), tare.open(path)
+    top = bottom = 0.0
+    for name in before:
+        a, b = (np.asarray(model[name], "f4") for model in (before, after))
+        if a.ndim == 2:
+            top, bottom = top + float(((a - b) ** 2).sum(dtype="f8")), bottom + float((a ** 2).sum(dtype="f8"))
+    return f"{(top / bottom) ** 0.5:.4g}"
+"""
+
+
 def jobs(tare):
     """[(id, group, title, unit, {contender: run}, what must be equal)]"""
     made = [
@@ -137,6 +230,8 @@ def jobs(tare):
         ("keys-gguf", "open", "open a GGUF file of 10,000 tensors, and list its names", {
             "Tare": python("import tare", "n = len(list(tare.open('many.gguf')))", "n"),
             "gguf": python("import gguf", "n = len([t.name for t in gguf.GGUFReader('many.gguf').tensors])", "n")}, True),
+        ("ls-gguf", "open", "`tare ls` of that GGUF file, next to `gguf-dump`", {
+            "Tare": command(tare, "ls", "many.gguf"), "gguf": script("-m", "gguf.scripts.gguf_dump", "many.gguf")}, False),
         ("load", "python", "load 500 MiB of safetensors into NumPy, and read every page", {
             "Tare": python("from tare.safetensors.numpy import load_file", f"arrays = load_file('large.safetensors'); {TOUCH}", "touched"),
             "safetensors": python("from safetensors.numpy import load_file", f"arrays = load_file('large.safetensors'); {TOUCH}", "touched")}, True),
@@ -150,6 +245,9 @@ def jobs(tare):
         ("convert-pt", "convert", "500 MiB from PyTorch to safetensors", {
             "Tare": command(tare, "convert", "large.pt", "converted.safetensors", "--force", "-q", "--threads", "1"),
             "torch": python("import torch, safetensors.torch", "safetensors.torch.save_file(torch.load('large.pt', weights_only=True), 'converted.safetensors')")}, False),
+        ("convert-hf", "convert", "a Llama of 120 million weights, from a Hugging Face directory to GGUF", {
+            "Tare": command(tare, "convert", "llama", "converted.gguf", "--force", "-q", "--threads", "1"),
+            "convert_hf_to_gguf": script(str(CONVERTER), "llama", "--outfile", "script.gguf", "--outtype", "bf16")}, False),
         ("hash", "check", "a digest of 500 MiB: `tare hash`, of the content, next to `sha256sum`, of the bytes", {
             "Tare": command(tare, "hash", "large.safetensors", "--threads", "1"), "sha256sum": command("sha256sum", "large.safetensors")}, False),
         ("verify", "check", "check 500 MiB: structure, and every value", {"Tare": command(tare, "verify", "large.safetensors")}, False),
@@ -161,18 +259,34 @@ def jobs(tare):
         if method != "q4_k":  # gguf-py decodes the k types, but does not encode them
             contenders["gguf"] = python(f"{ERROR}\nimport gguf\nT = gguf.GGMLQuantizationType.{kind}",
                                         "coded = {k: gguf.quants.quantize(v, T) for k, v in weights.items()}", "error({k: gguf.quants.dequantize(v, T) for k, v in coded.items()})")
-        contenders["llama_cpp"] = python(f"""{ERROR}
-import ctypes, llama_cpp
-T = {{"q8_0": 8, "q4_0": 2, "q4_k": 12}}["{method}"]
-ggml = ctypes.CDLL(str(next(__import__('pathlib').Path(llama_cpp.__file__).parent.glob('lib/libggml-base.so*'))))
-ggml.ggml_quantize_chunk.restype = ctypes.c_size_t
-P = ctypes.POINTER(ctypes.c_float)
-def encode(a):
-    out = np.empty(a.size * 2, 'u1')
-    n = ggml.ggml_quantize_chunk(T, a.ctypes.data_as(P), out.ctypes.data_as(ctypes.c_void_p), ctypes.c_int64(0), ctypes.c_int64(a.shape[0]), ctypes.c_int64(a.shape[1]), None)
-    return out[:n]
-""", "coded = {k: encode(v) for k, v in weights.items()}", "'see quantization.md'")
+        contenders["llama_cpp"] = python(ERROR + llama(f"""
+T, decode = {{"q8_0": (8, "q8_0"), "q4_0": (2, "q4_0"), "q4_k": (12, "q4_K")}}["{method}"]
+encode = function("ggml_quantize_chunk")
+encode.restype = ctypes.c_size_t
+encode.argtypes = [ctypes.c_int, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_int64, ctypes.c_int64, ctypes.c_int64, ctypes.c_void_p]
+decode = function("dequantize_row_" + decode)
+decode.restype, decode.argtypes = None, [ctypes.c_void_p, ctypes.c_void_p, ctypes.c_int64]
+function("llama_backend_init")()  # fills the tables of f16
+def coded_of(a):
+    out = np.empty(a.size * 2, "u1")
+    return out[:encode(T, a.ctypes.data, out.ctypes.data, 0, *a.shape, None)]
+def decoded_of(raw, shape):
+    out = np.empty(shape, "f4")
+    decode(raw.ctypes.data, out.ctypes.data, out.size)
+    return out
+"""), "coded = {k: coded_of(v) for k, v in weights.items()}", "error({k: decoded_of(v, weights[k].shape) for k, v in coded.items()})")
         made.append((f"quantize-{method}", "quantize", f"33.6 million weights to {kind}", contenders, False))
+    made.append(("quantize-file", "quantize", "a Llama of 120 million weights, from GGUF in F16 to Q4_K_M", {
+        "Tare": python(GGUF_ERROR, "tare.quantize('llama-f16.gguf', 'tare.gguf', 'q4_k_m', overwrite=True, threads=1)", "error('tare.gguf')"),
+        "Tare, --fast": python(GGUF_ERROR, "tare.quantize('llama-f16.gguf', 'fast.gguf', 'q4_k_m', overwrite=True, threads=1, fast=True)", "error('fast.gguf')"),
+        "llama_cpp": python(GGUF_ERROR + llama("""
+function("llama_log_set")(quiet, None)
+function("llama_backend_init")()
+defaults = function("llama_model_quantize_default_params")
+defaults.restype = Parameters
+given = defaults()
+given.nthread, given.ftype = 1, 15
+"""), "assert function('llama_model_quantize')(b'llama-f16.gguf', b'llama.gguf', ctypes.byref(given)) == 0", "error('llama.gguf')")}, False))
     return made
 
 
@@ -187,9 +301,15 @@ def growth(tare, folder, rounds):
 
     counts, sizes = (1000, 10000, 100000), (32, 128, 512)
     opened = [best(command(tare, "info", f"many-{count}.safetensors")) for count in counts]
+    threads = [1 << i for i in range(8) if 1 << i <= (os.cpu_count() or 1)]
+    waited = {name: [best(command(tare, *words, "--threads", str(n), wall=True))[0] for n in threads] for name, words in {
+        "convert --zstd": ("convert", "size-512.safetensors", "grown.zt", "--zstd", "--force", "-q"),
+        "quantize --method k4": ("quantize", "size-512.safetensors", "grown.mcf", "--method", "k4", "--force", "-q"),
+        "hash": ("hash", "size-512.safetensors")}.items()}
     converted = [best(command(tare, "convert", f"size-{mib}.safetensors", "grown.zt", "--force", "-q", "--threads", "2")) for mib in sizes]
     quantized = [best(command(tare, "quantize", f"size-{mib}.safetensors", "grown.mcf", "--method", "k4", "--force", "-q", "--threads", "2")) for mib in sizes]
     return {
+        "threads": {"x": threads, "wall_ms": {name: [round(seconds * 1e3) for seconds in column] for name, column in waited.items()}},
         "floor_mb": round(best(command("true"))[1] / 1e6, 1),
         "tensors": {"x": counts, "info_ms": [round(time * 1e3, 1) for time, _ in opened], "info_mb": [round(memory / 1e6, 1) for _, memory in opened]},
         "bytes": {"x": [mib << 20 for mib in sizes], "convert_ms": [round(time * 1e3) for time, _ in converted], "convert_mb": [round(memory / 1e6, 1) for _, memory in converted],
@@ -210,7 +330,7 @@ def measure(given, folder):
     for name, group, title, contenders, equal in jobs(str(pathlib.Path(given.tare).resolve())):
         if given.jobs and name not in given.jobs:
             continue
-        there = {who: run for who, run in contenders.items() if not rival_of(who) or version_of(who)}
+        there = {who: run for who, run in contenders.items() if rival_of(who) is None or version_of(who)}
         if name in ("load-pt", "convert-pt") and not version_of("torch"):
             continue
         times, values = {who: [] for who in there}, {}
@@ -234,11 +354,14 @@ def main():
     parser.add_argument("--out", type=pathlib.Path)
     parser.add_argument("--dir")
     parser.add_argument("--rounds", type=int, default=3)
+    parser.add_argument("--small", action="store_true")
     parser.add_argument("jobs", nargs="*", metavar="JOB")
     given = parser.parse_args()
+    if given.small and given.out is None:
+        parser.error("--small wants --out")
     kind, sentence = machine()
     with tempfile.TemporaryDirectory(dir=given.dir, prefix="tare-bench-") as folder:
-        make_files(folder, given.tare)
+        make_files(folder, 50 if given.small else 1)
         rows = measure(given, folder)
         grown = {} if given.jobs and "growth" not in given.jobs else growth(str(pathlib.Path(given.tare).resolve()), folder, given.rounds)
     import numpy
@@ -246,6 +369,8 @@ def main():
     done = {"machine": sentence, "date": datetime.date.today().isoformat(), "load": round(os.getloadavg()[0], 1), "python": platform.python_version(), "numpy": numpy.__version__,
             "tare": subprocess.run([given.tare, "version"], capture_output=True, text=True).stdout.split()[-1],
             "rivals": {name: {"version": version_of(name), "install": how} for name, how in RIVALS.items()}, "jobs": rows, "growth": grown}
+    if given.small:
+        done["small"] = True
     out = given.out or ROOT / "bench" / "results" / f"{kind}.json"
     if given.jobs and out.exists():  # a part was measured again: the rest stays
         old = json.loads(out.read_text(encoding="utf-8"))

@@ -108,6 +108,10 @@ if(TARGET tare-cli)
 
   # What the README shows is what the command prints.
   add_test(NAME tree.readme COMMAND ${TARE_PYTHON} ${PROJECT_SOURCE_DIR}/tools/readme.py --check $<TARGET_FILE:tare-cli>)
+  # Every other command of the documents works.
+  add_test(NAME tree.blocks COMMAND ${TARE_PYTHON} ${PROJECT_SOURCE_DIR}/tools/blocks.py $<TARGET_FILE:tare-cli>)
+  set_tests_properties(tree.blocks PROPERTIES TIMEOUT 900)
+  add_test(NAME tree.blocks-selftest COMMAND ${TARE_PYTHON} ${PROJECT_SOURCE_DIR}/tools/blocks.py --selftest)
   # The pages of the verbs say what their help says, and show what their examples print.
   add_test(NAME tree.verbs COMMAND ${TARE_PYTHON} ${PROJECT_SOURCE_DIR}/tools/verbs.py --check $<TARGET_FILE:tare-cli>)
   add_test(NAME tree.verbs-selftest COMMAND ${TARE_PYTHON} ${PROJECT_SOURCE_DIR}/tools/verbs.py --selftest)
