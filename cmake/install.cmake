@@ -15,6 +15,11 @@ install(FILES ${PROJECT_BINARY_DIR}/package/tareConfig.cmake ${PROJECT_BINARY_DI
 
 # Relative to the file itself: the installed tree may be moved, and `cmake --install --prefix` need not be known here.
 file(RELATIVE_PATH TARE_PC_TO_PREFIX ${CMAKE_INSTALL_FULL_LIBDIR}/pkgconfig ${CMAKE_INSTALL_PREFIX})
+set(TARE_PKGCONFIG_PRIVATE ${TARE_PKGCONFIG_REQUIRES})
+if(TARE_LIBRARY_TYPE STREQUAL "SHARED_LIBRARY")
+  # A shared library has them inside. pkg-config refuses a package if one that it requires is missing, private or not.
+  set(TARE_PKGCONFIG_PRIVATE "")
+endif()
 configure_file(cmake/tare.pc.in ${PROJECT_BINARY_DIR}/package/tare.pc @ONLY)
 install(FILES ${PROJECT_BINARY_DIR}/package/tare.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
 

@@ -1,18 +1,29 @@
 #!/usr/bin/env python3
 """What packaging/ has for others, tried where it can be: the GitHub action's program on good, bad and odd files in a repository of its
-own; the names of libraries in the recipes against tools/packages.txt; CMake on systems that are not supported; `make install`; what `make release` refuses; the sizes that the README states.
+own; install.sh, with archives that hold a script, by this system's shell and by busybox; the names of libraries in the recipes against
+tools/packages.txt, and the recipes as a release has them; CMake on systems that are not supported; `make install`; what `make release`
+refuses; the sizes that the README states; PyPI's page; the list of parts.
 
     packaging.py TARE CMAKE
 """
 
+import hashlib
+import json
 import os
 import pathlib
 import re
+import shutil
 import subprocess
 import sys
+import tarfile
 import tempfile
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
+sys.path[:0] = [str(ROOT / "tools"), str(ROOT / "tools/release")]
+sys.dont_write_bytecode = True
+import pack  # noqa: E402
+from version import version  # noqa: E402
+
 TARE, CMAKE = os.path.abspath(sys.argv[1]), sys.argv[2]
 failed = []
 
@@ -77,10 +88,148 @@ def action(place):
     expect(code == 1 and "::error file=gone.zt,title=io.open.missing::" in text, f"action, a missing file: {code} {text}")
     code, text = verify(TARE_BASE=git("rev-parse", "HEAD"))
     expect(code == 0 and "No model file" in text, f"action, nothing changed: {code} {text}")
-    suffixes = run(TARE, "formats", "--json")[1]
-    hook = (ROOT / "packaging/pre-commit/pre-commit-config.yaml").read_text()
-    for suffix in set(re.findall(r'"(\.[a-z]+)"', suffixes)) & {".gguf", ".safetensors", ".zt", ".mcf", ".alt", ".npz", ".npy"}:
-        expect(f"{suffix[1:]}" in hook and f'"{suffix}"' in program.read_text(), f"packaging: {suffix} is missing in the hook or the action")
+    code, text = verify(TARE_FILES="good.zt\n-q.gguf\n")
+    expect(code == 0 and "2 checked, 0 bad" in text, f"action, a name with a dash: {code} {text}")
+
+
+def hooks():
+    """The action and both hooks look at the same files, and take a name with a dash for a name."""
+    patterns = set()
+    for name in ("packaging/pre-commit/pre-commit-config.yaml", ".pre-commit-hooks.yaml"):
+        text = (ROOT / name).read_text()
+        patterns.add(re.search(r"^ *files: (.*)$", text, re.MULTILINE)[1])
+        expect(re.search(r"^ *entry: tare verify .*--$", text, re.MULTILINE), f"{name}: expected an entry that ends with --")
+    patterns.add(re.search(r'^MODEL = re\.compile\(r"(.*)"\)$', (ROOT / "packaging/github-action/verify_changed.py").read_text(), re.MULTILINE)[1])
+    expect(len(patterns) == 1, f"packaging: the action and the hooks look at different files: {patterns}")
+    wanted = re.compile(patterns.pop())
+    suffixes = set(re.findall(r'"(\.[a-z]+)"', run(TARE, "formats", "--json")[1]))
+    for suffix in suffixes & {".gguf", ".safetensors", ".zt", ".mcf", ".alt", ".npz", ".npy", ".pt", ".pth", ".ckpt"}:
+        expect(wanted.search(f"a{suffix}"), f"packaging: {suffix} is missing in the hooks and the action")
+    for name, holds in (("a/pytorch_model-00001-of-00002.bin", True), ("adapter_model.bin", True), ("firmware.bin", False), ("m.safetensors.index.json", True),
+                        ("config.json", False)):
+        expect(bool(wanted.search(name)) == holds, f"packaging: expected the hooks to {'take' if holds else 'leave'} {name}")
+
+
+def install_script(place):
+    """install.sh as tools/release/install-script writes it. The command in its archives is a script."""
+    dist = place / "dist"
+    dist.mkdir()
+    for kind in ("", "-static"):
+        name = f"tare-{version()}-linux-{os.uname().machine}{kind}"
+        for path, text in (("bin/tare", f"#!/bin/sh\necho tare {version()}{kind}\n"), ("share/man/man1/tare.1", "the manual\n")):
+            file = place / name / path
+            file.parent.mkdir(parents=True)
+            file.write_text(text)
+            file.chmod(0o755)
+        with tarfile.open(dist / f"{name}.tar.gz", "w:gz") as archive:
+            archive.add(place / name, name)
+    write = ROOT / "tools/release/install-script"
+    code, text = run(write, dist, "https://example.org/x?a=1&b=2")
+    script = (dist / "install.sh").read_text()
+    expect(code == 0 and "from='https://example.org/x?a=1&b=2'\n" in script and "@" not in re.sub(r"\$@", "", script), f"install-script, an address with &: {code} {text}")
+    expect(run(write, dist, "https://example.org/'; id")[0] == 2, "install-script takes an address with a quote")
+    code, text = run(write, dist)
+    expect(code == 0, f"install-script: {code} {text}")
+
+    shells = [["sh"]]
+    if shutil.which("busybox"):
+        # Its own programs before those of the system, and no getconf.
+        tools = place / "busybox"
+        tools.mkdir()
+        for applet in run("busybox", "--list")[1].split():
+            (tools / applet).symlink_to(shutil.which("busybox"))
+        shells.append([tools / "sh"])
+    for number, shell in enumerate(shells):
+        home = place / f"home{number}"
+        home.mkdir()
+        tools = {"HOME": str(home), **({"PATH": str(shell[0].parent)} if number else {})}
+        local, command = home / ".local", home / ".local/bin/tare"
+
+        def install(*words, **more):
+            return run(*shell, dist / "install.sh", *words, **{**tools, **more})
+
+        code, text = install()
+        expect(code == 0 and f"Installed tare {version()}" in text and command.exists(), f"{shell[0]} install.sh: {code} {text}")
+        code, text = install("--uninstall")
+        expect(code == 0 and "Removed 2 files" in text and not list(local.rglob("*")), f"{shell[0]} install.sh --uninstall: {code} {text} {list(local.rglob('*'))}")
+        # Somebody else's link, which leads nowhere now.
+        command.parent.mkdir(parents=True)
+        command.symlink_to("gone")
+        code, text = install()
+        expect(code == 1 and "was not installed by this script" in text and os.readlink(command) == "gone", f"{shell[0]} install.sh over a link: {code} {text}")
+        # What is refused leaves nothing: no folder that was not there.
+        archive = dist / f"tare-{version()}-linux-{os.uname().machine}-static.tar.gz"
+        good = archive.read_bytes()
+        archive.write_bytes(good[:-1] + bytes([good[-1] ^ 1]))
+        code, text = install("--static", "--prefix", home / "a/b/c")
+        expect(code == 1 and "nothing was installed" in text and not (home / "a").exists(), f"{shell[0]} install.sh with a wrong sum: {code} {text}")
+        archive.write_bytes(good)
+        (home / "a").mkdir()
+        code, text = install("--from", home, "--prefix", home / "a/b/c")
+        expect(code == 1 and "does not exist" in text and not list((home / "a").iterdir()), f"{shell[0]} install.sh without an archive: {code} {text}")
+        code, text = install("--static", "--prefix", home / "a/b/c")
+        expect(code == 0 and "-static in" in text, f"{shell[0]} install.sh into a new folder: {code} {text}")
+
+
+def filled(place):
+    """The recipes as a release has them."""
+    archive = place / f"tare-{version()}.tar.gz"
+    archive.write_bytes(b"sources")
+    code, text = run(ROOT / "tools/release/recipes", place, "https://example.org/x?a=1&b=2")
+    expect(code == 0, f"tools/release/recipes: {code} {text}")
+    digest = hashlib.sha256(b"sources").hexdigest()
+    for name in ("tare.rb", "meta.yaml"):
+        text = (place / name).read_text()
+        expect(f'"https://example.org/x?a=1&b=2/tare-{version()}.tar.gz"' in text and digest in text and not re.search(r"@[A-Z]", text),
+               f"tools/release/recipes: {name} is not filled in: {text[:800]}")
+    if shutil.which("ruby"):
+        code, text = run("ruby", "-c", place / "tare.rb")
+        expect(code == 0, f"tare.rb: {text}")
+    # What conda-build does first, as far as this recipe needs it.
+    text = re.sub(r'\{\{ (?:compiler|stdlib)\("(\w+)"\) \}\}', r"the-\1", (place / "meta.yaml").read_text())
+    try:
+        import yaml
+    except ImportError:
+        return
+    recipe = yaml.safe_load(text)
+    expect(recipe["package"] == {"name": "tare-weights", "version": version()} and recipe["source"]["sha256"] == digest and len(recipe["build"]["script"]) == 3,
+           f"meta.yaml: {recipe}")
+
+
+def debian():
+    """The library's package is called after its soname, which changes with the version."""
+    name = "libtare" + ".".join(version().split(".")[:2])
+    for path in [*(ROOT / "packaging/debian").rglob("*"), ROOT / "tools/release/deb"]:
+        for text in [path.name, *([path.read_text()] if path.is_file() else [])]:
+            for found in re.findall(r"libtare[0-9][0-9.]*[0-9]", text):
+                expect(found == name, f"{path}: expected {name}, found {found}")
+
+
+def parts(place):
+    """The list of parts states for each what it is, its licence and its origin."""
+    rows = [line.split() for line in (ROOT / "tools/release/sources.txt").read_text().splitlines() if line.strip() and not line.startswith("#")]
+    expect(len(rows) == 10 and all(re.fullmatch(r"[0-9a-f]{64}", row[4]) and row[3][0].isdigit() for row in rows),
+           f"tools/release/sources.txt: expected a version and a SHA-256 for each of ten, found {rows}")
+    kit = place / "build/kit/x"
+    kit.mkdir(parents=True)
+    (kit / "versions.txt").write_text("zlib\t1:1.2\tZlib\tz\tpkg:deb/debian/zlib@1%3A1.2?arch=source\t" + "0" * 64 + "\n"
+                                      "libc++\t1\tApache-2.0 WITH LLVM-exception\tlibc++\tpkg:pypi/ziglang@1#lib/libcxx\t-\n")
+    before, pack.ROOT = pack.ROOT, place
+    try:
+        found = list(pack.parts("x"))
+    finally:
+        pack.ROOT = before
+    expect([part["licenses"] for part in found] == [[{"license": {"id": "Zlib"}}], [{"expression": "Apache-2.0 WITH LLVM-exception"}]],
+           f"the licences in the list of parts: {found}")
+    expect("hashes" in found[0] and "hashes" not in found[1] and json.dumps(found), f"the list of parts: {found}")
+
+
+def page():
+    """PyPI shows the README without this repository around it."""
+    text = pack.described("Name: x\n\n" + (ROOT / "README.md").read_text())
+    expect(text.startswith("Name: x\n\n# Tare\n") and not re.search(r"\]\((?!https?:|#)", text) and "](" in (ROOT / "README.md").read_text(),
+           "the description for PyPI has a link that leads nowhere there")
+    expect(pack.described("A: b\n\n![x](y.png)\n\nsee [z](z.md) and [w](https://w)") == "A: b\n\nsee z and [w](https://w)", "pack.described")
 
 
 def recipes():
@@ -134,12 +283,9 @@ def systems(place):
 
 def sizes():
     """The README states what the files of a release may have, and tools/release/pack.py holds them to it."""
-    sys.path.insert(0, str(ROOT / "tools/release"))
-    from pack import LIMITS
-
     stated = re.findall(r"^\| `[^`]*?(\.whl|\.tar\.gz)` \|.*\| (\d+) MB \|$", (ROOT / "README.md").read_text(), re.MULTILINE)
-    expect(len(stated) == 3 and all(LIMITS[suffix] == int(number) * 1_000_000 for suffix, number in stated),
-           f"README.md: expected the sizes of tools/release/pack.py, {LIMITS}, found {stated}")
+    expect(len(stated) == 3 and all(pack.LIMITS[suffix] == int(number) * 1_000_000 for suffix, number in stated),
+           f"README.md: expected the sizes of tools/release/pack.py, {pack.LIMITS}, found {stated}")
 
 
 def refusals(place):
@@ -183,12 +329,15 @@ def installation(place):
 def main():
     with tempfile.TemporaryDirectory(prefix="tare-packaging-") as place:
         place = pathlib.Path(place)
-        for check in (action, packages, systems, refusals, installation):
+        for check in (action, install_script, filled, packages, parts, systems, refusals, installation):
             folder = place / check.__name__
             folder.mkdir()
             check(folder)
+        hooks()
         recipes()
+        debian()
         sizes()
+        page()
     for sentence in failed:
         print(sentence)
     return 1 if failed else 0

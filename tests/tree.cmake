@@ -144,7 +144,7 @@ if(NOT TARE_SANITIZE)
   add_test(NAME tree.exports-selftest COMMAND ${TARE_PYTHON} ${PROJECT_SOURCE_DIR}/tools/exports.py --selftest)
 
   # Tare as a part of another project.
-  if(TARE_LIBRARY_TYPE STREQUAL "STATIC_LIBRARY" AND NOT CMAKE_CROSSCOMPILING)
+  if(NOT CMAKE_CROSSCOMPILING)
     add_test(NAME tree.subdirectory
              COMMAND ${CMAKE_COMMAND} -D TARE=${PROJECT_SOURCE_DIR} -D SOURCE=${CMAKE_CURRENT_SOURCE_DIR}/subdirectory
                      -D WORK=${CMAKE_CURRENT_BINARY_DIR}/subdirectory -D CXX=${CMAKE_CXX_COMPILER}

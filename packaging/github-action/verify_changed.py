@@ -6,11 +6,12 @@ Environment: TARE, the command; TARE_FILES, the files, one per line, or else TAR
 
 import json
 import os
-import pathlib
+import re
 import subprocess
 import sys
 
-SUFFIXES = (".gguf", ".safetensors", ".zt", ".mcf", ".alt", ".npz", ".npy", ".pt", ".pth", ".ckpt", ".bin", ".safetensors.index.json")
+# As in packaging/pre-commit. Most files called .bin are something else.
+MODEL = re.compile(r"(\.(gguf|safetensors|zt|mcf|alt|npz|npy|pt|pth|ckpt)|\.safetensors\.index\.json|(^|/)(pytorch|adapter)_model[^/]*\.bin)$")
 LEVELS = {"error": "error", "warning": "warning", "note": "notice"}
 
 
@@ -39,7 +40,7 @@ def is_pointer(path):
 
 def main():
     named = [line for line in os.environ.get("TARE_FILES", "").splitlines() if line.strip()]
-    names = named or [name for name in changed(os.environ.get("TARE_BASE", "")) if name.endswith(SUFFIXES)]
+    names = named or [name for name in changed(os.environ.get("TARE_BASE", "")) if MODEL.search(name)]
     if not names:
         print("No model file has changed.")
         return 0

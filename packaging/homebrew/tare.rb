@@ -1,10 +1,9 @@
-# For Homebrew on Linux. `make release` writes the archive of the sources and its sum (SHA256SUMS).
-#   HOMEBREW_TARE_URL=... HOMEBREW_TARE_SHA256=... brew install --build-from-source packaging/homebrew/tare.rb
+# For Homebrew on Linux. `make release` fills it in (tools/release/recipes): brew install --build-from-source build/dist/tare.rb
 class Tare < Formula
   desc "Look at, check, convert and quantize model-weight files"
   homepage "https://pypi.org/project/tare-weights/"
-  url ENV.fetch("HOMEBREW_TARE_URL", "https://pypi.org/project/tare-weights/")
-  sha256 ENV.fetch("HOMEBREW_TARE_SHA256", "0" * 64)
+  url "@URL@"
+  sha256 "@SHA256@"
   license "Apache-2.0"
 
   depends_on "cmake" => :build

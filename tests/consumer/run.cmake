@@ -60,10 +60,13 @@ if(NOT code EQUAL 0 OR NOT output MATCHES "model dimension: expected 64, found 5
   message(FATAL_ERROR "llama ended with ${code} and printed: ${output}")
 endif()
 
-set(ENV{PKG_CONFIG_PATH} ${prefix}/${LIBDIR}/pkgconfig)
-set(static)
 if(TYPE STREQUAL STATIC_LIBRARY)
   set(static --static)
+  set(ENV{PKG_CONFIG_PATH} ${prefix}/${LIBDIR}/pkgconfig)
+else()
+  # Where the libraries inside of it have no packages for developers.
+  set(static)
+  set(ENV{PKG_CONFIG_LIBDIR} ${prefix}/${LIBDIR}/pkgconfig)
 endif()
 run(pkg-config ${static} --cflags --libs tare)
 separate_arguments(options UNIX_COMMAND "${output}")

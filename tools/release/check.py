@@ -10,9 +10,12 @@ machine's processor are run, in roots without compilers and without any -dev pac
              browser, if this machine has one; uvx and pipx; pip refuses the other processor's, and every one with an old glibc
   archive    where there is a C library only: Debian 11's, or the oldest that the mirror has; `tare load` through a driver of our own
   static     in an empty folder, without /proc, not as root: as packaging/Dockerfile says
-  archives   of either processor are also run under emulation, on an old and on a new kind of it: code is chosen at run time
-  install.sh in the Debian 12: installs, refuses a wrong sum, undoes itself; takes the static build where glibc is old
-  hook       packaging/pre-commit with this wheel, in a repository of its own
+  archives   of either processor are also run under emulation, on old and new kinds of it: code is chosen at run time. No emulator has
+             AVX-512: that is run where this machine's own processor has it, and a line says whether it does
+  install.sh in the Debian 12: installs, refuses a wrong sum, undoes itself; takes the static build where glibc is old; and in a root
+             with busybox and nothing else
+  image      packaging/Dockerfile, with the static archive, built by buildah and run, if this machine has buildah
+  hook       packaging/pre-commit with this wheel, and .pre-commit-hooks.yaml, in a repository of its own
 
 --quick: no roots; the wheel is installed into a fresh venv of this machine, and the tests of the module run there.
 --own WHEEL: that alone, of a wheel that was built with this system's libraries (`pip wheel .`); what it needs is not looked at.
@@ -39,6 +42,8 @@ from pack import LIMITS  # noqa: E402
 from version import version  # noqa: E402
 
 PLACE = ROOT / "build/kit/roots"
+# From PyPI. What looks for tare-weights must not look there: whoever has registered that name with a higher version would be run.
+PACKAGES = ("numpy", "pytest", "pip", "setuptools", "wheel")
 GLIBC = (2, 28)
 LIBRARIES = {"libc.so.6", "libm.so.6", "libpthread.so.0", "libdl.so.2", "librt.so.1", "ld-linux-x86-64.so.2", "ld-linux-aarch64.so.1"}
 MACHINES = {"x86_64": "Advanced Micro Devices X86-64", "aarch64": "AArch64"}
@@ -169,8 +174,8 @@ def old_libc():
     sys.exit("tools/release/check.py: no Debian can be had from this mirror")
 
 
-# Of another processor: one of the oldest kind that is supported (no AVX2, no optional instructions), and one that has everything.
-PROCESSORS = {"x86_64": ("Nehalem", "max"), "aarch64": ("cortex-a53", "max")}
+# Those that the kernels are made for, the oldest first: scalar code, SSE4 (with AES, which Highway asks for), AVX2, all that QEMU has.
+PROCESSORS = {"x86_64": ("Nehalem", "Westmere", "Haswell", "max"), "aarch64": ("cortex-a53", "max")}
 
 
 def emulator(processor):
@@ -247,16 +252,19 @@ def wheel_members(wheel, processor, place):
     for wanted in ("/METADATA", "/licenses/LICENSE", "/licenses/linked/openssl.txt", "/sboms/tare-weights.cdx.json"):
         expect(any(name.endswith(wanted) for name in names), f"{wheel.name}: has no {wanted}")
     metadata = next(place.glob("*.dist-info/METADATA")).read_text()
+    expect(not re.search(r"\]\((?!https?:|#)", metadata), f"{wheel.name}: the description has a link that leads nowhere on PyPI")
     expect(f"\nName: tare-weights\nVersion: {version()}\n" in metadata, f"{wheel.name}: METADATA states another name or version")
     return command
 
 
-def fetch_wheels(folder, processor, *names):
-    """Wheels of other projects that the tests need, for Python 3.11."""
+def fetched_wheels(python="3.11"):
+    """A folder with the wheels of PACKAGES for this processor."""
+    folder = PLACE / f"wheels-{python}"
     folder.mkdir(parents=True, exist_ok=True)
-    if not all(any(folder.glob(f"{name}-*")) for name in names):
-        output(sys.executable, "-m", "pip", "download", "-q", "--disable-pip-version-check", "-d", folder, "--only-binary", ":all:", "--python-version", "3.11",
-               "--implementation", "cp", "--platform", f"manylinux_2_28_{processor}", "--platform", f"manylinux2014_{processor}", *names)
+    if not all(any(folder.glob(f"{name}-*")) for name in PACKAGES):
+        output(sys.executable, "-m", "pip", "download", "-q", "--disable-pip-version-check", "-d", folder, "--only-binary", ":all:", "--python-version", python,
+               "--implementation", "cp", "--platform", f"manylinux_2_28_{HERE}", "--platform", f"manylinux2014_{HERE}", *PACKAGES)
+    return folder
 
 
 def check_wheel(wheel, processor):
@@ -267,13 +275,12 @@ def check_wheel(wheel, processor):
             return
         command.chmod(0o755)
         output(command, "demo", "--force", root / "trial/model")
-    others = PLACE / "wheels"
-    fetch_wheels(others, processor, "numpy", "pytest")
-    shutil.copytree(others, root / "trial/wheels")
+    shutil.copytree(fetched_wheels(), root / "trial/wheels")
     shutil.copy(wheel, root / "trial/wheels")
     shutil.copytree(ROOT / "python/tests", root / "trial/tare/python/tests", ignore=shutil.ignore_patterns("__pycache__"))
     for folder in ("docs", "fuzz/corpus", "tests/cli", "tests/base"):
         shutil.copytree(ROOT / folder, root / "trial/tare" / folder)
+    shutil.copy(ROOT / "README.md", root / "trial/tare")
     code, text = inside(root, "sh", "-c", "command -v cc g++ clang ld make cmake; ls /usr/include | head -3; dpkg -l | grep -c -e '-dev'")
     expect(text.strip() in ("0", ""), f"the root has a compiler or headers: {text}")
     with Work() as work:
@@ -301,7 +308,7 @@ def check_wheel(wheel, processor):
 
 def refused_wheels(wheel, root):
     """pip says why: a wheel of another processor, and ours on a system with an older glibc."""
-    for other in wheel.parent.glob("tare_weights-*.whl"):
+    for other in wheel.parent.glob(f"tare_weights-{version()}-*.whl"):
         if other.name != wheel.name:
             shutil.copy(other, root / "trial")
             expect_run("another processor's wheel", root, "venv/bin/pip", "install", "--no-index", f"/trial/{other.name}", code=1,
@@ -332,11 +339,11 @@ def tool(package):
 
 def check_runners(wheel):
     """uvx and pipx with the wheel, as their users type it."""
-    fetch_wheels(PLACE / "wheels", HERE, "numpy", "pytest")
+    others = fetched_wheels()
     with tempfile.TemporaryDirectory(prefix="tare-runners-") as place:
         shutil.copy(wheel, place)
-        environment = {"PATH": "/usr/bin:/bin", "HOME": place, "PIP_FIND_LINKS": f"{place} {PLACE / 'wheels'}", "LC_ALL": "C.UTF-8"}
-        for title, line in (("uvx", [tool("uv") / "uvx", "--offline", "--no-index", "--find-links", place, "--find-links", PLACE / "wheels", "--python", "/usr/bin/python3",
+        environment = {"PATH": "/usr/bin:/bin", "HOME": place, "PIP_NO_INDEX": "1", "PIP_FIND_LINKS": f"{place} {others}", "LC_ALL": "C.UTF-8"}
+        for title, line in (("uvx", [tool("uv") / "uvx", "--offline", "--no-index", "--find-links", place, "--find-links", others, "--python", "/usr/bin/python3",
                                      "--from", "tare-weights", "tare", "version"]),
                             ("pipx", [tool("pipx") / "pipx", "run", "--python", "/usr/bin/python3", "--spec", "tare-weights", "tare", "version"])):
             done = subprocess.run([str(word) for word in line], capture_output=True, text=True, env=environment, cwd=place)
@@ -346,8 +353,7 @@ def check_runners(wheel):
 
 def check_hook(wheel):
     """packaging/pre-commit as a repository has it: a good file passes, a bad one is refused with its rule."""
-    programs = tool("pre-commit")
-    fetch_wheels(PLACE / "wheels", HERE, "numpy", "pytest")
+    programs, others = tool("pre-commit"), fetched_wheels()
     with tempfile.TemporaryDirectory(prefix="tare-hook-") as place:
         place = pathlib.Path(place)
         for folder in ("repository", "wheels", "home"):
@@ -364,21 +370,30 @@ def check_hook(wheel):
         output(command, "demo", "--force", place / "demo")
         good = (place / "demo/demo.zt").read_bytes()
         (repository / "good.zt").write_bytes(good)
-        environment = {"PATH": f"{programs}:/usr/bin:/bin", "HOME": str(place / "home"), "PIP_FIND_LINKS": f"{place / 'wheels'} {PLACE / 'wheels'}", "LC_ALL": "C.UTF-8"}
+        environment = {"PATH": f"{command.parent}:{programs}:/usr/bin:/bin", "HOME": str(place / "home"), "PIP_NO_INDEX": "1",
+                       "PIP_FIND_LINKS": f"{place / 'wheels'} {others}", "LC_ALL": "C.UTF-8"}
 
-        def run(*line):
-            done = subprocess.run(line, capture_output=True, text=True, cwd=repository, env=environment)
+        def run(*line, folder=repository):
+            done = subprocess.run([str(word) for word in line], capture_output=True, text=True, cwd=folder, env=environment)
             return done.returncode, done.stdout + done.stderr
 
-        for line in (["git", "init", "-q", "."], ["git", "add", "."]):
-            run(*line)
-        code, text = run("pre-commit", "run", "-a")
-        expect(code == 0 and "Passed" in text, f"the hook on a good file: {code} {text[-2000:]}")
+        # A repository with the hook that others name, as this one is.
+        (place / "ours").mkdir()
+        shutil.copy(ROOT / ".pre-commit-hooks.yaml", place / "ours")
+        for folder in (repository, place / "ours"):
+            for line in (["git", "init", "-q", "."], ["git", "add", "."], ["git", "-c", "user.name=a", "-c", "user.email=a@b", "commit", "-qm", "one"]):
+                run(*line, folder=folder)
+        ways = {"the hook": ["pre-commit", "run", "-a"], "the hook of this repository": ["pre-commit", "try-repo", place / "ours", "tare-verify", "-a"]}
+        for title, way in ways.items():
+            code, text = run(*way)
+            expect(code == 0 and "Passed" in text, f"{title}, a good file: {code} {text[-2000:]}")
         (repository / "bad.zt").write_bytes(good[:300] + bytes([good[300] ^ 1]) + good[301:])
+        (repository / "-q.zt").write_bytes(good)  # a name, not an option
         run("git", "add", ".")
-        code, text = run("pre-commit", "run", "-a")
-        expect(code == 1 and "digest.mismatch" in text and "bad.zt" in text, f"the hook on a bad file: {code} {text[-2000:]}")
-        note("the hook: a good file passes, a bad one is refused with its rule")
+        for title, way in ways.items():
+            code, text = run(*way)
+            expect(code == 1 and "digest.mismatch" in text and "bad.zt" in text, f"{title}, a bad file: {code} {text[-2000:]}")
+            note(f"{title}: a good file passes, a bad one is refused with its rule")
 
 
 def check_quick(wheel, processor, own=False):
@@ -392,9 +407,9 @@ def check_quick(wheel, processor, own=False):
         (place / "parts").mkdir()
         if not own:
             wheel_members(wheel, HERE, place / "parts")
-        # NumPy and pytest are this machine's own: what is tried is our wheel.
-        output("/usr/bin/python3", "-m", "venv", "--system-site-packages", place / "venv")
-        output(place / "venv/bin/pip", "install", "-q", "--disable-pip-version-check", "--no-deps", wheel)
+        output("/usr/bin/python3", "-m", "venv", place / "venv")
+        others = fetched_wheels(output("/usr/bin/python3", "-c", "import sys; print('%d.%d' % sys.version_info[:2])").strip())
+        output(place / "venv/bin/pip", "install", "-q", "--disable-pip-version-check", "--no-index", "--find-links", others, wheel, "pytest")
         where = output(place / "venv/bin/python", "-c", "import tare; print(tare.__file__)", cwd=place).strip()
         expect(where.startswith(str(place)), f"the module comes from {where}")
         environment = {"PATH": os.environ["PATH"], "HOME": str(place), "TARE_COMMAND": str(place / "venv/bin/tare"), "TARE_SOURCES": str(ROOT),
@@ -435,11 +450,14 @@ def check_archive(archive, processor, static, quick):
         check_emulated(unpacked / "bin/tare", processor, static)
         if processor != HERE:
             return
+        flags = set(re.findall(r"\bavx512[a-z]+\b|\bavx2\b|\bsve2?\b", pathlib.Path("/proc/cpuinfo").read_text()))
+        note(f"what follows runs on this machine's own processor: {', '.join(sorted(flags)) or 'none of AVX2, AVX-512, SVE'}")
         took = start_time(unpacked / "bin/tare")
         note(f"starts in {took:.1f} ms of processor time")
         expect(took < 10, f"{archive.name}: expected a start in less than 10 ms, found {took:.1f}")
         if static:
             check_empty(archive, unpacked)
+            check_image(archive)
         else:
             root, title = old_libc()
             shutil.copytree(unpacked, root / "trial/tare")
@@ -470,7 +488,50 @@ def check_empty(archive, unpacked):
         expect_run("empty, convert", empty, command, "convert", "/models/demo.zt", "/models/again.gguf", user=user, proc=False)
 
 
+def check_image(archive):
+    """packaging/Dockerfile, by a program that others build images with."""
+    if not shutil.which("buildah"):
+        note("packaging/Dockerfile: not built, there is no buildah here (apt-get install buildah)")
+        return
+    name = "localhost/tare-check"
+    # Without a daemon, overlay file systems and user namespaces.
+    buildah = ["buildah", "--root", PLACE / "images", "--runroot", PLACE / "images.run", "--storage-driver", "vfs"]
+    output(*buildah, "bud", "-q", "--isolation", "chroot", "-f", ROOT / "packaging/Dockerfile", "--build-arg", f"VERSION={version()}",
+           "--build-arg", f"PROCESSOR={HERE}", "-t", name, archive.parent)
+    container = output(*buildah, "from", name).strip()
+    try:
+        described = output(*buildah, "inspect", "--type", "image", name)
+        expect('"User": "65534:65534"' in described and '"Entrypoint"' in described, f"the image: expected a user and an entry point, found {described[:2000]}")
+        mounted = pathlib.Path(output(*buildah, "mount", container).strip())
+        size = sum(path.stat().st_size for path in mounted.rglob("*") if path.is_file() and not path.is_symlink())
+        code, text = inside(mounted, f"/tare-{version()}-linux-{HERE}-static/bin/tare", "version", user="65534:65534", proc=False)
+        note(f"packaging/Dockerfile: built by buildah, {size:,} bytes; {text.strip()}")
+        expect(code == 0 and text == f"tare {version()}\n", f"the image: tare version ended with {code}: {text}")
+        done = subprocess.run([str(word) for word in [*buildah, "run", "--isolation", "chroot", container, "--", "tare", "version"]], capture_output=True, text=True)
+        expect(done.returncode == 0 and done.stdout == f"tare {version()}\n", f"buildah run: ended with {done.returncode}: {done.stdout}{done.stderr}")
+    finally:
+        output(*buildah, "rm", container)
+        output(*buildah, "rmi", name)
+
+
+def check_busybox(dist):
+    """install.sh where everything is busybox, and there is no glibc that it could find."""
+    root = root_of("busybox", "bookworm", ["busybox-static"], "extract")
+    busybox = root / "bin/busybox"
+    for applet in output(busybox, "--list").split():
+        link = busybox.parent / applet
+        if not link.is_symlink() and applet != "busybox":
+            link.symlink_to("busybox")
+    (root / "trial/dist").mkdir()
+    for path in [*dist.glob(f"tare-{version()}-linux-{HERE}*.tar.gz"), dist / "install.sh"]:
+        shutil.copy(path, root / "trial/dist")
+    for title, line, says in (("install.sh", "sh dist/install.sh", "installing the static build"), ("installed", ".local/bin/tare version", version()),
+                              ("--uninstall", "sh dist/install.sh --uninstall", "Removed")):
+        expect_run(f"busybox: {title}", root, "/bin/sh", "-c", f"export PATH=/bin HOME=/trial; cd /trial; {line}", says=says, proc=False)
+
+
 def check_install(dist):
+    check_busybox(dist)
     root = debian12()
     shutil.copytree(dist, root / "trial/dist", ignore=shutil.ignore_patterns("*.whl", "*.deb"))
     before = output("find", root / "trial", "-not", "-path", "*/dist*")
@@ -491,7 +552,9 @@ def check_install(dist):
         (root / "trial/old/getconf").chmod(0o755)
         expect_run(f"install.sh with {says or 'no glibc'}", root, "sh", "dist/install.sh", "--prefix", "/trial/older", PATH="/trial/old:/usr/bin:/bin",
                    says="installing the static build, which cannot use a GPU")
-        expect_run("installed there", root, "older/bin/tare", "load", "nothing.zt", code=1)
+        expect_run("its demo", root, "older/bin/tare", "demo", "--force", "model", says=DEMO)
+        expect_run("it is the static one", root, "older/bin/tare", "load", "model/demo.zt", code=1, says="device.driver.static")
+        shutil.rmtree(root / "trial/model")
         expect_run("removed", root, "sh", "dist/install.sh", "--prefix", "/trial/older", "--uninstall", says="Removed")
     # A machine that there is no build for.
     (root / "trial/old/uname").write_text('#!/bin/sh\n[ "$1" = -m ] && echo riscv64 || echo Linux\n')
@@ -504,7 +567,7 @@ def check_install(dist):
     data = archive.read_bytes()
     archive.write_bytes(data[:-1] + bytes([data[-1] ^ 1]))
     expect_run("install.sh, a wrong sum", root, "sh", "dist/install.sh", code=1, says="nothing was installed")
-    expect(not (root / "trial/.local/bin").exists() and not list((root / "trial/.local").glob(".tare*")), "install.sh with a wrong sum leaves something behind")
+    expect(not (root / "trial/.local").exists(), "install.sh with a wrong sum leaves something behind")
     archive.write_bytes(data)
     (root / "trial/.local/bin").mkdir(parents=True, exist_ok=True)
     (root / "trial/.local/bin/tare").write_text("somebody else's\n")

@@ -38,14 +38,11 @@ def epoch():
 def parts(target):
     """What is linked in: dictionaries of CycloneDX."""
     for line in (ROOT / "build/kit" / target / "versions.txt").read_text().splitlines():
-        name, number, licence, library, digest = line.split()
-        part = {"type": "library", "name": name, "version": number, "description": f"linked in: {library}"}
-        if digest == "-":
-            part["purl"] = f"pkg:pypi/{name}@{number}"
-        else:
-            part["purl"] = f"pkg:deb/debian/{name}@{number}?arch=source"
+        name, number, licence, linked, place, digest = line.split("\t")
+        part = {"type": "library", "name": name, "version": number, "description": f"linked in: {linked}", "purl": place}
+        if digest != "-":
             part["hashes"] = [{"alg": "SHA-256", "content": digest}]
-        part["licenses"] = [{"license": {"id": licence}}]
+        part["licenses"] = [{"expression": licence} if " " in licence else {"license": {"id": licence}}]
         yield part
 
 
@@ -59,6 +56,14 @@ def bill(components, name):
                 "components": components}
     number = uuid.uuid5(uuid.NAMESPACE_URL, json.dumps(document, sort_keys=True))
     return json.dumps({**document, "serialNumber": f"urn:uuid:{number}"}, indent=1, sort_keys=True) + "\n"
+
+
+def described(metadata):
+    """METADATA, which ends with the README: PyPI shows it where relative links lead nowhere and pictures do not exist."""
+    head, text = metadata.split("\n\n", 1)
+    text = re.sub(r"^!\[[^\]]*\]\((?!https?:)[^)]*\)\n+", "", text, flags=re.MULTILINE)
+    text = re.sub(r"(?<!!)\[([^\]]+)\]\((?!https?:|#)[^)]*\)", r"\1", text)
+    return f"{head}\n\n{text}"
 
 
 def licences(target):
@@ -87,6 +92,7 @@ def pack_wheel(source, target, dist):
         del members[name]
     wheel, _ = members[f"{folder}/WHEEL"]
     members[f"{folder}/WHEEL"] = (re.sub(rb"(?m)^Tag: .*$", f"Tag: {tag}".encode(), wheel), 0)
+    members[f"{folder}/METADATA"] = (described(members[f"{folder}/METADATA"][0].decode()).encode(), 0)
     for name, data in licences(target):
         members[f"{folder}/licenses/{name}"] = (data, 0)
     members[f"{folder}/sboms/tare-weights.cdx.json"] = (bill(parts(target), "tare-weights").encode(), 0)
