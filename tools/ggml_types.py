@@ -23,7 +23,7 @@ OPTIONAL = {
     "src/device/decodes.cpp": "has a kernel",
     "src/device/kernels.cu": "the kernel",
     "src/formats/zt2/layouts.cpp": "has a profile",
-    "src/formats/gguf/file_type.cpp": "numbers of mixes, which are called after types",
+    "src/formats/gguf/llama_cpp/file_type.cpp": "numbers of mixes, which are called after types",
     "src/convert/mixes.cpp": "mixes choose types",
     "src/cli": "examples in the help",
     "src/codecs/packs": "MXFP4 and NVFP4 are also what other programs call their arrays",

@@ -51,7 +51,15 @@ PUBLIC = {
 BUILDS_ON = {"formats/npz": {"formats/npy"},
              "formats/hf": {"formats/safetensors", "formats/torch"},
              # whose rows are made from their tables of schemes and of types
-             "codecs": {"codecs/packs", "codecs/ggml"}}
+             "codecs": {"codecs/packs", "codecs/ggml"},
+             # one container, in three folders: INNER says which file knows which
+             "formats/gguf": {"formats/gguf/llama_cpp"},
+             "formats/gguf/llama_cpp": {"formats/gguf", "formats/gguf/llama_cpp/verbs"},
+             "formats/gguf/llama_cpp/verbs": {"formats/gguf", "formats/gguf/llama_cpp"}}
+
+# A folder inside a container, with the one file of the container that may include its headers, and the one header of the container
+# that it may include.
+INNER = {"formats/gguf/llama_cpp": ("formats/gguf/gguf.cpp", "formats/gguf/keys.hpp")}
 
 # Containers store packed weights as arrays. Writing, opening and hashing give a model that form; no other code needs to. The files that
 # may ask for the form, each with its reason:
@@ -137,9 +145,16 @@ OPTION = re.compile(r"(?<![\w-])--[a-z]")
 RULE_COMPARED = re.compile(r"""\brule(?:\(\))?(?:\s*[=!]=\s*"|\.(?:starts_with|ends_with|contains|find|rfind|substr|compare)\()"""
                            r"""|"\s*[=!]=\s*[\w.>()-]*\brule\b""")
 
-# What differs between model families is a column of their row in src/arch, never a branch on a name elsewhere.
-FAMILY_COMPARED = r"""\bfamily\w*(?:\.|->)name(?:\s*[=!]=|\.(?:starts_with|ends_with|contains|find|rfind|substr|compare)\()"""
-FAMILY_NAMES = re.compile(r"""\bk\w+Types = \{([^}]*)\}""")
+# What differs between model families is a column of their row in src/arch, never a branch on a name elsewhere, nor a table of names.
+FAMILY_COMPARED = (r"""\bfamily_?(?:\.|->)name(?:\s*[=!]=|\.(?:starts_with|ends_with|contains|find|rfind|substr|compare)\()"""
+                   r"""|\bmodel_type\w*(?:\.|->)(?:starts_with|ends_with|contains|find|rfind|substr|compare)\(\s*\"""")
+FAMILY_NAMES = re.compile(r"""\bk\w*Types\w*(?:\[\])? = \{([^}]*)\}|\.gguf = ("[^"]+")|\{("[^"]+")(?=, "\w+", "\w*"\})""")
+# Tables of other programs' words that are spelled like families.
+WORDS_LIKE_FAMILIES = {
+    "formats/gguf/llama_cpp/pre_tokenizers.cpp": "llama.cpp names its ways to split text after models",
+    "formats/gguf/vocabulary.cpp": "GGUF names kinds of tokenizers after models",
+    "formats/mcf/model.cpp": "the document of the container numbers a few families",
+}
 
 HEIGHT = {layer: height for height, row in enumerate(LAYERS) for layer in row}
 LAYER_OF_HEADER = {f"tare/{name}.hpp": layer for layer, names in PUBLIC.items() for name in names}
@@ -176,6 +191,16 @@ def problem_of(own_path, included, quoted, public):
     mine, theirs = room(own_path), room(included)
     if theirs is not None and own == other and theirs != mine and theirs not in BUILDS_ON.get(mine, set()):
         return f"{mine or own_path} may not know {theirs}"
+    return inner_problem(own_path, included)
+
+
+def inner_problem(own_path, included):
+    for inner, (row, header) in INNER.items():
+        outer = inner.rpartition("/")[0]
+        if is_in(included, inner) and is_in(own_path, outer) and not is_in(own_path, inner) and own_path != row:
+            return f"of {outer}, only {row} may know {inner}"
+        if is_in(own_path, inner) and is_in(included, outer) and not is_in(included, inner) and included != header:
+            return f"{inner} may know only {header} of {outer}"
     return None
 
 
@@ -229,21 +254,26 @@ def comparisons_in(code):
 
 
 def family_comparisons(root):
-    """What compares the name of a family, or one of the types that the table of families has."""
-    table = root / "src/arch/families.cpp"
-    text = table.read_text(encoding="utf-8") if table.exists() else ""
-    types = {literal[1] for row in FAMILY_NAMES.finditer(text) for literal in STRING.finditer(row[1])} - {"tiny_llama"}
-    if not types:
+    """What compares the name of a family, or is the name of one that the tables of src/arch have."""
+    tables = [root / "src/arch" / name for name in ("families.cpp", "model_types.cpp")]
+    text = "".join(table.read_text(encoding="utf-8") for table in tables if table.exists())
+    names = {literal[1] for row in FAMILY_NAMES.finditer(text) for literal in STRING.finditer("".join(filter(None, row.groups())))}
+    names -= {"tiny_llama", "clip"}  # a format of its own, an option of its own
+    if not names:
         return re.compile(FAMILY_COMPARED)
-    named = f'"(?:{"|".join(map(re.escape, sorted(types)))})"'
-    return re.compile(rf"{FAMILY_COMPARED}|[=!]=\s*(?:Value\()?{named}|{named}\s*[=!]=")
+    named = f'"(?:{"|".join(map(re.escape, sorted(names)))})"'
+    # The beginning of a name: "qwen" of "qwen2".
+    begins = {name[:end] for name in names for end in range(3, len(name) + 1)}
+    begun = f'\\.starts_with\\(\\s*"(?:{"|".join(map(re.escape, sorted(begins, reverse=True)))})"'
+    return re.compile(rf"{FAMILY_COMPARED}|{begun}|{named}")
 
 
 def families_in(code, own_path, comparisons):
     if own_path.startswith("arch/"):
         return
     for compared in comparisons.finditer(code):
-        yield compared.start(), "decides by the name of a model family: make it a column of the row (src/arch)"
+        if own_path not in WORDS_LIKE_FAMILIES or "." in compared[0]:
+            yield compared.start(), "decides by the name of a model family: make it a column of a row in src/arch"
 
 
 ADVISED_NAME = re.compile(r"Remedy::(?:skip|match|keep)\s*,\s*(?:quote|printable|escape_name)\(")
@@ -437,6 +467,11 @@ def selftest():
         ("src/formats/mcf/tensors.cpp", '"codecs/mcf/layout.hpp"', False),
         ("src/formats/hf/write.cpp", '"formats/safetensors/safetensors.hpp"', False),
         ("src/formats/safetensors/read.cpp", '"formats/hf/hf.hpp"', True),
+        ("src/formats/gguf/gguf.cpp", '"formats/gguf/llama_cpp/llama_cpp.hpp"', False),
+        ("src/formats/gguf/read.cpp", '"formats/gguf/llama_cpp/llama_cpp.hpp"', True),
+        ("src/formats/gguf/llama_cpp/adopt.cpp", '"formats/gguf/keys.hpp"', False),
+        ("src/formats/gguf/llama_cpp/verbs/add.cpp", '"formats/gguf/llama_cpp/conventions.hpp"', False),
+        ("src/formats/gguf/llama_cpp/adopt.cpp", '"formats/gguf/gguf.hpp"', True),
         ("src/convert/a.cpp", '"tare/inspect.hpp"', True),
         ("src/inspect/a.cpp", '"cli/verbs.hpp"', True),
         ("src/inspect/a.cpp", '"tare/tare.hpp"', True),
@@ -533,6 +568,14 @@ def selftest():
         ("src/convert/a.cpp", 'if (family_.name.starts_with("b")) go();', True),
         ("src/convert/a.cpp", 'if (type == "bert") go();', True),
         ("src/convert/a.cpp", 'if (*type != Value("bert")) go();', True),
+        ("src/convert/a.cpp", 'if (kind == "bert") go();', True),
+        ("src/convert/a.cpp", 'if (kind.starts_with("ber")) go();', True),
+        ("src/convert/a.cpp", 'if (config.model_type->find("xl") != npos) go();', True),
+        ("src/convert/a.cpp", 'constexpr Row kRows[] = {{"bert", 1}};', True),
+        ("src/convert/a.cpp", 'if (kind.starts_with("blk.")) go();', False),
+        ("src/convert/a.cpp", '// as "bert" has it', False),
+        ("src/formats/gguf/vocabulary.cpp", 'constexpr Row kRows[] = {{"bert", 1}};', False),
+        ("src/formats/gguf/vocabulary.cpp", 'if (kind.starts_with("bert")) go();', True),
         ("src/convert/a.cpp", 'if (type == "bart") go();', False),
         ("src/arch/a.cpp", 'if (family->name == "bert") go();', False),
     ]
@@ -594,8 +637,8 @@ def main(arguments):
         good = "link names point down only"
     else:
         problems = check(pathlib.Path(arguments[0]) if arguments else here)
-        good = ("includes point down only, containers are known to themselves, nobody parses bytes in place, speaks of options "
-                "or compares rule ids, and Python modules import no circle")
+        good = ("includes point down only, containers are known to themselves and families to arch, nobody parses bytes in place, speaks of "
+                "options or compares rule ids, and Python modules import no circle")
     print("\n".join(problems) if problems else good)
     sys.exit(bool(problems))
 

@@ -13,6 +13,7 @@
 #include <string_view>
 
 #include "arch/roles.hpp"
+#include "arch/verbs.hpp"
 
 namespace tare::arch {
 
@@ -25,6 +26,8 @@ struct Pattern {
   std::string_view hugging_face = {}, gguf = {}, meta = {}, tiny_llama = {};
   // Not the weight of a module: has no ".weight" at the end, except in GGUF, where all have one.
   bool bare = false;
+  // From Hugging Face to GGUF.
+  Steps steps = {};
 
   constexpr std::string_view in(Dialect dialect) const {
     switch (dialect) {
@@ -37,8 +40,6 @@ struct Pattern {
   }
 };
 using Patterns = std::span<const Pattern>;
-
-enum class Presence : std::uint8_t { never, optional, required };
 
 // The activation in the feed-forward networks.
 enum class Activation : std::uint8_t { silu, gelu_tanh };
@@ -109,14 +110,8 @@ struct Family {
   // only GGUF's name; in a multimodal family that is the text model.
   std::span<const std::string_view> model_types, architectures;
   std::string_view gguf;  // "general.architecture"; empty: unknown to GGUF's runtimes
-  std::array<Patterns, 7> names;
-  // The rows of q and k, weights and biases, have another order in GGUF: see qk_rows.hpp.
-  bool permutes_qk = false;
-  // Added to the weights of all norms in GGUF.
-  float norm_shift = 0;
-  // The output head in GGUF. Optional: without one, runtimes use the token table. Required: a tied head is written as a
-  // copy.
-  Presence head = Presence::optional;
+  // The groups of patterns.hpp that its tensors are in, with the steps of their way to GGUF.
+  std::array<Patterns, 8> names;
   // A config.json without tie_word_embeddings means that the output head is the token table.
   bool ties = false;
   // A config.json without head_dim does not mean hidden_size / num_attention_heads.

@@ -105,29 +105,51 @@ std::optional<TensorName> parse(const Family& family, Dialect dialect, std::stri
   return std::nullopt;
 }
 
-std::optional<std::string> spell(const Family& family, Dialect dialect, const TensorName& name) {
+const Pattern* find_row(const Family& family, Dialect dialect, const TensorName& name) {
   for (const Patterns patterns : family.names)
     for (const Pattern& pattern : patterns) {
-      std::string_view text = pattern.in(dialect);
-      const auto suffix = text_of(name.suffix, pattern, dialect);
-      if (pattern.role != name.role || text.empty() || !suffix ||
-          has_place_for(text, "{L}") != name.layer.has_value() || has_place_for(text, "{E}") != name.expert.has_value())
-        continue;
-      const auto roots = roots_of(dialect);
-      const auto root = static_cast<std::size_t>(name.root);
-      std::string result(roots[root < roots.size() ? root : 0].before(name.role));
-      while (!text.empty()) {
-        const std::string_view fixed = text.substr(0, text.find('{'));
-        result += fixed;
-        text.remove_prefix(fixed.size());
-        if (text.empty()) break;
-        result += fmt::format("{}", text[1] == 'L' ? *name.layer : *name.expert);
-        text.remove_prefix(std::string_view("{L}").size());
-      }
-      result += *suffix;
-      return result;
+      const std::string_view text = pattern.in(dialect);
+      if (pattern.role == name.role && !text.empty() && text_of(name.suffix, pattern, dialect) &&
+          has_place_for(text, "{L}") == name.layer.has_value() && has_place_for(text, "{E}") == name.expert.has_value())
+        return &pattern;
     }
-  return std::nullopt;
+  return nullptr;
+}
+
+const Pattern* find_maker(const Family& family, Role role) {
+  for (const Patterns patterns : family.names)
+    for (const Pattern& pattern : patterns)
+      if (!pattern.hugging_face.empty() &&
+          std::ranges::any_of(pattern.steps, [&](const Step& step) { return step.makes(role); }))
+        return &pattern;
+  return nullptr;
+}
+
+const Step* find_step(const Family& family, Role role, Verb verb) {
+  for (const Patterns patterns : family.names)
+    for (const Pattern& pattern : patterns) {
+      const auto found = std::ranges::find(pattern.steps, verb, &Step::verb);
+      if (pattern.role == role && found != pattern.steps.end()) return &*found;
+    }
+  return nullptr;
+}
+
+std::optional<std::string> spell(const Family& family, Dialect dialect, const TensorName& name) {
+  const Pattern* const row = find_row(family, dialect, name);
+  if (row == nullptr) return std::nullopt;
+  const auto roots = roots_of(dialect);
+  const auto root = static_cast<std::size_t>(name.root);
+  std::string result(roots[root < roots.size() ? root : 0].before(name.role));
+  for (std::string_view text = row->in(dialect); !text.empty();) {
+    const std::string_view fixed = text.substr(0, text.find('{'));
+    result += fixed;
+    text.remove_prefix(fixed.size());
+    if (text.empty()) break;
+    result += fmt::format("{}", text[1] == 'L' ? *name.layer : *name.expert);
+    text.remove_prefix(std::string_view("{L}").size());
+  }
+  result += *text_of(name.suffix, *row, dialect);
+  return result;
 }
 
 Role role_of(std::string_view name) {

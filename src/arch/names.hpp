@@ -48,6 +48,14 @@ std::optional<TensorName> parse(const Family& family, Dialect dialect, std::stri
 // The inverse. Nothing if the dialect has no name for that role, or none with (or without) a layer or an expert.
 std::optional<std::string> spell(const Family& family, Dialect dialect, const TensorName& name);
 
+// The row that spells such a name; null if there is none.
+const Pattern* find_row(const Family& family, Dialect dialect, const TensorName& name);
+// The first row of Hugging Face's dialect with a step that makes tensors of this role, which is their way back; null if
+// they are not made of others.
+const Pattern* find_maker(const Family& family, Role role);
+// The step with this verb in a row for this role; null if there is none.
+const Step* find_step(const Family& family, Role role, Verb verb);
+
 // The role in the first family and dialect that knows the name; `other` if none does. If families differ (Llama's
 // post_attention_layernorm precedes the feed-forward network, Gemma 2's follows the attention), the first one decides.
 Role role_of(std::string_view name);

@@ -2,19 +2,66 @@
 // their root ("model.").
 #pragma once
 
+#include <algorithm>
+#include <array>
+#include <cstddef>
+
 #include "arch/families.hpp"
 
 namespace tare::arch {
 
-inline constexpr Pattern kStem[] = {
+// The rows of a group, with these steps in addition.
+template <std::size_t N>
+constexpr std::array<Pattern, N> with_steps(const Pattern (&rows)[N], Steps steps) {
+  std::array<Pattern, N> all{};
+  std::ranges::copy(rows, all.begin());
+  for (Pattern& row : all) row.steps = steps;
+  return all;
+}
+
+inline constexpr Step kOmit[] = {{.verb = Verb::omit}};
+
+// Without a head, GGUF's runtimes use the token table.
+inline constexpr Pattern kEnds[] = {
     {.role = Role::token_embedding, .hugging_face = "embed_tokens", .gguf = "token_embd"},
     {.role = Role::output_head, .hugging_face = "lm_head", .gguf = "output"},
+};
+
+// They always use the token table.
+inline constexpr Step kOmitTable[] = {{.verb = Verb::omit_copy, .role = Role::token_embedding}};
+inline constexpr Pattern kEndsWithoutHead[] = {
+    kEnds[0],
+    {.role = Role::output_head, .hugging_face = "lm_head", .gguf = "output", .steps = kOmitTable},
+};
+
+// They require a head.
+inline constexpr Step kCopyTable[] = {{.verb = Verb::copy, .role = Role::token_embedding}};
+inline constexpr Pattern kEndsWithCopiedHead[] = {
+    kEnds[0],
+    {.role = Role::output_head, .hugging_face = "lm_head", .gguf = "output", .steps = kCopyTable},
+};
+
+inline constexpr Pattern kAttention[] = {
     {.role = Role::q, .hugging_face = "layers.{L}.self_attn.q_proj", .gguf = "blk.{L}.attn_q"},
     {.role = Role::k, .hugging_face = "layers.{L}.self_attn.k_proj", .gguf = "blk.{L}.attn_k"},
     {.role = Role::v, .hugging_face = "layers.{L}.self_attn.v_proj", .gguf = "blk.{L}.attn_v"},
     {.role = Role::o, .hugging_face = "layers.{L}.self_attn.o_proj", .gguf = "blk.{L}.attn_output"},
-    {.role = Role::rope_inverse, .hugging_face = "layers.{L}.self_attn.rotary_emb.inv_freq", .bare = true},
-    {.role = Role::rope_inverse, .hugging_face = "rotary_emb.inv_freq", .bare = true},
+    {.role = Role::rope_inverse,
+     .hugging_face = "layers.{L}.self_attn.rotary_emb.inv_freq",
+     .bare = true,
+     .steps = kOmit},
+    {.role = Role::rope_inverse, .hugging_face = "rotary_emb.inv_freq", .bare = true, .steps = kOmit},
+};
+
+// Llama and related families: rotary positions are applied to pairs of neighbours in GGUF.
+inline constexpr Step kPairRows[] = {{.verb = Verb::pair_rows}};
+inline constexpr Pattern kPairedAttention[] = {
+    {.role = Role::q, .hugging_face = "layers.{L}.self_attn.q_proj", .gguf = "blk.{L}.attn_q", .steps = kPairRows},
+    {.role = Role::k, .hugging_face = "layers.{L}.self_attn.k_proj", .gguf = "blk.{L}.attn_k", .steps = kPairRows},
+    kAttention[2],
+    kAttention[3],
+    kAttention[4],
+    kAttention[5],
 };
 
 inline constexpr Pattern kFinalNorm[] = {
@@ -48,54 +95,79 @@ inline constexpr Pattern kQkNorms[] = {
     {.role = Role::k_norm, .hugging_face = "layers.{L}.self_attn.k_norm", .gguf = "blk.{L}.attn_k_norm"},
 };
 
+// Gemma: the norms compute with 1 + weight, and GGUF has that sum.
+inline constexpr Step kPlusOne[] = {{.verb = Verb::add, .number = 1}};
+inline constexpr auto kFinalNormPlusOne = with_steps(kFinalNorm, kPlusOne);
+inline constexpr auto kPreNormsPlusOne = with_steps(kPreNorms, kPlusOne);
+inline constexpr auto kPostNormsPlusOne = with_steps(kPostNorms, kPlusOne);
+inline constexpr auto kSandwichNormsPlusOne = with_steps(kSandwichNorms, kPlusOne);
+inline constexpr auto kQkNormsPlusOne = with_steps(kQkNorms, kPlusOne);
+
 inline constexpr Pattern kGated[] = {
     {.role = Role::gate, .hugging_face = "layers.{L}.mlp.gate_proj", .gguf = "blk.{L}.ffn_gate"},
     {.role = Role::up, .hugging_face = "layers.{L}.mlp.up_proj", .gguf = "blk.{L}.ffn_up"},
     {.role = Role::down, .hugging_face = "layers.{L}.mlp.down_proj", .gguf = "blk.{L}.ffn_down"},
 };
 
+inline constexpr Step kLlama3Divisors[] = {{.verb = Verb::llama3_divisors}},
+                      kLongDivisors[] = {{.verb = Verb::listed_divisors, .key = "long_factor"}},
+                      kShortDivisors[] = {{.verb = Verb::listed_divisors, .key = "short_factor"}};
+
 // Phi 3: GGUF has no separate name for gate and up together.
 inline constexpr Pattern kFused[] = {
     {.role = Role::qkv, .hugging_face = "layers.{L}.self_attn.qkv_proj", .gguf = "blk.{L}.attn_qkv"},
     {.role = Role::gate_up, .hugging_face = "layers.{L}.mlp.gate_up_proj", .gguf = "blk.{L}.ffn_up"},
     {.role = Role::down, .hugging_face = "layers.{L}.mlp.down_proj", .gguf = "blk.{L}.ffn_down"},
-    {.role = Role::rope_factors_long, .gguf = "rope_factors_long"},
-    {.role = Role::rope_factors_short, .gguf = "rope_factors_short"},
+    {.role = Role::rope_factors_long, .gguf = "rope_factors_long", .steps = kLongDivisors},
+    {.role = Role::rope_factors_short, .gguf = "rope_factors_short", .steps = kShortDivisors},
 };
 
 // Llama and related families in GGUF: config.json has the numbers from which these are computed.
 inline constexpr Pattern kRopeFactors[] = {
-    {.role = Role::rope_factors, .gguf = "rope_freqs"},
-    {.role = Role::rope_factors_long, .gguf = "rope_factors_long"},
-    {.role = Role::rope_factors_short, .gguf = "rope_factors_short"},
+    {.role = Role::rope_factors, .gguf = "rope_freqs", .steps = kLlama3Divisors},
+    {.role = Role::rope_factors_long, .gguf = "rope_factors_long", .steps = kLongDivisors},
+    {.role = Role::rope_factors_short, .gguf = "rope_factors_short", .steps = kShortDivisors},
 };
+
+inline constexpr Step kStackGate[] = {{.verb = Verb::stack, .role = Role::stacked_gate}},
+                      kStackUp[] = {{.verb = Verb::stack, .role = Role::stacked_up}},
+                      kStackDown[] = {{.verb = Verb::stack, .role = Role::stacked_down}},
+                      kHalveGateUp[] = {
+                          {.verb = Verb::halve_rows, .role = Role::stacked_gate, .other_half = Role::stacked_up}};
 
 // Mixtral. Early GGUF files have one tensor per expert; today's stack them.
 inline constexpr Pattern kMixtral[] = {
     {.role = Role::router, .hugging_face = "layers.{L}.block_sparse_moe.gate", .gguf = "blk.{L}.ffn_gate_inp"},
     {.role = Role::expert_gate,
      .hugging_face = "layers.{L}.block_sparse_moe.experts.{E}.w1",
-     .gguf = "blk.{L}.ffn_gate.{E}"},
+     .gguf = "blk.{L}.ffn_gate.{E}",
+     .steps = kStackGate},
     {.role = Role::expert_up,
      .hugging_face = "layers.{L}.block_sparse_moe.experts.{E}.w3",
-     .gguf = "blk.{L}.ffn_up.{E}"},
+     .gguf = "blk.{L}.ffn_up.{E}",
+     .steps = kStackUp},
     {.role = Role::expert_down,
      .hugging_face = "layers.{L}.block_sparse_moe.experts.{E}.w2",
-     .gguf = "blk.{L}.ffn_down.{E}"},
+     .gguf = "blk.{L}.ffn_down.{E}",
+     .steps = kStackDown},
     {.role = Role::stacked_gate, .gguf = "blk.{L}.ffn_gate_exps"},
     {.role = Role::stacked_up, .gguf = "blk.{L}.ffn_up_exps"},
     {.role = Role::stacked_down, .gguf = "blk.{L}.ffn_down_exps"},
 };
 
-// Qwen. Experts are separate tensors, or stacked with gate and up together by newer programs; GGUF separates those.
+// Qwen. Experts are separate tensors, or stacked with gate and up together by newer programs; GGUF separates those. The way
+// back is the first row that leads to a tensor: to separate ones, which every version of the libraries reads.
 inline constexpr Pattern kQwenExperts[] = {
     {.role = Role::router, .hugging_face = "layers.{L}.mlp.gate", .gguf = "blk.{L}.ffn_gate_inp"},
-    {.role = Role::expert_gate, .hugging_face = "layers.{L}.mlp.experts.{E}.gate_proj"},
-    {.role = Role::expert_up, .hugging_face = "layers.{L}.mlp.experts.{E}.up_proj"},
-    {.role = Role::expert_down, .hugging_face = "layers.{L}.mlp.experts.{E}.down_proj"},
+    {.role = Role::expert_gate, .hugging_face = "layers.{L}.mlp.experts.{E}.gate_proj", .steps = kStackGate},
+    {.role = Role::expert_up, .hugging_face = "layers.{L}.mlp.experts.{E}.up_proj", .steps = kStackUp},
+    {.role = Role::expert_down, .hugging_face = "layers.{L}.mlp.experts.{E}.down_proj", .steps = kStackDown},
     {.role = Role::stacked_gate, .gguf = "blk.{L}.ffn_gate_exps"},
     {.role = Role::stacked_up, .gguf = "blk.{L}.ffn_up_exps"},
-    {.role = Role::stacked_gate_up, .hugging_face = "layers.{L}.mlp.experts.gate_up_proj", .bare = true},
+    {.role = Role::stacked_gate_up,
+     .hugging_face = "layers.{L}.mlp.experts.gate_up_proj",
+     .bare = true,
+     .steps = kHalveGateUp},
     {.role = Role::stacked_down,
      .hugging_face = "layers.{L}.mlp.experts.down_proj",
      .gguf = "blk.{L}.ffn_down_exps",
@@ -126,7 +198,7 @@ inline constexpr Pattern kMeta[] = {
     {.role = Role::token_embedding, .meta = "tok_embeddings"},
     {.role = Role::final_norm, .meta = "norm"},
     {.role = Role::output_head, .meta = "output"},
-    {.role = Role::rope_inverse, .meta = "rope.freqs", .bare = true},
+    {.role = Role::rope_inverse, .meta = "rope.freqs", .bare = true, .steps = kOmit},
     {.role = Role::attention_norm, .meta = "layers.{L}.attention_norm"},
     {.role = Role::q, .meta = "layers.{L}.attention.wq"},
     {.role = Role::k, .meta = "layers.{L}.attention.wk"},
@@ -137,9 +209,9 @@ inline constexpr Pattern kMeta[] = {
     {.role = Role::up, .meta = "layers.{L}.feed_forward.w3"},
     {.role = Role::down, .meta = "layers.{L}.feed_forward.w2"},
     {.role = Role::router, .meta = "layers.{L}.feed_forward.gate"},
-    {.role = Role::expert_gate, .meta = "layers.{L}.feed_forward.experts.{E}.w1"},
-    {.role = Role::expert_up, .meta = "layers.{L}.feed_forward.experts.{E}.w3"},
-    {.role = Role::expert_down, .meta = "layers.{L}.feed_forward.experts.{E}.w2"},
+    {.role = Role::expert_gate, .meta = "layers.{L}.feed_forward.experts.{E}.w1", .steps = kStackGate},
+    {.role = Role::expert_up, .meta = "layers.{L}.feed_forward.experts.{E}.w3", .steps = kStackUp},
+    {.role = Role::expert_down, .meta = "layers.{L}.feed_forward.experts.{E}.w2", .steps = kStackDown},
 };
 
 inline constexpr Pattern kTinyLlama[] = {
@@ -157,8 +229,8 @@ inline constexpr Pattern kTinyLlama[] = {
 };
 
 // All groups; if a name has several roles, the first group decides.
-inline constexpr Patterns kAllPatterns[] = {kStem,        kFinalNorm,   kPreNorms,     kPostNorms,   kSandwichNorms,
-                                            kQkNorms,     kGated,       kFused,        kRopeFactors, kMixtral,
-                                            kQwenExperts, kPlainLayers, kSharedExpert, kMeta,        kTinyLlama};
+inline constexpr Patterns kAllPatterns[] = {
+    kEnds,  kAttention,   kFinalNorm, kPreNorms,    kPostNorms,   kSandwichNorms, kQkNorms, kGated,
+    kFused, kRopeFactors, kMixtral,   kQwenExperts, kPlainLayers, kSharedExpert,  kMeta,    kTinyLlama};
 
 }  // namespace tare::arch

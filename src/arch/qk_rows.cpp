@@ -9,11 +9,6 @@
 
 namespace tare::arch {
 
-QkOrder qk_order(const Family& family, Dialect dialect) {
-  const bool pairs = dialect == Dialect::meta || (dialect == Dialect::gguf && family.permutes_qk);
-  return pairs ? QkOrder::pairs : QkOrder::halves;
-}
-
 std::optional<std::uint64_t> rotated_heads(Role role, const Config& config) {
   if (role != Role::q && role != Role::k) return std::nullopt;
   const std::optional<std::int64_t>& all = config.num_attention_heads;

@@ -5,21 +5,21 @@
 //  pairs    element 2k is rotated with element 2k + 1: Meta's own files, and Llama and related families in GGUF
 //
 // A conversion moves whole rows inside their head (D rows): row 2k + p of `pairs` is row p * D/2 + k of `halves`. So
-// numbers do not change, and rows that are whole quantized blocks need not be decoded.
+// numbers do not change, and rows that are whole quantized blocks need not be decoded. Which families are in `pairs` in
+// GGUF: those whose q and k have the step pair_rows (patterns.hpp).
 #pragma once
 
 #include <cstdint>
 #include <optional>
 
 #include "arch/families.hpp"
+#include "arch/roles.hpp"
 #include "tare/model.hpp"
 
 namespace tare::arch {
 
 enum class QkOrder : std::uint8_t { halves, pairs };
 
-// Tiny Llama has learned positions, so its order does not matter.
-QkOrder qk_order(const Family& family, Dialect dialect);
 // How many heads the rows of a tensor belong to if their order matters (q, k); nothing for other roles, or if the
 // config does not state it.
 std::optional<std::uint64_t> rotated_heads(Role role, const Config& config);

@@ -2,7 +2,6 @@
 #pragma once
 
 #include <cstdint>
-#include <optional>
 
 namespace tare::arch {
 
@@ -61,15 +60,5 @@ constexpr bool is_norm(Role role) {
 constexpr bool is_in_layer(Role role) { return role >= Role::attention_norm && role != Role::other; }
 
 constexpr bool is_of_expert(Role role) { return role >= Role::expert_gate && role <= Role::expert_down; }
-
-// The role of the tensor that stacks all experts of a layer, for a role of one expert; nothing for others.
-constexpr std::optional<Role> stacked(Role role) {
-  switch (role) {
-    case Role::expert_gate: return Role::stacked_gate;
-    case Role::expert_up: return Role::stacked_up;
-    case Role::expert_down: return Role::stacked_down;
-    default: return std::nullopt;
-  }
-}
 
 }  // namespace tare::arch

@@ -7,6 +7,7 @@
 
 #include "arch/config_names.hpp"
 #include "arch/defaults.hpp"
+#include "arch/model_types.hpp"
 #include "base/json_writer.hpp"
 #include "base/text.hpp"
 #include "resources/config_file.hpp"
@@ -255,34 +256,20 @@ std::vector<LostKey> keys_beyond_config(std::string_view text, bool has_vocabula
 
 namespace {
 
-// The key that readers of a family use for a field; they ignore Config's name.
-struct FamilyKey {
-  std::string_view family, field, key;
-};
-constexpr FamilyKey kFamilyKeys[] = {
-    {"gpt2", "intermediate_size", "n_inner"},
-    {"gptj", "intermediate_size", "n_inner"},
-    {"gpt_bigcode", "intermediate_size", "n_inner"},
-    {"codegen", "intermediate_size", "n_inner"},
-    {"opt", "intermediate_size", "ffn_dim"},
-    {"xglm", "intermediate_size", "ffn_dim"},
-    {"distilbert", "intermediate_size", "hidden_dim"},
-    {"falcon", "intermediate_size", "ffn_hidden_size"},
-    {"falcon", "num_key_value_heads", "num_kv_heads"},
-    {"falcon", "head_dim", ""},  // their readers compute it, and refuse a value
-};
-
-void speak_for_family(const Config& config, Map& keys) {
-  const std::string family = config.model_type.value_or("");
-  for (const FamilyKey& row : kFamilyKeys) {
-    const Value* const found = row.family == family ? keys.find(row.field) : nullptr;
+// Renames the keys that readers of the model_type ignore, and adds flags that they require for a field.
+void speak_for_type(const Config& config, Map& keys) {
+  const std::string type = config.model_type.value_or("");
+  const Map fields = config.to_map();
+  for (const arch::TypeKey& row : arch::type_keys()) {
+    const Value* const found = row.model_type == type ? keys.find(row.field) : nullptr;
     if (found == nullptr) continue;
     const Value value = *found;
     keys.erase(row.field);
     if (!row.key.empty()) keys.set(row.key, value);
   }
-  if (family.starts_with("qwen") && config.sliding_window) keys.set("use_sliding_window", true);
-  if (family == "falcon" && config.num_key_value_heads) keys.set("multi_query", *config.num_key_value_heads == 1);
+  for (const arch::TypeFlag& row : arch::type_flags())
+    if (const Value* const found = row.is_of(type) ? fields.find(row.field) : nullptr)
+      keys.set(row.key, row.tells == arch::Tells::is_stated || *found == Value(std::int64_t{1}));
 }
 
 }  // namespace
@@ -290,7 +277,7 @@ void speak_for_family(const Config& config, Map& keys) {
 // Sorted keys, indented by two spaces, as the transformers library writes them.
 std::string config_json(const Config& config, const Vocabulary& vocabulary) {
   Map keys = config.to_map();
-  speak_for_family(config, keys);
+  speak_for_type(config, keys);
   // A missing token is written as null: families have default ids, which may be outside of this vocabulary.
   if (!config.empty() && !vocabulary.tokens.empty())
     for (const auto& [key, id] : {std::pair("bos_token_id", vocabulary.bos), std::pair("eos_token_id", vocabulary.eos),

@@ -6,6 +6,7 @@
 #include <optional>
 #include <utility>
 
+#include "arch/model_types.hpp"
 #include "resources/model_files.hpp"
 #include "resources/resources.hpp"
 
@@ -133,11 +134,6 @@ void add_later_tokens(Files& files, Vocabulary& vocabulary) {
   }
 }
 
-// Pegasus puts its own tokens first and shifts all others; only a tokenizer.json has the resulting ids.
-bool shifts_pieces(const Config& config) {
-  return config.model_type && config.model_type->find("pegasus") != std::string::npos;
-}
-
 // Sets `typed` to whether the file with the vocabulary marks special tokens.
 Vocabulary read_vocabulary(Files& files, const Config& config, bool& typed) {
   Vocabulary vocabulary;
@@ -146,7 +142,8 @@ Vocabulary read_vocabulary(Files& files, const Config& config, bool& typed) {
     vocabulary = parse_sentencepiece(std::as_bytes(std::span(model.data(), model.size())));
   };
   const auto read_spiece = [&] {
-    if (!files.has("spiece.model") || !shifts_pieces(config)) return files.with("spiece.model", read_pieces);
+    if (!files.has("spiece.model") || !arch::shifts_pieces(config.model_type.value_or("")))
+      return files.with("spiece.model", read_pieces);
     files.warn("spiece.model", Error(ErrorKind::unsupported, "tokenizer.shifted",
                                      "the ids of its pieces are not the model's; a tokenizer.json would have them"));
     return false;

@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "arch/model_types.hpp"
 #include "base/text.hpp"
 #include "resources/config_file.hpp"
 #include "resources/config_parts.hpp"
@@ -31,13 +32,6 @@ RopeScaling scaling_in(const ConfigFile& file) {
     scaling.original_context = whole_number(file.number("original_max_position_embeddings"));
   return scaling;
 }
-
-// Families whose positions are learned, added or biased, or that have none: they do not rotate.
-constexpr std::string_view kWithoutRope[] = {
-    "albert",     "bart",       "bert",    "big_bird", "blenderbot",  "bloom",   "camembert",   "clip",       "deberta",
-    "deberta-v2", "distilbert", "electra", "gpt2",     "gpt_bigcode", "gpt_neo", "layoutlm",    "longformer", "m2m_100",
-    "mamba",      "mamba2",     "marian",  "mbart",    "mpnet",       "mpt",     "mt5",         "opt",        "pegasus",
-    "roberta",    "rwkv",       "t5",      "vit",      "whisper",     "xlm",     "xlm-roberta", "xlnet"};
 
 bool has_other_positions(const Map& part) {
   for (const char* const key : {"alibi", "attn_config.alibi"})
@@ -78,8 +72,7 @@ RopeScaling rope_scaling_of(const Model& model) {
 }
 
 bool rotates(const Model& model) {
-  bool rotates = std::ranges::find(kWithoutRope, model.config.model_type.value_or("")) == std::end(kWithoutRope) &&
-                 !has_learned_positions(model);
+  bool rotates = !arch::has_no_rope(model.config.model_type.value_or("")) && !has_learned_positions(model);
   with_config_json(model, [&](std::string_view text) {
     const Map root = parse_small_json(text);
     for (const Map* const part : language_parts(root)) rotates = rotates && !has_other_positions(*part);

@@ -30,11 +30,19 @@ TEST(ArchFamilies, AreFoundByEveryNameOfTheirs) {
 }
 
 TEST(ArchFamilies, FactsOfGguf) {
-  for (const std::string_view name : {"gemma", "gemma2", "gemma3"}) EXPECT_EQ(find_family(name)->norm_shift, 1) << name;
-  EXPECT_EQ(find_family("gemma2")->head, Presence::never);
-  EXPECT_EQ(find_family("gemma3")->head, Presence::optional);
-  EXPECT_EQ(find_family("qwen2_moe")->head, Presence::required);
-  EXPECT_EQ(find_family("llama")->norm_shift, 0);
+  const auto step = [](std::string_view family, Role role, Verb verb) {
+    return find_step(*find_family(family), role, verb);
+  };
+  for (const std::string_view name : {"gemma", "gemma2", "gemma3"}) {
+    ASSERT_TRUE(step(name, Role::final_norm, Verb::add)) << name;
+    EXPECT_EQ(step(name, Role::final_norm, Verb::add)->number, 1) << name;
+    EXPECT_TRUE(step(name, Role::ffn_norm, Verb::add)) << name;
+  }
+  EXPECT_TRUE(step("gemma3", Role::q_norm, Verb::add));
+  EXPECT_FALSE(step("llama", Role::final_norm, Verb::add));
+  EXPECT_TRUE(step("gemma2", Role::output_head, Verb::omit_copy));
+  EXPECT_FALSE(step("gemma3", Role::output_head, Verb::omit_copy));
+  EXPECT_TRUE(step("qwen2_moe", Role::output_head, Verb::copy));
   const auto has_bias = [](std::string_view family, Role role) {
     const auto biases = find_family(family)->biases;
     return std::ranges::find(biases, role) != biases.end();
@@ -44,6 +52,24 @@ TEST(ArchFamilies, FactsOfGguf) {
     EXPECT_TRUE(has_bias(name, Role::q)) << name;
     EXPECT_FALSE(has_bias(name, Role::o)) << name;
   }
+}
+
+// Rows of one family agree with each other: what a step makes has a name in GGUF, and leads back to the first row.
+TEST(ArchFamilies, StepsEndWhereTheyMakeOtherTensors) {
+  for (const Family& family : families())
+    for (const Patterns patterns : family.names)
+      for (const Pattern& row : patterns)
+        for (std::size_t i = 0; i < row.steps.size(); ++i) {
+          const Step& step = row.steps[i];
+          if (step.verb != Verb::stack && step.verb != Verb::halve_rows) continue;
+          EXPECT_EQ(i + 1, row.steps.size()) << family.name;
+          for (const Role made : {step.role, step.other_half}) {
+            if (made == Role::other) continue;
+            EXPECT_TRUE(spell(family, Dialect::gguf, {.role = made, .layer = 0})) << family.name;
+            ASSERT_TRUE(find_maker(family, made)) << family.name;
+            EXPECT_TRUE(is_of_expert(find_maker(family, made)->role)) << family.name;
+          }
+        }
 }
 
 // The type of a file that has only GGUF's name.

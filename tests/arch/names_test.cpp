@@ -125,7 +125,7 @@ TEST(ArchNames, Mixtral) {
                              {"model.layers.1.block_sparse_moe.experts.7.w3.weight", "blk.1.ffn_up.7.weight"}});
   const Family& own = family("MixtralForCausalLM");
   TensorName name = parse(own, Dialect::hugging_face, "model.layers.1.block_sparse_moe.experts.7.w3.weight").value();
-  name.role = stacked(name.role).value();
+  name.role = Role::stacked_up;
   EXPECT_FALSE(spell(own, Dialect::gguf, name));  // one tensor for all experts
   name.expert.reset();
   EXPECT_EQ(spell(own, Dialect::gguf, name), "blk.1.ffn_up_exps.weight");

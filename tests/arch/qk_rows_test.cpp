@@ -5,6 +5,7 @@
 
 #include <numeric>
 
+#include "arch/names.hpp"
 #include "base/endian.hpp"
 #include "codecs/toy_q4_0.hpp"
 #include "counting_source.hpp"
@@ -149,13 +150,16 @@ TEST(ArchQkRows, RefusesWhatIsNoHeads) {
 
 TEST(ArchQkRows, OrdersAreThoseOfTheRuntimes) {
   for (const std::string_view name : {"llama", "mistral", "mixtral", "ministral3", "smollm3", "granite", "olmo"}) {
-    EXPECT_EQ(qk_order(*find_family(name), Dialect::gguf), QkOrder::pairs) << name;
-    EXPECT_EQ(qk_order(*find_family(name), Dialect::hugging_face), QkOrder::halves) << name;
+    EXPECT_TRUE(find_step(*find_family(name), Role::q, Verb::pair_rows)) << name;
+    EXPECT_TRUE(find_step(*find_family(name), Role::k, Verb::pair_rows)) << name;
+    EXPECT_FALSE(find_step(*find_family(name), Role::v, Verb::pair_rows)) << name;
   }
   for (const std::string_view name :
        {"qwen2", "qwen2_moe", "qwen3", "qwen3_moe", "gemma", "gemma2", "gemma3", "phi3", "olmo2"})
-    EXPECT_EQ(qk_order(*find_family(name), Dialect::gguf), QkOrder::halves) << name;
-  EXPECT_EQ(qk_order(*find_family("llama"), Dialect::meta), QkOrder::pairs);
+    EXPECT_FALSE(find_step(*find_family(name), Role::q, Verb::pair_rows)) << name;
+  const Pattern* const meta = find_row(*find_family("llama"), Dialect::meta, {.role = Role::q, .layer = 0});
+  ASSERT_NE(meta, nullptr);
+  EXPECT_TRUE(meta->steps.empty());  // in pairs as they are
 }
 
 TEST(ArchQkRows, HeadsOfARole) {

@@ -2,8 +2,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "formats/gguf/conventions.hpp"
-#include "formats/own_fields.hpp"
+#include "formats/gguf/keys.hpp"
 
 namespace tare::gguf {
 namespace {
@@ -69,6 +68,17 @@ constexpr Declared kBehind[] = {
     {"rope.scaling.yarn_attn_factor", ValueType::f32},
     {"rope.scaling.yarn_beta_fast", ValueType::f32},
     {"rope.scaling.yarn_beta_slow", ValueType::f32},
+    {"expert_count", ValueType::u32},
+    {"expert_used_count", ValueType::u32},
+    {"expert_feed_forward_length", ValueType::u32},
+    {"expert_shared_feed_forward_length", ValueType::u32},
+    {"attn_logit_softcapping", ValueType::f32},
+    {"final_logit_softcapping", ValueType::f32},
+    {"logit_scale", ValueType::f32},
+    {"residual_scale", ValueType::f32},
+    {"embedding_scale", ValueType::f32},
+    {"attention.scale", ValueType::f32},
+    {"attention.clamp_kqv", ValueType::f32},
     {"expert_weights_scale", ValueType::f32},
     {"expert_weights_norm", ValueType::boolean},
 };
@@ -80,10 +90,8 @@ std::optional<EntryType> declared_type(std::string_view key) {
     return EntryType{found->type, found->array};
   if (key.starts_with("general.") || key.starts_with("tokenizer.")) return std::nullopt;
   const std::string_view rest = key.substr(std::min(key.find('.'), key.size() - 1) + 1);
-  if (const auto found = std::ranges::find(kBehind, rest, &Declared::key); found != std::end(kBehind))
-    return EntryType{found->type, false};
-  const auto extra = std::ranges::find(extra_keys(), rest, &ExtraKey::key);
-  return extra == extra_keys().end() ? std::nullopt : std::optional(EntryType{extra->type, false});
+  const auto found = std::ranges::find(kBehind, rest, &Declared::key);
+  return found == std::end(kBehind) ? std::nullopt : std::optional(EntryType{found->type, false});
 }
 
 }  // namespace tare::gguf

@@ -4,13 +4,39 @@
 #include <algorithm>
 
 #include "base/name_map.hpp"
+#include "base/printable.hpp"
 #include "base/text.hpp"
-#include "formats/gguf/conventions.hpp"
-#include "formats/gguf/tokenizer.hpp"
+#include "formats/gguf/vocabulary.hpp"
 #include "resources/resources.hpp"
 
 namespace tare::gguf {
 namespace {
+
+// Removes fields that came from the private tree although their keys were removed.
+void forget_fields(Model& model, const NameSet& gone) {
+  Map fields = model.config.to_map();
+  for (const auto& [key, field] : config_keys(model.config))
+    if (gone.contains(key)) fields.erase(field);
+  model.config = Config::from_map(fields);
+  for (const auto& [key, id] : kSpecialKeys)
+    if (gone.contains(key)) model.vocabulary.*id = -1;
+}
+
+// Throws `meta.value` if the architecture has another name now, but hyper-parameters still begin with the old one: no
+// program would find them.
+void require_prefix(const NameSet& before, std::string_view architecture, const std::vector<MetadataEntry>& list) {
+  const std::string prefix = fmt::format("{}.", architecture);
+  const auto named = std::ranges::find(list, kArchitectureKey, &MetadataEntry::key);
+  if (architecture.empty() || named == list.end() || named->value == Value(architecture)) return;
+  for (const MetadataEntry& entry : list)
+    if (entry.key.starts_with(prefix) && before.contains(entry.key))
+      throw Error(
+          ErrorKind::unsupported, "meta.value",
+          fmt::format("keys that begin with the old name remain ({}): they must be renamed with it", quote(entry.key)))
+          .about(fmt::format("key {}", kArchitectureKey));
+}
+
+}  // namespace
 
 std::vector<MetadataEntry> list_entries(const Model& model) {
   std::vector<MetadataEntry> list;
@@ -32,39 +58,6 @@ std::string reserved_key(std::string_view key) {
   return {};
 }
 
-// Removes fields that came from the private tree although their keys were removed.
-void forget_fields(Model& model, const NameSet& gone) {
-  Map fields = model.config.to_map();
-  for (const auto& [key, field] : config_keys(model.config))
-    if (gone.contains(key)) fields.erase(field);
-  model.config = Config::from_map(fields);
-  for (const auto& [key, id] : kSpecialKeys)
-    if (gone.contains(key)) model.vocabulary.*id = -1;
-}
-
-// Drops the files of the tokenizer if a name was set for another way to split text.
-void drop_other_cuts(Model& model, const Value& before) {
-  const Value* const pre = model.metadata.find(kPreTokenizerKey);
-  if (pre == nullptr || *pre == before || !splits_otherwise(model)) return;
-  std::erase_if(model.attachments, [](const Attachment& file) {
-    return file.name != "config.json" && resources::role_of(file.name) != resources::Role::other;
-  });
-}
-
-// Throws `meta.value` if the architecture has another name now, but hyper-parameters still begin with the old one: no
-// program would find them.
-void require_prefix(const NameSet& before, std::string_view architecture, const std::vector<MetadataEntry>& list) {
-  const std::string prefix = fmt::format("{}.", architecture);
-  const auto named = std::ranges::find(list, kArchitectureKey, &MetadataEntry::key);
-  if (architecture.empty() || named == list.end() || named->value == Value(architecture)) return;
-  for (const MetadataEntry& entry : list)
-    if (entry.key.starts_with(prefix) && before.contains(entry.key))
-      throw Error(
-          ErrorKind::unsupported, "meta.value",
-          fmt::format("keys that begin with the old name remain ({}): they must be renamed with it", quote(entry.key)))
-          .about(fmt::format("key {}", kArchitectureKey));
-}
-
 void restate_entries(Model& model, std::vector<MetadataEntry> list) {
   NameSet gone;
   std::string architecture;
@@ -74,8 +67,6 @@ void restate_entries(Model& model, std::vector<MetadataEntry> list) {
     if (entry.key == kArchitectureKey && value != nullptr && value->text() != nullptr) architecture = *value->text();
   }
   require_prefix(gone, architecture, list);
-  const Value* const named = model.metadata.find(kPreTokenizerKey);
-  const Value pre = named == nullptr ? Value() : *named;
   std::vector<Entry> entries;
   entries.reserve(list.size());
   for (MetadataEntry& entry : list) {
@@ -100,7 +91,6 @@ void restate_entries(Model& model, std::vector<MetadataEntry> list) {
     throw Error(ErrorKind::unsupported, "meta.value", error.sentence()).about(error.item());
   }
   forget_fields(model, gone);
-  drop_other_cuts(model, pre);
 }
 
 bool is_entry_type(std::string_view type) { return EntryType::parse(type).has_value(); }
@@ -119,19 +109,5 @@ std::string usual_entry_type(const Value& value) {
   const auto type = usual_type(value);
   return type ? type->text() : std::string();
 }
-
-}  // namespace
-
-constinit const MetadataRules kMetadataRules = {
-    .list = list_entries,
-    .restate = restate_entries,
-    .is_type = is_entry_type,
-    .types = "u8, i8, u16, i16, u32, i32, u64, i64, f32, f64, bool, string, and [u8] and so on for arrays",
-    .declared_type = declared_entry_type,
-    .fit = fit_entry,
-    .usual_type = usual_entry_type,
-    .reserved = reserved_key,
-    .owns = owns_key,
-    .describes = describes_model};
 
 }  // namespace tare::gguf

@@ -19,10 +19,11 @@
 //
 // Mapping: shapes have the slowest dimension first, as everywhere in Tare. Blocks are layouts "ggml.q4_0", ... with one
 // component `payload`. Entries with the architecture's hyper-parameters become the config, those of the tokenizer the
-// vocabulary (tokenizer.cpp), all others metadata under their keys. The order and the types of the keys are kept in the
+// vocabulary (vocabulary.cpp), all others metadata under their keys. The order and the types of the keys are kept in the
 // metadata key gguf.keys. What GGUF has no field for is kept in the entry tare.private.
 //
-// Models in several files: splits.cpp. Editing the entries of a file: entries.cpp, amend.cpp.
+// Models in several files: splits.cpp. Editing the entries of a file: entries.cpp, amend.cpp. The container keeps the names
+// and the numbers of tensors as they are; what llama.cpp expects of them is in the folder llama_cpp.
 #include "formats/gguf/gguf.hpp"
 
 #include <fmt/format.h>
@@ -33,8 +34,8 @@
 #include "arch/families.hpp"
 #include "base/text.hpp"
 #include "codecs/ggml/type_table.hpp"
-#include "formats/gguf/conventions.hpp"
-#include "formats/gguf/tokenizer.hpp"
+#include "formats/gguf/llama_cpp/llama_cpp.hpp"
+#include "formats/gguf/vocabulary.hpp"
 #include "formats/rows.hpp"
 
 namespace tare::gguf {
@@ -82,6 +83,26 @@ std::vector<Change> remarks(const Model& model, const WriteOptions& /*options*/)
   return all;
 }
 
+// An edit of the pre-tokenizer's name contradicts the attached files that state how text is split.
+void restate_model(Model& model, std::vector<MetadataEntry> list) {
+  const Value* const named = model.metadata.find(kPreTokenizerKey);
+  const Value before = named == nullptr ? Value() : *named;
+  restate_entries(model, std::move(list));
+  llama_cpp::drop_other_cuts(model, before);
+}
+
+constexpr MetadataRules kMetadataRules = {
+    .list = list_entries,
+    .restate = restate_model,
+    .is_type = is_entry_type,
+    .types = "u8, i8, u16, i16, u32, i32, u64, i64, f32, f64, bool, string, and [u8] and so on for arrays",
+    .declared_type = declared_entry_type,
+    .fit = fit_entry,
+    .usual_type = usual_entry_type,
+    .reserved = reserved_key,
+    .owns = llama_cpp::owns_key,
+    .describes = llama_cpp::describes_model};
+
 constexpr DType kTypes[] = {DType::f64, DType::f32, DType::f16, DType::bf16,
                             DType::i64, DType::i32, DType::i16, DType::i8};
 constexpr auto kLayouts = [] {
@@ -121,12 +142,12 @@ constinit const Format kFormat = {
     .write = write,
     .remarks = remarks,
     .own_keys = kOwnKeys,
-    .adopt = adopt,
-    .release = release,
-    .follows = follows,
-    .count_released = count_released,
-    .wants_f32 = wants_f32,
-    .retyped = retyped,
+    .adopt = llama_cpp::adopt,
+    .release = llama_cpp::release,
+    .follows = llama_cpp::follows,
+    .count_released = llama_cpp::count_released,
+    .wants_f32 = llama_cpp::wants_f32,
+    .retyped = llama_cpp::retyped,
     .metadata = &kMetadataRules,
     .amend = amend,
     .restate = restate,

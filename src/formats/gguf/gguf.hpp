@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "formats/format.hpp"
-#include "formats/gguf/types.hpp"
+#include "formats/gguf/keys.hpp"
 
 namespace tare::gguf {
 
@@ -23,23 +23,6 @@ inline constexpr std::uint64_t kMaxCount = std::uint64_t{1} << 30;  // most elem
 inline constexpr std::uint64_t kFixedBytes = 24, kMaxPadding = 32;  // bytes before the entries; padding after a tensor
 inline constexpr std::string_view kFormatName = "gguf", kSuffix = ".gguf";
 
-// Keys that describe the file itself.
-inline constexpr std::string_view kAlignmentKey = "general.alignment", kArchitectureKey = "general.architecture";
-inline constexpr std::string_view kSplitNumber = "split.no", kSplitCount = "split.count",
-                                  kSplitTensors = "split.tensors.count";
-bool is_split_key(std::string_view key);
-// Tare's own key: a text that holds what GGUF has no field for (formats/private_tree.hpp).
-inline constexpr std::string_view kPrivateKey = "tare.private";
-// Tare's own keys: attached files, as arrays of u8; the file name follows the prefix.
-inline constexpr std::string_view kFilePrefix = "tare.file.";
-// Tare's own metadata keys of a Model. kKeysKey: the file's keys with their types, in the file's order, if a writer
-// that knows only the values would choose others. kPlainTokensKey: ids of tokens that do not use the byte-level
-// alphabet.
-inline constexpr std::string_view kKeysKey = "gguf.keys", kPlainTokensKey = "gguf.plain_tokens";
-// Likewise: true if a file without tensors has the padding before the data anyway.
-inline constexpr std::string_view kPaddedKey = "gguf.padded";
-// Likewise, kept in the private tree: the prefix of the tensor names in Hugging Face's files, if it is not "model.".
-inline constexpr std::string_view kRootKey = "gguf.root";
 bool is_padded(const Model& model);
 
 // The value of an entry. Arrays that may be long have compact forms of their own; other arrays are lists, those of u8
@@ -64,33 +47,6 @@ std::optional<Value> fitted(const Value& value, const EntryType& type);
 // The inverse of `to_value`, for a value that `is_of` the type.
 Payload to_payload(Value value, const EntryType& type);
 
-// ---- meaning of the keys ----
-
-// The names of hyper-parameters, without the prefix of the architecture.
-inline constexpr OwnField kOwnFields[] = {
-    {.field = "model_type", .name = "general.architecture"},
-    {.field = "vocab_size", .name = "vocab_size"},
-    {.field = "hidden_size", .name = "embedding_length"},
-    {.field = "intermediate_size", .name = "feed_forward_length"},
-    {.field = "num_hidden_layers", .name = "block_count"},
-    {.field = "num_attention_heads", .name = "attention.head_count"},
-    {.field = "num_key_value_heads", .name = "attention.head_count_kv", .expected = true},
-    {.field = "head_dim", .name = "attention.key_length"},
-    {.field = "max_position_embeddings", .name = "context_length", .expected = true},
-    {.field = "sliding_window", .name = "attention.sliding_window"},
-    {.field = "rope_theta", .name = "rope.freq_base"},
-    {.field = "rms_norm_eps", .name = "attention.layer_norm_rms_epsilon", .expected = true},
-};
-
-// The number that a value states: a number of any type, or an array of equal numbers, one for each layer.
-std::optional<Value> single_number(const Value& value);
-// Sets the field of the config for which kOwnFields has this name. Returns false if the value is not a single number
-// that fits it.
-bool set_field(Config& config, std::string_view own_name, const Value& value);
-
-// The type that llama.cpp requires for a key; nothing if it does not know the key or accepts several types.
-std::optional<EntryType> declared_type(std::string_view key);
-
 // Reports problems with an entry: its file, offset and key.
 class Complaints {
  public:
@@ -104,6 +60,11 @@ class Complaints {
   Diagnostics& diagnostics_;
 };
 
+// Sets the fields of the config that the entries state, and `taken` for each entry that holds nothing else.
+void take_config(const std::vector<Entry>& entries, Model& model, std::vector<bool>& taken,
+                 const Complaints& complaints);
+// The inverse: the entries for the fields that have a key.
+std::vector<Entry> config_entries(const Config& config);
 // Moves the entries into the fields of `model`, which already has its tensors. Consumes the entries. `elsewhere`
 // receives the attributes of tensors that the model does not have; if null, each gets a warning.
 void interpret(std::vector<Entry>& entries, Model& model, const Complaints& complaints, bool with_vocabulary,
@@ -111,10 +72,15 @@ void interpret(std::vector<Entry>& entries, Model& model, const Complaints& comp
 // The inverse: returns the entries to write for a model, in order.
 std::vector<Entry> entries_of(const Model& model);
 
-// Returns (key, name of the field) for each field of Config that has a key; none if the config has no model_type.
-std::vector<std::pair<std::string, std::string_view>> config_keys(const Config& config);
-// The metadata as a list of keys (entries.cpp).
-extern const MetadataRules kMetadataRules;
+// ---- the metadata as a list of keys: see MetadataRules ----
+
+std::vector<MetadataEntry> list_entries(const Model& model);
+void restate_entries(Model& model, std::vector<MetadataEntry> list);
+bool is_entry_type(std::string_view type);
+std::string declared_entry_type(std::string_view key);
+std::optional<Value> fit_entry(const Value& value, std::string_view type);
+std::string usual_entry_type(const Value& value);
+std::string reserved_key(std::string_view key);
 
 // ---- files ----
 

@@ -9,7 +9,7 @@
 #include "base/printable.hpp"
 #include "base/text.hpp"
 #include "formats/gguf/cursor.hpp"
-#include "formats/gguf/tokenizer.hpp"
+#include "formats/gguf/vocabulary.hpp"
 #include "model/byte_swap.hpp"
 
 namespace tare::gguf {

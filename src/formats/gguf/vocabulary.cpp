@@ -1,7 +1,7 @@
 // Converts between the tokenizer's keys and a Vocabulary.
 //
 // A Vocabulary holds bytes; byte-level tokenizers ("gpt2") spell each byte as a character. Merges keep their spelling.
-#include "formats/gguf/tokenizer.hpp"
+#include "formats/gguf/vocabulary.hpp"
 
 #include <fmt/format.h>
 

@@ -1,10 +1,10 @@
 // How byte-level tokenizers split a text, by llama.cpp's names.
 #include <algorithm>
 
-#include "formats/gguf/conventions.hpp"
+#include "formats/gguf/llama_cpp/conventions.hpp"
 #include "resources/json_file.hpp"
 
-namespace tare::gguf {
+namespace tare::gguf::llama_cpp {
 namespace {
 
 struct Cuts {
@@ -162,4 +162,4 @@ std::vector<std::string_view> pre_tokenizers() {
   return names;
 }
 
-}  // namespace tare::gguf
+}  // namespace tare::gguf::llama_cpp

@@ -10,9 +10,9 @@
 #include <string_view>
 #include <vector>
 
-#include "formats/gguf/conventions.hpp"
+#include "formats/gguf/llama_cpp/conventions.hpp"
 
-namespace tare::gguf {
+namespace tare::gguf::llama_cpp {
 
 class ArchKeys {
  public:
@@ -44,4 +44,4 @@ void require_fields(Model& model, const arch::Family& family);
 // Returns whether require_fields would throw.
 bool lacks_fields(const Model& model, const arch::Family& family);
 
-}  // namespace tare::gguf
+}  // namespace tare::gguf::llama_cpp

@@ -1,15 +1,13 @@
-#include "formats/gguf/arch_keys.hpp"
+#include "formats/gguf/llama_cpp/arch_keys.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cmath>
 
 #include "base/printable.hpp"
-#include "formats/own_fields.hpp"
 #include "resources/json_file.hpp"
 
-namespace tare::gguf {
+namespace tare::gguf::llama_cpp {
 namespace {
 
 // A value in a message. Only numbers and flags are short enough to show as they are.
@@ -36,38 +34,6 @@ Error bad_key(const std::string& key, const Value& found, std::string_view expec
       .remedy(Remedy::keep_names);
 }
 
-// Sets a member of Config; returns false if the number does not fit it.
-class SetMember {
- public:
-  SetMember(Config& config, const Value& number) : config_(config), number_(number) {}
-  bool operator()(std::optional<std::int64_t> Config::*member) const {
-    const auto* const whole = number_.get<std::int64_t>();
-    const auto* const large = number_.get<std::uint64_t>();
-    const auto* const real = number_.get<double>();
-    if (whole != nullptr && *whole >= 0)
-      config_.*member = *whole;
-    else if (large != nullptr && *large <= INT64_MAX)
-      config_.*member = static_cast<std::int64_t>(*large);
-    else if (real != nullptr && *real >= 0 && *real < 0x1p53 && std::trunc(*real) == *real)
-      config_.*member = static_cast<std::int64_t>(*real);
-    else
-      return false;
-    return true;
-  }
-  bool operator()(std::optional<double> Config::*member) const {
-    config_.*member = resources::number_of(number_);
-    return true;
-  }
-  template <typename Member>
-  bool operator()(Member /*no key is a text or a boolean*/) const {
-    return false;
-  }
-
- private:
-  Config& config_;
-  const Value& number_;
-};
-
 // Calls `bad(key, value)` for each key of a field that does not give one number.
 template <typename Bad>
 void take_fields(const Model& model, const arch::Family& family, Config& config, const Bad& bad) {
@@ -83,23 +49,6 @@ void take_fields(const Model& model, const arch::Family& family, Config& config,
 }
 
 }  // namespace
-
-std::optional<Value> single_number(const Value& value) {
-  if (resources::number_of(value)) return value;
-  if (const Bytes* const bytes = value.get<Bytes>(); bytes != nullptr && !bytes->empty())
-    return std::ranges::count(*bytes, bytes->front()) == std::ssize(*bytes)
-               ? std::optional(Value(std::to_integer<std::int64_t>(bytes->front())))
-               : std::nullopt;
-  const List* const list = value.get<List>();
-  if (list == nullptr || list->empty() || !resources::number_of(list->front())) return std::nullopt;
-  const bool equal = std::ranges::all_of(*list, [&](const Value& item) { return item == list->front(); });
-  return equal ? std::optional(list->front()) : std::nullopt;
-}
-
-bool set_field(Config& config, std::string_view own_name, const Value& value) {
-  const auto number = single_number(value);
-  return number && std::visit(SetMember(config, *number), field_called(kOwnFields, own_name).member);
-}
 
 ArchKeys::ArchKeys(const Model& model, const arch::Family& family) : model_(model), family_(family) {
   for (const OwnField& own : kOwnFields) read_.emplace(own.name);
@@ -157,4 +106,4 @@ bool lacks_fields(const Model& model, const arch::Family& family) {
   return lacks;
 }
 
-}  // namespace tare::gguf
+}  // namespace tare::gguf::llama_cpp

@@ -21,11 +21,11 @@
 #include "base/name_map.hpp"
 #include "base/printable.hpp"
 #include "base/text.hpp"
-#include "formats/gguf/conventions.hpp"
+#include "formats/gguf/llama_cpp/conventions.hpp"
 #include "resources/json_file.hpp"
 #include "tare/elements.hpp"
 
-namespace tare::gguf {
+namespace tare::gguf::llama_cpp {
 namespace {
 
 using arch::Dialect;
@@ -45,17 +45,16 @@ Error refused_adapter(const Tensor& tensor, std::string_view sentence) {
 
 bool is_matrix(const Tensor& tensor) { return tensor.is_dense() && tensor.shape.rank() == 2; }
 
-// Reorders matrix B of q and k like the rows of the weight.
-Tensor with_rows_of(const Tensor& tensor, Role role, const arch::Family& family, const Config& config, Dialect from,
-                    Dialect to) {
-  const arch::QkOrder before = arch::qk_order(family, from), after = arch::qk_order(family, to);
-  if (before == after || (role != Role::q && role != Role::k)) return tensor;
+// Orders the rows of matrix B like those of the weight.
+Tensor with_rows_of(const Tensor& tensor, Role role, const arch::Family& family, const Config& config,
+                    arch::QkOrder order) {
+  if (arch::find_step(family, role, arch::Verb::pair_rows) == nullptr) return tensor;
   const auto heads = arch::rotated_heads(role, config);
   if (!heads)
     throw refused_adapter(tensor, "the number of heads, which determines the row order of q and k, is unknown");
   try {
     arch::HeadRows(family, config).check(tensor.shape.empty() ? 0 : tensor.shape[0], *heads);
-    return arch::reorder_qk(tensor, *heads, after);
+    return arch::reorder_qk(tensor, *heads, order);
   } catch (const Error& error) {
     throw refused_adapter(tensor, error.sentence());
   }
@@ -106,7 +105,7 @@ class AdapterAdopter {
                                               : "for the token embedding, llama.cpp takes a lora_embedding pair only");
     const auto spelled = arch::spell(family_, Dialect::gguf, name);
     if (!spelled || name.expert || name.role == Role::stacked_gate_up ||
-        (name.role == Role::output_head && family_.head == arch::Presence::never))
+        arch::find_step(family_, name.role, arch::Verb::omit_copy) != nullptr)
       throw refused_adapter(tensor, fmt::format("llama.cpp has no matrix of its own for {}", quote(part.module)));
     if (first) settle_alpha(part.module, tensor);
     const std::string before = tensor.name;
@@ -114,7 +113,7 @@ class AdapterAdopter {
       tensor = transposed(tensor);
     } else if (!first) {
       const Blob old = tensor.components.front().blob;
-      tensor = with_rows_of(tensor, name.role, family_, model_.config, Dialect::hugging_face, Dialect::gguf);
+      tensor = with_rows_of(tensor, name.role, family_, model_.config, arch::QkOrder::pairs);
       reordered_ += old.is_plain() != tensor.components.front().blob.is_plain() ? 1 : 0;
     }
     tensor.name = fmt::format("{}{}", *spelled, first ? kFirst : kSecond);
@@ -194,7 +193,7 @@ class AdapterReleaser {
     const bool embedding = name->role == Role::token_embedding;
     const std::string before = tensor.name;
     if (first && embedding) tensor = transposed(tensor);
-    if (!first) tensor = with_rows_of(tensor, name->role, family_, model_.config, Dialect::gguf, Dialect::hugging_face);
+    if (!first) tensor = with_rows_of(tensor, name->role, family_, model_.config, arch::QkOrder::halves);
     if (first) ranks_.emplace_back(module, tensor.shape[0]);
     tensor.name = embedding ? fmt::format("{}{}.lora_embedding_{}", kWrapper, module, first ? "A" : "B")
                             : fmt::format("{}{}.lora_{}.weight", kWrapper, module, first ? "A" : "B");
@@ -284,4 +283,4 @@ void release_adapter(Model& model, const arch::Family& family, std::vector<Chang
        .detail = fmt::format("{} tensors are an adapter with PEFT's names and order of rows", model.tensors.size())});
 }
 
-}  // namespace tare::gguf
+}  // namespace tare::gguf::llama_cpp

@@ -1,6 +1,6 @@
 // Conversion between llama.cpp's conventions and Hugging Face's: names, rows, experts, types, keys and tokenizers, in
 // both directions.
-#include "formats/gguf/conventions.hpp"
+#include "formats/gguf/llama_cpp/conventions.hpp"
 
 #include <fmt/ranges.h>
 
@@ -9,6 +9,7 @@
 #include "conformance/gguf_cases.hpp"
 #include "conformance/scratch.hpp"
 #include "convert/directory_form.hpp"
+#include "formats/gguf/llama_cpp/verbs/verbs.hpp"
 #include "formats/gguf/small_models.hpp"
 #include "tare/convert.hpp"
 #include "tare/inspect.hpp"
@@ -264,7 +265,7 @@ TEST(GgufConventions, Llama3sFrequencies) {
   EXPECT_EQ(divisors->values<float>(), (std::vector<float>{1, 4}));
   EXPECT_EQ(content_digest(taken_there_and_back(model)), content_digest(model));
   // Between the two, it is interpolated.
-  const std::vector<float> mixed = gguf::llama3_divisors({4, 1, 4, 64}, 9.0, 4);
+  const std::vector<float> mixed = gguf::llama_cpp::llama3_divisors({4, 1, 4, 64}, 9.0, 4);
   const double wave = 2 * 3.14159265358979323846 * std::sqrt(9.0), smooth = (64 / wave - 1) / 3;
   EXPECT_FLOAT_EQ(mixed[1], static_cast<float>(1 / ((1 - smooth) / 4 + smooth)));
 }
@@ -293,7 +294,8 @@ TEST(GgufConventions, TheNameOfThePreTokenizer) {
   for (const auto& [pre, name] : known) {
     const Model there = adapt(with(pre), gguf()).model;
     EXPECT_EQ(*there.metadata.find("tokenizer.ggml.pre"), Value(name));
-    EXPECT_EQ(gguf::cuts_of(name), gguf::cuts_of(gguf::pre_tokenizer_of({.cuts = *gguf::cuts_of(name)})));
+    EXPECT_EQ(gguf::llama_cpp::cuts_of(name),
+              gguf::llama_cpp::cuts_of(gguf::llama_cpp::pre_tokenizer_of({.cuts = *gguf::llama_cpp::cuts_of(name)})));
     // With another name, the attached tokenizer.json splits differently: the way back warns.
     const auto tells = [&](const std::string& other) {
       Model changed = there;
@@ -397,30 +399,31 @@ const std::map<std::string_view, std::string_view> kNamesOfLlamaCpp = {
     {"hunyuan-dense", "k"}, {"joyai-llm", "k"}};
 
 TEST(GgufConventions, MoreThanCutsHangsOnAName) {
-  std::vector<std::string_view> known = gguf::pre_tokenizers();
+  std::vector<std::string_view> known = gguf::llama_cpp::pre_tokenizers();
   EXPECT_EQ(known.size(), kNamesOfLlamaCpp.size());
   for (const auto& [name, flags] : kNamesOfLlamaCpp) {
-    const auto found = gguf::flags_of(name);
+    const auto found = gguf::llama_cpp::flags_of(name);
     ASSERT_TRUE(found) << name;
     EXPECT_EQ(found->ignores_merges, flags.find('m') != flags.npos) << name;
     EXPECT_EQ(found->begins, flags.find('b') != flags.npos) << name;
     EXPECT_EQ(found->keeps_blanks, flags.find('k') != flags.npos) << name;
     // The name that is derived from the traits of a name has the same traits.
-    const std::string_view again = gguf::pre_tokenizer_of(
-        {.cuts = *gguf::cuts_of(name), .ignores_merges = found->ignores_merges, .keeps_blanks = found->keeps_blanks});
-    EXPECT_EQ(gguf::cuts_of(again), gguf::cuts_of(name)) << name << " " << again;
+    const std::string_view again = gguf::llama_cpp::pre_tokenizer_of({.cuts = *gguf::llama_cpp::cuts_of(name),
+                                                                      .ignores_merges = found->ignores_merges,
+                                                                      .keeps_blanks = found->keeps_blanks});
+    EXPECT_EQ(gguf::llama_cpp::cuts_of(again), gguf::llama_cpp::cuts_of(name)) << name << " " << again;
     EXPECT_EQ(kNamesOfLlamaCpp.at(again), flags) << name << " " << again;
   }
-  EXPECT_FALSE(gguf::flags_of("unheard-of"));
+  EXPECT_FALSE(gguf::llama_cpp::flags_of("unheard-of"));
 }
 
 // The names that llama.cpp's converter chooses.
 TEST(GgufConventions, TheNameOfThePreTokenizerByWhatHangsOnIt) {
   const auto name = [](std::string_view like, bool ignores, std::optional<bool> keeps, std::string type = "llama") {
-    return gguf::pre_tokenizer_of({.cuts = *gguf::cuts_of(like),
-                                   .ignores_merges = ignores,
-                                   .keeps_blanks = keeps,
-                                   .model_type = std::move(type)});
+    return gguf::llama_cpp::pre_tokenizer_of({.cuts = *gguf::llama_cpp::cuts_of(like),
+                                              .ignores_merges = ignores,
+                                              .keeps_blanks = keeps,
+                                              .model_type = std::move(type)});
   };
   EXPECT_EQ(name("starcoder", false, true), "smollm");
   EXPECT_EQ(name("starcoder", false, std::nullopt), "smollm") << "blanks are kept where nothing is said";
@@ -457,7 +460,7 @@ Model with_byte_tokens(std::string_view pre) {
 // A name is kept, whether or not another one would do, through every container.
 TEST(GgufConventions, TheNameOfAPreTokenizerIsKept) {
   const Scratch scratch;
-  std::vector<std::string_view> names = gguf::pre_tokenizers();
+  std::vector<std::string_view> names = gguf::llama_cpp::pre_tokenizers();
   names.push_back("unheard-of");
   names.push_back("default");
   for (const std::string_view name : names) {
@@ -470,7 +473,7 @@ TEST(GgufConventions, TheNameOfAPreTokenizerIsKept) {
       EXPECT_EQ(*open(scratch / "second.gguf").metadata.find("tokenizer.ggml.pre"), Value(name)) << by;
     }
     // The directory has the traits of the name, for programs that read only tokenizer.json.
-    const auto flags = gguf::flags_of(name);
+    const auto flags = gguf::llama_cpp::flags_of(name);
     if (!flags) continue;
     const std::string settings = to_text(get_file(scratch / "hf/tokenizer_config.json"));
     EXPECT_EQ(settings.find("\"clean_up_tokenization_spaces\": false") != settings.npos, flags->keeps_blanks) << name;

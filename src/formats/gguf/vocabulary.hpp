@@ -5,21 +5,6 @@
 
 namespace tare::gguf {
 
-inline constexpr std::string_view kTokenizerModel = "tokenizer.ggml.model", kTokens = "tokenizer.ggml.tokens",
-                                  kScores = "tokenizer.ggml.scores", kTokenTypes = "tokenizer.ggml.token_type",
-                                  kMerges = "tokenizer.ggml.merges";
-
-struct SpecialKey {
-  std::string_view key;
-  std::int64_t Vocabulary::*id;
-};
-inline constexpr SpecialKey kSpecialKeys[] = {{"tokenizer.ggml.bos_token_id", &Vocabulary::bos},
-                                              {"tokenizer.ggml.eos_token_id", &Vocabulary::eos},
-                                              {"tokenizer.ggml.unknown_token_id", &Vocabulary::unk},
-                                              {"tokenizer.ggml.padding_token_id", &Vocabulary::pad}};
-
-// Returns the kind of a Vocabulary for the tokenizer's kind in GGUF ("bpe" for "gpt2"); empty for one that has none.
-std::string_view kind_of_model(std::string_view model);
 // Returns whether the key is read into the vocabulary.
 bool is_vocabulary_key(std::string_view key);
 

@@ -8,14 +8,13 @@
 #include "base/name_map.hpp"
 #include "base/printable.hpp"
 #include "base/text.hpp"
-#include "formats/gguf/conventions.hpp"
-#include "formats/gguf/tokenizer.hpp"
+#include "formats/gguf/llama_cpp/conventions.hpp"
 #include "resources/byte_alphabet.hpp"
 #include "resources/json_file.hpp"
 #include "resources/piece_merges.hpp"
 #include "resources/resources.hpp"
 
-namespace tare::gguf {
+namespace tare::gguf::llama_cpp {
 namespace {
 
 constexpr std::string_view kPreKey = kPreTokenizerKey, kBlankKey = "tokenizer.ggml.add_space_prefix";
@@ -458,4 +457,4 @@ void adopt_tokenizer(Model& model, const arch::Family& family, std::vector<Chang
   TokenizerAdopter(model, family, changes).run();
 }
 
-}  // namespace tare::gguf
+}  // namespace tare::gguf::llama_cpp

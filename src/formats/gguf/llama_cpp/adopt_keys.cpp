@@ -8,26 +8,26 @@
 #include "base/budget.hpp"
 #include "base/half.hpp"
 #include "base/text.hpp"
-#include "formats/gguf/conventions.hpp"
+#include "formats/gguf/llama_cpp/conventions.hpp"
 #include "resources/json_file.hpp"
 
-namespace tare::gguf {
+namespace tare::gguf::llama_cpp {
 namespace {
 
 using arch::KeyGroup;
 
 constexpr ExtraKey kExtraKeys[] = {
-    {KeyGroup::experts, "expert_count", {"num_local_experts", "num_experts"}, ValueType::u32},
-    {KeyGroup::experts, "expert_used_count", {"num_experts_per_tok"}, ValueType::u32},
-    {KeyGroup::experts, "expert_feed_forward_length", {"moe_intermediate_size"}, ValueType::u32},
-    {KeyGroup::experts, "expert_shared_feed_forward_length", {"shared_expert_intermediate_size"}, ValueType::u32},
-    {KeyGroup::soft_caps, "attn_logit_softcapping", {"attn_logit_softcapping"}, ValueType::f32},
-    {KeyGroup::soft_caps, "final_logit_softcapping", {"final_logit_softcapping"}, ValueType::f32},
-    {KeyGroup::scales, "logit_scale", {"logits_scaling"}, ValueType::f32},
-    {KeyGroup::scales, "residual_scale", {"residual_multiplier"}, ValueType::f32},
-    {KeyGroup::scales, "embedding_scale", {"embedding_multiplier"}, ValueType::f32},
-    {KeyGroup::scales, "attention.scale", {"attention_multiplier"}, ValueType::f32},
-    {KeyGroup::clamp, "attention.clamp_kqv", {"clip_qkv"}, ValueType::f32},
+    {KeyGroup::experts, "expert_count", {"num_local_experts", "num_experts"}},
+    {KeyGroup::experts, "expert_used_count", {"num_experts_per_tok"}},
+    {KeyGroup::experts, "expert_feed_forward_length", {"moe_intermediate_size"}},
+    {KeyGroup::experts, "expert_shared_feed_forward_length", {"shared_expert_intermediate_size"}},
+    {KeyGroup::soft_caps, "attn_logit_softcapping", {"attn_logit_softcapping"}},
+    {KeyGroup::soft_caps, "final_logit_softcapping", {"final_logit_softcapping"}},
+    {KeyGroup::scales, "logit_scale", {"logits_scaling"}},
+    {KeyGroup::scales, "residual_scale", {"residual_multiplier"}},
+    {KeyGroup::scales, "embedding_scale", {"embedding_multiplier"}},
+    {KeyGroup::scales, "attention.scale", {"attention_multiplier"}},
+    {KeyGroup::clamp, "attention.clamp_kqv", {"clip_qkv"}},
 };
 
 class KeyAdopter {
@@ -46,8 +46,8 @@ class KeyAdopter {
       if (!family_.runtime.reads(extra.group)) continue;
       for (const std::string_view name : extra.from)
         if (const auto number = name.empty() ? std::nullopt : file_.number(name)) {
-          set(extra.key, extra.type == ValueType::f32 ? as_f32(*number) : Value(static_cast<std::int64_t>(*number)));
-          if (extra.type == ValueType::f32 && *number == 0)
+          set(extra.key, takes_float(extra) ? as_f32(*number) : Value(static_cast<std::int64_t>(*number)));
+          if (takes_float(extra) && *number == 0)
             changes_.push_back(unsupported(name, "it is 0, which llama.cpp takes for \"not set\""));
           break;
         }
@@ -80,7 +80,8 @@ class KeyAdopter {
   void add_head_sizes() {
     // Without head_dim, readers derive the size from hidden_size; the field stays unset.
     if (config_.head_dim) set("attention.value_length", *config_.head_dim);
-    const bool all = family_.permutes_qk;  // llama.cpp refuses another number for these families
+    // llama.cpp refuses another number for these families.
+    const bool all = arch::find_step(family_, arch::Role::q, arch::Verb::pair_rows) != nullptr;
     const double part =
         RopeFile(file_).number("partial_rotary_factor").value_or(file_.number("partial_rotary_factor").value_or(1));
     if ((all || runtime_.rotates_part) && head_size() > 0)
@@ -290,37 +291,12 @@ double yarn_stretch(double factor, double scale) { return factor <= 1 ? 1 : 0.1 
 
 std::span<const ExtraKey> extra_keys() { return kExtraKeys; }
 
-std::optional<Llama3Scaling> llama3_scaling(const ConfigFile& config) {
-  const RopeFile rope(config);
-  if (rope.kind() != "llama3") return std::nullopt;
-  const auto number = [&](std::string_view key, double otherwise) { return rope.number(key).value_or(otherwise); };
-  const Llama3Scaling usual;
-  return Llama3Scaling{number("factor", usual.factor), number("low_freq_factor", usual.low),
-                       number("high_freq_factor", usual.high),
-                       number("original_max_position_embeddings", usual.context)};
-}
-
-// Pairs with a short wavelength keep their frequency, those with a long one are slowed by the factor, those between are
-// interpolated.
-std::vector<float> llama3_divisors(const Llama3Scaling& scaling, double base, std::uint64_t head_size) {
-  require_count(head_size, "elements of a head");
-  std::vector<float> divisors;
-  for (std::uint64_t i = 0; i + 1 < head_size; i += 2) {
-    const double wave = 2 * std::numbers::pi * std::pow(base, static_cast<double>(i) / static_cast<double>(head_size));
-    if (wave < scaling.context / scaling.high) {
-      divisors.push_back(1);
-    } else if (wave > scaling.context / scaling.low) {
-      divisors.push_back(static_cast<float>(scaling.factor));
-    } else {
-      const double smooth = (scaling.context / wave - scaling.low) / (scaling.high - scaling.low);
-      divisors.push_back(static_cast<float>(1 / ((1 - smooth) / scaling.factor + smooth)));
-    }
-  }
-  return divisors;
+bool takes_float(const ExtraKey& extra) {
+  return declared_type(fmt::format("{{}}.{}", extra.key)) == EntryType{ValueType::f32, false};
 }
 
 void adopt_keys(Model& model, const arch::Family& family, const ConfigFile& config, std::vector<Change>& changes) {
   KeyAdopter(model, family, config, changes).run();
 }
 
-}  // namespace tare::gguf
+}  // namespace tare::gguf::llama_cpp

@@ -7,9 +7,9 @@
 #include "arch/names.hpp"
 #include "arch/roles.hpp"
 #include "codecs/ggml/type_table.hpp"
-#include "formats/gguf/conventions.hpp"
+#include "formats/gguf/llama_cpp/conventions.hpp"
 
-namespace tare::gguf {
+namespace tare::gguf::llama_cpp {
 namespace {
 
 using arch::Role;
@@ -113,4 +113,4 @@ void retyped(Model& model, bool own, std::string_view mix) {
     model.metadata.set(kFileType, number_of_mix(model, most));
 }
 
-}  // namespace tare::gguf
+}  // namespace tare::gguf::llama_cpp

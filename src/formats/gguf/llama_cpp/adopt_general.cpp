@@ -4,9 +4,9 @@
 #include <algorithm>
 #include <cmath>
 
-#include "formats/gguf/conventions.hpp"
+#include "formats/gguf/llama_cpp/conventions.hpp"
 
-namespace tare::gguf {
+namespace tare::gguf::llama_cpp {
 namespace {
 
 constexpr std::string_view kNameOfModel = "general.name", kSizeLabel = "general.size_label";
@@ -105,4 +105,4 @@ void adopt_general(Model& model, const ConfigFile& config) {
   set(kSizeLabel, size_label(model.tensors));
 }
 
-}  // namespace tare::gguf
+}  // namespace tare::gguf::llama_cpp

@@ -1,29 +1,13 @@
-// Conversion to the conventions that llama.cpp expects (names, row orders and types of tensors, keys, the tokenizer),
-// and back to those of Hugging Face.
+// The parts of the conversion to llama.cpp's conventions, and what they share.
 #pragma once
 
 #include "arch/families.hpp"
 #include "arch/names.hpp"
-#include "formats/gguf/gguf.hpp"
+#include "formats/gguf/llama_cpp/llama_cpp.hpp"
 #include "resources/config_file.hpp"
 #include "resources/tokenizer_rules.hpp"
 
-namespace tare::gguf {
-
-void adopt(Model& model, std::vector<Change>& changes, std::vector<Renamed>& renamed);
-void release(Model& model, std::vector<Change>& changes, std::vector<Renamed>& renamed);
-bool follows(const Model& model);
-std::size_t count_released(const Model& model);
-// Returns whether llama.cpp needs the tensor as f32: vectors, norms and routers.
-bool wants_f32(const Model& model, const Tensor& tensor);
-// Sets general.file_type, by which llama.cpp names a model's mix of types.
-void retyped(Model& model, bool own, std::string_view mix);
-
-// See MetadataRules.
-bool owns_key(const Model& model, std::string_view key);
-bool describes_model(const Model& model, std::string_view key);
-
-// ---- parts ----
+namespace tare::gguf::llama_cpp {
 
 using resources::ConfigFile;
 
@@ -39,18 +23,17 @@ class RopeFile {
   const Map& rope_;
 };
 
-inline constexpr std::string_view kPreTokenizerKey = "tokenizer.ggml.pre";
 // The chat template. Further ones have keys of their own, with a dot and their name at the end; kTemplatesKey lists the
 // names.
 inline constexpr std::string_view kTemplateKey = "tokenizer.chat_template", kTemplatesKey = "tokenizer.chat_templates";
 
 // Tensor attribute: the type that the tensor had before it was widened to f32.
 inline constexpr std::string_view kWasType = "gguf.was";
-// Attribute of a norm: (index, value) pairs, flattened, for weights that adding and subtracting the shift would round.
-inline constexpr std::string_view kRounded = "gguf.rounded";
 
-// Attribute of a head that is a copy of the token table, added because llama.cpp requires a head.
-inline constexpr std::string_view kCopied = "gguf.copied";
+// An error for a tensor that cannot have llama.cpp's form. The names can be kept instead.
+Error unmapped(const std::string& sentence);
+// The same for the way back.
+Error no_way_back(const std::string& sentence);
 
 void adopt_tensors(Model& model, const arch::Family& family, const ConfigFile& config, std::vector<Change>& changes,
                    std::vector<Renamed>& renamed);
@@ -72,9 +55,20 @@ struct Way {
 };
 void release_tensors(Model& model, const arch::Family& family, const Way& way, std::vector<Change>& changes,
                      std::vector<Renamed>& renamed);
+// The number of tensors that release_tensors would make; 0 if it would throw.
+std::size_t count_released_tensors(const Model& model, const arch::Family& family, bool has_config);
+// Gives all matrices of a group that has biases together a bias, if any of them has one: zeros. Throws `convert.surplus`
+// for biases that the class does not have, whose names in the input are in `renamed`.
+void complete_biases(Model& model, const arch::Family& family, std::vector<Change>& changes,
+                     const std::vector<Renamed>& renamed);
 // Makes config.json, tokenizer.json, tokenizer_config.json and the pooling files from the keys, unless the model
-// carries them.
+// carries them: see release_files.hpp.
 void release_files(Model& model, const arch::Family& family, const Way& way, std::vector<Change>& changes);
+
+// Groups of matrices that have biases together.
+inline constexpr auto kInputBiases = {arch::Role::q, arch::Role::k, arch::Role::v};
+inline constexpr auto kAttentionBiases = {arch::Role::q, arch::Role::k, arch::Role::v, arch::Role::o};
+inline constexpr auto kFfnBiases = {arch::Role::gate, arch::Role::up, arch::Role::down};
 
 // Returns whether the tensors already have llama.cpp's names. A single name that belongs only to another dialect means
 // no: then all tensors are converted, and unknown names are refused. Names that several dialects share
@@ -99,9 +93,10 @@ struct ExtraKey {
   arch::KeyGroup group;
   std::string_view key;                  // without the prefix of the architecture
   std::array<std::string_view, 3> from;  // names in config.json: the first that exists is read, the first is written
-  ValueType type;
 };
 std::span<const ExtraKey> extra_keys();
+// Returns whether llama.cpp reads the key as a float; otherwise it is a whole number.
+bool takes_float(const ExtraKey& extra);
 
 // Reports settings of config.json that no key can express. `config`: as adopt_keys left it.
 void report_unsupported(const Model& model, const arch::Family& family, const ConfigFile& config,
@@ -126,14 +121,6 @@ inline constexpr std::string_view kModulesFile = "modules.json", kPoolingFolder 
 // The factor by which YaRN scales rotated queries and keys.
 double yarn_stretch(double factor, double scale);
 
-// Llama 3's frequency scaling: one divisor for each rotated pair. llama3_scaling returns nothing if config.json does
-// not ask for it.
-struct Llama3Scaling {
-  double factor = 8, low = 1, high = 4, context = 8192;
-};
-std::vector<float> llama3_divisors(const Llama3Scaling& scaling, double base, std::uint64_t head_size);
-std::optional<Llama3Scaling> llama3_scaling(const ConfigFile& config);
-
 // What llama.cpp derives from a name in tokenizer.ggml.pre, in addition to how it splits text.
 struct PreFlags {
   bool ignores_merges = false;  // a word that is a token is not built by merges
@@ -154,10 +141,14 @@ std::string_view pre_tokenizer_of(const TokenizerTraits& traits);
 // Returns whether the attached tokenizer.json splits text in another way than tokenizer.ggml.pre names. False if either
 // is unknown.
 bool splits_otherwise(const Model& model);
+// Returns whether the attached files imply the very name in tokenizer.ggml.pre, or there is no such name.
+bool names_attached_cuts(const Model& model);
+// Warns if another program changed the name, so that it contradicts the attached tokenizer.json.
+void report_other_cuts(const Model& model, std::vector<Change>& changes);
 // The inverse; nothing for an unknown name.
 std::optional<std::vector<std::string>> cuts_of(std::string_view pre_tokenizer);
 std::optional<PreFlags> flags_of(std::string_view pre_tokenizer);
 // All known names.
 std::vector<std::string_view> pre_tokenizers();
 
-}  // namespace tare::gguf
+}  // namespace tare::gguf::llama_cpp

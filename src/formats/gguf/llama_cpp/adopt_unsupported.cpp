@@ -5,10 +5,10 @@
 
 #include "base/budget.hpp"
 #include "base/printable.hpp"
-#include "formats/gguf/conventions.hpp"
+#include "formats/gguf/llama_cpp/conventions.hpp"
 #include "resources/json_file.hpp"
 
-namespace tare::gguf {
+namespace tare::gguf::llama_cpp {
 namespace {
 
 // Names of the activations that llama.cpp's graphs hard-code in the feed-forward network.
@@ -195,7 +195,8 @@ Map llama_cpp_assumptions(const arch::Family& family, const Config& config) {
   Map facts;
   const arch::Runtime& runtime = family.runtime;
   if (runtime.normalizes_experts) facts.append("norm_topk_prob", *runtime.normalizes_experts);
-  if (family.head == arch::Presence::never) facts.append("tie_word_embeddings", true);
+  if (arch::find_step(family, arch::Role::output_head, arch::Verb::omit_copy) != nullptr)
+    facts.append("tie_word_embeddings", true);
   if (runtime.bidirectional) facts.append("use_bidirectional_attention", *runtime.bidirectional);
   if (runtime.layers_of_largest) {
     const std::int64_t layers = config.num_hidden_layers.value_or(0), heads = config.num_attention_heads.value_or(0);
@@ -212,4 +213,4 @@ void report_unsupported(const Model& model, const arch::Family& family, const Co
   UnsupportedSettings(model, family, config, changes).run();
 }
 
-}  // namespace tare::gguf
+}  // namespace tare::gguf::llama_cpp

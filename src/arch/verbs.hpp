@@ -1,0 +1,49 @@
+// What GGUF changes in a tensor in addition to its name: a closed list of verbs.
+//
+// A row of the table of names (patterns.hpp) lists steps, which apply in this order on the way to GGUF. They are undone in
+// reverse order on the way back. What a verb does to bytes, and its inverse, are in one file of
+// src/formats/gguf/llama_cpp/verbs. So a new verb is a value here and a file there; a new family needs neither if these
+// verbs suffice.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string_view>
+
+#include "arch/roles.hpp"
+
+namespace tare::arch {
+
+enum class Verb : std::uint8_t {
+  // The tensor gets other bytes.
+  pair_rows,  // rows of each head, of weights and biases, from `halves` to `pairs`: see qk_rows.hpp
+  add,        // `number` is added to each weight, but not to a bias
+
+  // Other tensors are made of this one. It must be the last step: these go on with the steps of the row for their role.
+  stack,       // the tensors of all experts of a layer become one of the role `role`: rank 3, experts first
+  halve_rows,  // the first half of the rows of each expert has the role `role`, the second half the role `other_half`
+
+  // GGUF does not have the tensor.
+  omit,       // it is computed from the hyper-parameters
+  omit_copy,  // it must equal the tensor with the role `role`, which llama.cpp uses in its place
+
+  // GGUF has the tensor, even if the model lacks it.
+  copy,             // then it is a copy of the tensor with the role `role`
+  llama3_divisors,  // it is computed from the rotary settings of config.json
+  listed_divisors,  // the rotary settings have the numbers as a list under the key `key`
+};
+
+struct Step {
+  Verb verb;
+  float number = 0;
+  Role role = Role::other, other_half = Role::other;
+  std::string_view key = {};
+
+  // Returns whether the step makes tensors of this role out of others.
+  constexpr bool makes(Role made) const {
+    return (verb == Verb::stack && made == role) || (verb == Verb::halve_rows && (made == role || made == other_half));
+  }
+};
+using Steps = std::span<const Step>;
+
+}  // namespace tare::arch

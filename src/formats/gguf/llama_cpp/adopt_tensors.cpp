@@ -1,0 +1,220 @@
+// Converts tensors from Hugging Face's conventions (or those of Meta's own files) to llama.cpp's. What happens to a tensor
+// is in the row for its name (arch/patterns.hpp).
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+
+#include "base/printable.hpp"
+#include "base/text.hpp"
+#include "formats/gguf/llama_cpp/verbs/verbs.hpp"
+#include "model/plain_float.hpp"
+#include "tare/elements.hpp"
+
+namespace tare::gguf::llama_cpp {
+
+Error unmapped(const std::string& sentence) {
+  return Error(ErrorKind::unsupported, "convert.names", sentence).remedy(Remedy::keep_names);
+}
+
+namespace {
+
+using arch::Dialect;
+using arch::Role;
+using arch::TensorName;
+using arch::Verb;
+
+class TensorAdopter {
+ public:
+  TensorAdopter(Model& model, const arch::Family& family, const ConfigFile& config, std::vector<Change>& changes,
+                std::vector<Renamed>& renamed)
+      : model_(model),
+        family_(family),
+        config_(config),
+        changes_(changes),
+        renamed_(renamed),
+        head_rows_(family, model.config) {}
+
+  void run() {
+    parse_names();
+    for (std::size_t i = 0; i < model_.tensors.size(); ++i) {
+      if (!names_[i].layer && names_[i].suffix == arch::Suffix::weight)
+        ends_.insert_or_assign(names_[i].role, model_.tensors[i]);
+      add(std::move(model_.tensors[i]), names_[i], dialect_);
+    }
+    stacks_.finish([&](Tensor all, const TensorName& name, const std::vector<std::string>& experts) {
+      ++stacked_;
+      add(std::move(all), name, Dialect::gguf);
+      for (std::size_t i = 1; i < experts.size(); ++i) renamed_.push_back({experts[i], out_.back().name});
+    });
+    omit_copies();
+    add_missing();
+    keep_root();
+    report();
+    model_.tensors = std::move(out_);
+  }
+
+ private:
+  void parse_names() {
+    // Chooses the dialect that knows more of the names: some ("norm.weight") are in both.
+    const auto known = [&](Dialect dialect) {
+      return std::ranges::count_if(
+          model_.tensors, [&](const Tensor& tensor) { return arch::parse(family_, dialect, tensor.name).has_value(); });
+    };
+    dialect_ = known(Dialect::hugging_face) >= known(Dialect::meta) ? Dialect::hugging_face : Dialect::meta;
+    std::vector<std::string> strangers;
+    for (const Tensor& tensor : model_.tensors) {
+      const auto name = arch::parse(family_, dialect_, tensor.name);
+      if (!name || !is_loaded(*name)) strangers.push_back(tensor.name);
+      names_.push_back(name.value_or(TensorName()));
+    }
+    if (!strangers.empty())
+      throw unmapped(fmt::format("{} of {} tensors are not part of a {} model as llama.cpp knows it: {}",
+                                 strangers.size(), model_.tensors.size(), family_.name, listed_names(strangers)));
+  }
+
+  bool is_loaded(const TensorName& name) const {
+    return name.suffix == arch::Suffix::weight || std::ranges::find(family_.biases, name.role) != family_.biases.end();
+  }
+
+  // Applies the steps of the row that has the name in the dialect. Tensors that steps make have names in GGUF only.
+  void add(Tensor tensor, const TensorName& name, Dialect dialect) {
+    const arch::Pattern* const row = arch::find_row(family_, dialect, name);
+    for (const arch::Step& step : row == nullptr ? arch::Steps() : row->steps) switch (step.verb) {
+        case Verb::pair_rows:
+          tensor = pair_rows(std::move(tensor), name.role, model_.config, head_rows_);
+          ++reordered_;
+          break;
+        case Verb::add:
+          if (name.suffix != arch::Suffix::weight) break;
+          require_floats(tensor);
+          tensor = add_number(std::move(tensor), step.number);
+          shift_ = step.number;
+          ++shifted_;
+          break;
+        case Verb::stack: return stacks_.add(std::move(tensor), name, step.role);
+        case Verb::halve_rows: {
+          auto [half, other] = halve_rows(tensor);
+          add(std::move(half), {.role = step.role, .layer = name.layer}, Dialect::gguf);
+          return add(std::move(other), {.role = step.other_half, .layer = name.layer}, Dialect::gguf);
+        }
+        case Verb::omit: return omitted_.push_back(tensor.name);
+        case Verb::omit_copy: copies_.emplace_back(std::move(tensor), step.role); return;
+        case Verb::copy:
+        case Verb::llama3_divisors:
+        case Verb::listed_divisors: break;  // for tensors that the model lacks: add_missing
+      }
+    finish(std::move(tensor), name);
+  }
+
+  static void require_floats(const Tensor& tensor) {
+    if (tensor.is_dense() && tensor.components.front().type.empty() && !is_float(tensor.components.front().dtype))
+      throw Error(ErrorKind::unsupported, "gguf.weights",
+                  fmt::format("expected floats, found {}, with which llama.cpp cannot compute",
+                              name_of(tensor.components.front().dtype)))
+          .about("tensor " + quote(tensor.name))
+          .blame(Subject::input)
+          .remedy(Remedy::keep_names);
+  }
+
+  // Sets the name and the type that the runtime expects.
+  void finish(Tensor tensor, const TensorName& name) {
+    const std::string before = tensor.name;
+    require_floats(tensor);
+    const auto spelled = arch::spell(family_, Dialect::gguf, name);
+    if (!spelled) throw unmapped(fmt::format("llama.cpp has no name for {}", quote(before)));
+    tensor.name = *spelled;
+    renamed_.push_back({before, *spelled});
+    const bool small = tensor.shape.rank() <= 1 || arch::is_norm(name.role) || name.role == Role::router ||
+                       name.role == Role::shared_router;
+    if (small && is_plain_float(tensor) && tensor.components.front().dtype != DType::f32) {
+      const std::string was(name_of(tensor.components.front().dtype));
+      Map attributes = std::move(tensor.attributes);
+      tensor = cast(tensor, DType::f32);
+      tensor.attributes = std::move(attributes);
+      tensor.attributes.set(kWasType, was);
+      widened_.push_back(tensor.name);
+    }
+    out_.push_back(std::move(tensor));
+  }
+
+  const Tensor* end_with(Role role) const {
+    const auto found = ends_.find(role);
+    return found == ends_.end() ? nullptr : &found->second;
+  }
+
+  void omit_copies() {
+    for (auto& [copy, role] : copies_) {
+      require_copy(copy, end_with(role), family_);
+      omitted_.push_back(std::move(copy.name));
+    }
+  }
+
+  // Adds the tensors that GGUF has although the model does not.
+  void add_missing() {
+    for (const arch::Patterns patterns : family_.names)
+      for (const arch::Pattern& row : patterns)
+        for (const arch::Step& step : row.steps) {
+          const auto name = arch::spell(family_, Dialect::gguf, {.role = row.role});
+          if (!name) continue;
+          if (step.verb == Verb::copy) {
+            const Tensor* const original = end_with(step.role);
+            if (original != nullptr && std::ranges::find(out_, *name, &Tensor::name) == out_.end())
+              out_.push_back(copy_of(*original, *name));
+          } else if (step.verb == Verb::llama3_divisors || step.verb == Verb::listed_divisors) {
+            const std::vector<float> divisors = divisors_of(step, config_, model_.config);
+            if (!divisors.empty()) out_.push_back(dense<float>(*name, {std::uint64_t{divisors.size()}}, divisors));
+          }
+        }
+  }
+
+  // Records the prefix of the tensor names if it is not the usual one: GGUF's names do not have it.
+  void keep_root() {
+    if (dialect_ != Dialect::hugging_face) return;
+    const auto found =
+        std::ranges::find_if(names_, [](const TensorName& name) { return name.role != Role::output_head; });
+    if (found != names_.end() && found->root != arch::Root::model)
+      model_.metadata.set(kRootKey, arch::name_of(found->root));
+  }
+
+  void report() {
+    std::string detail = fmt::format("{} tensors have llama.cpp's names", out_.size());
+    if (reordered_ > 0) detail += fmt::format(", {} of them (q and k) its order of rows", reordered_);
+    if (stacked_ > 0) detail += fmt::format(", {} are stacks of experts", stacked_);
+    if (shifted_ > 0) detail += fmt::format(", to {} norms {} was added", shifted_, shift_);
+    changes_.push_back({.impact = Impact::detail, .detail = std::move(detail)});
+    if (!widened_.empty())
+      changes_.push_back({.kind = ChangeKind::widened,
+                          .impact = Impact::detail,
+                          .items = widened_,
+                          .before = "16 bits",
+                          .after = std::string(name_of(DType::f32))});
+    if (!omitted_.empty())
+      changes_.push_back({.kind = ChangeKind::skipped, .impact = Impact::detail, .items = omitted_});
+  }
+
+  Model& model_;
+  const arch::Family& family_;
+  const ConfigFile& config_;
+  std::vector<Change>& changes_;
+  std::vector<Renamed>& renamed_;
+  arch::HeadRows head_rows_;
+  Dialect dialect_ = Dialect::hugging_face;
+  std::vector<TensorName> names_;
+  std::map<Role, Tensor> ends_;  // the tensors outside all layers, as the model has them
+  std::vector<Tensor> out_;
+  std::vector<std::pair<Tensor, Role>> copies_;  // tensors that llama.cpp does not load, and what they must equal
+  Stacks stacks_;
+  std::vector<std::string> omitted_, widened_;
+  std::size_t reordered_ = 0, shifted_ = 0, stacked_ = 0;
+  float shift_ = 0;
+};
+
+}  // namespace
+
+void adopt_tensors(Model& model, const arch::Family& family, const ConfigFile& config, std::vector<Change>& changes,
+                   std::vector<Renamed>& renamed) {
+  TensorAdopter(model, family, config, changes, renamed).run();
+}
+
+}  // namespace tare::gguf::llama_cpp

@@ -1,0 +1,94 @@
+// Converts from llama.cpp's conventions back to Hugging Face's: the tensors, and the files with everything else.
+#include <algorithm>
+
+#include "formats/gguf/llama_cpp/arch_keys.hpp"
+#include "formats/gguf/llama_cpp/conventions.hpp"
+#include "resources/json_file.hpp"
+#include "resources/resources.hpp"
+
+namespace tare::gguf::llama_cpp {
+namespace {
+
+// Removes keys that the attached files repeat, and keys that describe the GGUF file.
+void forget_keys(Model& model, const arch::Family& family) {
+  const std::string prefix = key_of(family, "");
+  constexpr std::string_view kOfFile[] = {kKeysKey,
+                                          kPlainTokensKey,
+                                          kPaddedKey,
+                                          kAlignmentKey,
+                                          kRootKey,
+                                          "general.type",
+                                          "general.file_type",
+                                          "general.size_label",
+                                          "general.quantization_version"};
+  // config.json implies the name.
+  if (const Value* const name = model.metadata.find("general.name");
+      name != nullptr && *name == Value(general_name(ConfigFile(model))))
+    model.metadata.erase("general.name");
+  // Several names have the same cuts and flags, and the cuts of some names are unknown. The files cannot reproduce such
+  // a name, so it stays in the metadata.
+  const bool keeps_name = !names_attached_cuts(model);
+  model.metadata.erase_if([&](const Map::Entry& entry) {
+    if (entry.first == kPreTokenizerKey && keeps_name) return false;
+    return entry.first.starts_with(prefix) || entry.first.starts_with("tokenizer.") ||
+           std::ranges::find(kOfFile, entry.first) != std::end(kOfFile);
+  });
+}
+
+// Decides the prefix of the tensor names: the recorded one, if Tare wrote the file. Otherwise an embedding model has no
+// head and the names of the class without one.
+Way way_back(const Model& model, const arch::Family& family) {
+  Way way{.has_config = model.attachment("config.json") != nullptr};
+  const Value* const kept = model.metadata.find(kRootKey);
+  const auto root = kept == nullptr || kept->text() == nullptr ? std::nullopt : arch::parse_root(*kept->text());
+  // A recorded prefix needs the original config.json; only the bare prefix has a class that a made config.json can
+  // name.
+  if (root && (way.has_config || *root == arch::Root::bare)) {
+    way.root = *root;
+  } else if (!way.has_config) {
+    const auto head = arch::spell(family, arch::Dialect::gguf, {.role = arch::Role::output_head});
+    const Value* const pooling = model.metadata.find(key_of(family, "pooling_type"));
+    const bool pools = pooling != nullptr && resources::number_of(*pooling).value_or(0) > 0;
+    if (head && model.tensor(*head) == nullptr && (pools || family.runtime.bidirectional == true))
+      way.root = arch::Root::bare;
+  }
+  return way;
+}
+
+// The family whose llama.cpp names the model has; null if it has none.
+const arch::Family* named_family(const Model& model) {
+  const arch::Family* const family = model.config.model_type ? arch::find_family(*model.config.model_type) : nullptr;
+  if (family == nullptr || family->gguf.empty() || is_adapter(model)) return family;
+  const auto table = arch::spell(*family, arch::Dialect::gguf, {.role = arch::Role::token_embedding});
+  return (table && model.tensor(*table) != nullptr) || follows_llama_cpp(model, *family) ? family : nullptr;
+}
+
+}  // namespace
+
+std::size_t count_released(const Model& model) {
+  const arch::Family* const family = named_family(model);
+  if (family == nullptr) return 0;
+  if (is_adapter(model)) return model.tensors.size();
+  if (lacks_fields(model, *family)) return 0;
+  return count_released_tensors(model, *family, model.attachment("config.json") != nullptr);
+}
+
+void release(Model& model, std::vector<Change>& changes, std::vector<Renamed>& renamed) {
+  const arch::Family* const family = named_family(model);
+  if (family == nullptr) return;
+  require_fields(model, *family);
+  if (is_adapter(model)) return release_adapter(model, *family, changes, renamed);
+  const Way way = way_back(model, *family);
+  report_other_cuts(model, changes);
+  release_files(model, *family, way, changes);
+  release_tensors(model, *family, way, changes, renamed);
+  forget_keys(model, *family);
+  if (!way.has_config) return;
+  // The attached files have the original config and vocabulary.
+  Diagnostics silent;
+  model.config = {};
+  model.vocabulary = {};
+  resources::describe(model, silent);
+}
+
+}  // namespace tare::gguf::llama_cpp

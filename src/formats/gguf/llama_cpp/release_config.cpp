@@ -1,0 +1,217 @@
+// Makes config.json from the keys and the tensors.
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "arch/defaults.hpp"
+#include "arch/model_classes.hpp"
+#include "base/budget.hpp"
+#include "base/json_writer.hpp"
+#include "formats/gguf/llama_cpp/release_files.hpp"
+#include "resources/json_file.hpp"
+#include "resources/resources.hpp"
+
+namespace tare::gguf::llama_cpp {
+namespace {
+
+using arch::Role;
+
+// Sets the keys that have no field in Config. For most of them, llama.cpp takes 0 for "not set"; transformers would
+// compute with it.
+void add_extras(const Origin& origin, Map& keys) {
+  for (const ExtraKey& extra : extra_keys()) {
+    const auto found = origin.family.runtime.reads(extra.group) ? origin.number(extra.key) : std::nullopt;
+    if (!found) continue;
+    const std::string_view name = extra.key == "expert_count" ? origin.family.runtime.experts_key : extra.from[0];
+    if (*found != 0)
+      keys.set(name, takes_float(extra) ? Value(*found) : Value(static_cast<std::int64_t>(*found)));
+    else if (extra.group == arch::KeyGroup::soft_caps)
+      keys.set(name, Value());
+  }
+}
+
+void add_heads(const Origin& origin, Map& keys) {
+  const auto head = static_cast<double>(origin.head_size());
+  if (const auto rotated = origin.number("rope.dimension_count"); rotated && *rotated != head) {
+    if (origin.family.runtime.rotates_part && *rotated > 0 && *rotated < head)
+      keys.set("partial_rotary_factor", *rotated / head);
+    else
+      origin.report_key(
+          "rope.dimension_count",
+          fmt::format("{} of {} elements of a head are rotated, and transformers rotates all", *rotated, head));
+  }
+  if (const auto size = origin.number("attention.value_length"); size && *size != head)
+    origin.report_key("attention.value_length",
+                      fmt::format("values have heads of {} elements, and transformers expects {}", *size, head));
+}
+
+// Returns whether any layer has one.
+bool has_bias(const Origin& origin, std::initializer_list<Role> roles) {
+  return std::ranges::any_of(origin.model.tensors, [&](const Tensor& tensor) {
+    const auto name = arch::parse(origin.family, arch::Dialect::gguf, tensor.name);
+    return name && name->suffix == arch::Suffix::bias && std::ranges::find(roles, name->role) != roles.end();
+  });
+}
+
+void add_biases(const Origin& origin, Map& keys, std::string_view type) {
+  const arch::ModelClass& reads = arch::class_of(type);
+  if (reads.attention_bias && has_bias(origin, kAttentionBiases)) keys.set("attention_bias", true);
+  if (reads.mlp_bias && has_bias(origin, kFfnBiases)) keys.set("mlp_bias", true);
+  if (reads.qkv_bias && !has_bias(origin, kInputBiases)) keys.set("qkv_bias", false);
+}
+
+// Throws `convert.config` if sizes are missing that llama.cpp needs, too: readers of config.json would assume others.
+void require_sizes(const Origin& origin) {
+  const Map fields = origin.model.config.to_map();
+  std::vector<std::string> missing;
+  for (const OwnField& own : kOwnFields)
+    for (const std::string_view field :
+         {"hidden_size", "num_hidden_layers", "intermediate_size", "num_attention_heads"})
+      if (own.field == field && fields.find(field) == nullptr) missing.push_back(key_of(origin.family, own.name));
+  const bool mixture = arch::class_of(origin.family.model_types.front()).experts != arch::Experts::none;
+  if (mixture || origin.number("expert_count").value_or(0) > 0)
+    for (const std::string_view name : {"expert_count", "expert_used_count"})
+      if (origin.number(name).value_or(0) <= 0) missing.push_back(key_of(origin.family, name));
+  if (!missing.empty())
+    throw Error(
+        ErrorKind::unsupported, "convert.config",
+        fmt::format("expected the keys {}, from which config.json is made, found none", fmt::join(missing, ", ")))
+        .blame(Subject::input)
+        .remedy(Remedy::keep_names);
+}
+
+void report_window(const Origin& origin, std::string_view type) {
+  if (origin.model.config.sliding_window.value_or(0) > 0 && !arch::class_of(type).has_window)
+    origin.report_key("attention.sliding_window", fmt::format("a {} model of transformers has no window", type));
+}
+
+// Fills in keys that the file does not have, if llama.cpp's default differs from that of transformers for the type.
+void fill_in_unstated(const Origin& origin, Map& keys, std::string_view type) {
+  const auto fill = [&](std::string_view key, Value value) {
+    if (keys.find(key) == nullptr) keys.set(key, std::move(value));
+  };
+  const auto assumed = [&](std::string_view key) {
+    return std::ranges::find(arch::assumed_keys(type), key, &arch::Assumed::key) != arch::assumed_keys(type).end();
+  };
+  const std::int64_t head = origin.head_size();
+  if (origin.model.config.num_attention_heads) fill("num_key_value_heads", *origin.model.config.num_attention_heads);
+  if (assumed("head_dim") && head > 0) fill("head_dim", head);
+  fill("rope_theta", 10000.0);
+  if (arch::class_of(type).assumes_window) fill("sliding_window", Value());
+  if (origin.family.runtime.reads(arch::KeyGroup::scales) && head > 0)
+    fill("attention_multiplier", 1 / std::sqrt(static_cast<double>(head)));
+  // Without the key, llama.cpp uses a window in no layer.
+  const std::int64_t layers = origin.model.config.num_hidden_layers.value_or(0);
+  if (!origin.family.runtime.states_window_period || origin.model.config.sliding_window.value_or(0) > 0 || layers <= 0)
+    return;
+  require_count(static_cast<std::uint64_t>(layers), "layers");
+  keys.set("layer_types", List(static_cast<std::size_t>(layers), Value("full_attention")));
+}
+
+// One architecture of llama.cpp covers several families of Hugging Face's.
+struct HubClass {
+  std::string_view type;
+  std::string name;
+};
+
+HubClass hub_class_with_head(const Origin& origin) {
+  const auto holds = [&](const arch::Variant& variant) {
+    switch (variant.when) {
+      case arch::When::always: return true;
+      case arch::When::has_experts: return origin.number("expert_count").value_or(0) > 0;
+      case arch::When::states_type: return origin.model.config.model_type == variant.model_type;
+      case arch::When::lacks_yarn: return !origin.is_yarn();
+      case arch::When::has_window: return origin.model.config.sliding_window.value_or(0) > 0;
+    }
+    return false;
+  };
+  const auto variant = std::ranges::find_if(origin.family.variants, holds);
+  if (variant != origin.family.variants.end()) return {variant->model_type, std::string(variant->architecture)};
+  return {origin.family.model_types.front(), std::string(origin.family.architectures.front())};
+}
+
+HubClass hub_class(const Origin& origin) {
+  HubClass hub = hub_class_with_head(origin);
+  // The class without a head; its tensor names begin without "model.".
+  constexpr std::string_view kWithHead = "ForCausalLM";
+  if (origin.way.root == arch::Root::bare && hub.name.ends_with(kWithHead))
+    hub.name.replace(hub.name.size() - kWithHead.size(), kWithHead.size(),
+                     hub.type.ends_with("_text") ? "TextModel" : "Model");
+  return hub;
+}
+
+// From a period, or a list with a flag for each layer.
+std::vector<bool> layers_with_window(const Origin& origin, std::size_t layers) {
+  constexpr std::string_view kKey = "attention.sliding_window_pattern";
+  std::vector<bool> windows(layers);
+  const Value* const pattern = origin.keys.find(kKey);
+  if (const List* const flags = pattern == nullptr ? nullptr : pattern->get<List>()) {
+    if (flags->size() < layers)
+      throw origin.keys.refused(kKey, *pattern, fmt::format("a flag for each of {} layers", layers));
+    for (std::size_t layer = 0; layer < layers; ++layer) {
+      const Value& item = (*flags)[layer];
+      const bool* const flag = item.get<bool>();
+      if (flag == nullptr && !resources::number_of(item)) throw origin.keys.refused(kKey, *pattern, "flags");
+      windows[layer] = flag != nullptr ? *flag : resources::number_of(item) != 0;
+    }
+    return windows;
+  }
+  const double said = origin.number(kKey).value_or(static_cast<double>(origin.family.runtime.window_period));
+  const auto period = said >= 1 && said <= 1e9 ? static_cast<std::size_t>(said) : 0;
+  for (std::size_t layer = 0; layer < layers; ++layer) windows[layer] = period == 0 || layer % period + 1 < period;
+  return windows;
+}
+
+// Sets which layers have a window, and the rotary base of those.
+void add_layers(const Origin& origin, Map& keys) {
+  if (origin.family.runtime.window_period == 0) return;
+  if (origin.model.config.sliding_window.value_or(0) <= 0) {
+    // Without a window, all layers are alike.
+    origin.keys.ignore("attention.sliding_window_pattern");
+    origin.keys.ignore("rope.freq_base_swa");
+    return;
+  }
+  require_count(
+      static_cast<std::uint64_t>(std::max<std::int64_t>(origin.model.config.num_hidden_layers.value_or(0), 0)),
+      "layers");
+  const auto layers =
+      static_cast<std::size_t>(std::max<std::int64_t>(origin.model.config.num_hidden_layers.value_or(0), 0));
+  const std::vector<bool> windows = layers_with_window(origin, layers);
+  List types;
+  for (const bool window : windows) types.emplace_back(window ? "sliding_attention" : "full_attention");
+  if (!types.empty()) keys.set("layer_types", std::move(types));
+  if (!origin.family.runtime.states_window_period) return;
+  if (const auto base = origin.number("rope.freq_base_swa")) keys.set("rope_local_base_freq", *base);
+}
+
+}  // namespace
+
+std::string made_config_json(const Origin& origin) {
+  Map keys = resources::parse_small_json(resources::config_json(origin.model.config, origin.model.vocabulary));
+  const HubClass hub = hub_class(origin);
+  keys.set("model_type", hub.type);
+  origin.model.config.model_type = hub.type;
+  keys.set("architectures", List{Value(hub.name)});
+  add_extras(origin, keys);
+  keys.set("tie_word_embeddings", origin.table(Role::output_head) == nullptr);
+  if (const Tensor* const embedding = origin.table(Role::token_embedding);
+      embedding != nullptr && embedding->shape.rank() == 2)
+    keys.set("vocab_size", static_cast<std::int64_t>(embedding->shape[0]));
+  for (const auto& [name, value] : llama_cpp_assumptions(origin.family, origin.model.config)) keys.set(name, value);
+  if (origin.model.config.sliding_window == 0) keys.erase("sliding_window");
+  fill_in_unstated(origin, keys, hub.type);
+  add_layers(origin, keys);
+  add_heads(origin, keys);
+  add_biases(origin, keys, hub.type);
+  if (origin.keys.flag("attention.causal") == false && origin.family.runtime.bidirectional != true)
+    keys.set("is_causal", false);
+  add_rope(origin, keys);
+  require_sizes(origin);
+  report_window(origin, hub.type);
+  report_unread(origin);
+  return write_json(keys, {.keys = JsonKeys::sorted, .indent = 2}) + '\n';
+}
+
+}  // namespace tare::gguf::llama_cpp

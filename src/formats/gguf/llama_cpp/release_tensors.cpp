@@ -1,0 +1,175 @@
+// Converts tensors from llama.cpp's conventions back to Hugging Face's: undoes the steps of the row for a name
+// (arch/patterns.hpp), in reverse order.
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <ranges>
+
+#include "base/printable.hpp"
+#include "formats/gguf/llama_cpp/verbs/verbs.hpp"
+#include "tare/elements.hpp"
+
+namespace tare::gguf::llama_cpp {
+
+Error no_way_back(const std::string& sentence) {
+  return Error(ErrorKind::unsupported, "convert.names", sentence).remedy(Remedy::keep_names);
+}
+
+namespace {
+
+using arch::Dialect;
+using arch::Role;
+using arch::TensorName;
+using arch::Verb;
+
+arch::Steps steps_in(const arch::Family& family, Dialect dialect, const TensorName& name) {
+  const arch::Pattern* const row = arch::find_row(family, dialect, name);
+  return row == nullptr ? arch::Steps() : row->steps;
+}
+
+// Returns whether Hugging Face's models do not have the tensor: divisors that config.json states, and, if config.json is
+// attached, a copy that was added for llama.cpp.
+bool is_omitted(const Tensor& tensor, const TensorName& name, const arch::Family& family, bool has_config) {
+  return std::ranges::any_of(steps_in(family, Dialect::gguf, name), [&](const arch::Step& step) {
+    return step.verb == Verb::llama3_divisors || step.verb == Verb::listed_divisors ||
+           (step.verb == Verb::copy && has_config && is_copy(tensor));
+  });
+}
+
+class TensorReleaser {
+ public:
+  TensorReleaser(Model& model, const arch::Family& family, const Way& way, std::vector<Change>& changes,
+                 std::vector<Renamed>& renamed)
+      : model_(model),
+        family_(family),
+        way_(way),
+        changes_(changes),
+        renamed_(renamed),
+        head_rows_(family, model.config) {}
+
+  void run() {
+    std::vector<std::string> strangers;
+    for (const Tensor& tensor : model_.tensors)
+      if (!arch::parse(family_, Dialect::gguf, tensor.name)) strangers.push_back(quote(tensor.name));
+    if (!strangers.empty())
+      throw no_way_back(fmt::format("what the tensors {} of a {} model are called elsewhere is not known",
+                                    fmt::join(strangers, ", "), family_.name));
+    for (Tensor& tensor : model_.tensors) {
+      TensorName name = *arch::parse(family_, Dialect::gguf, tensor.name);
+      name.root = way_.root;
+      if (!is_omitted(tensor, name, family_, way_.has_config)) add(std::move(tensor), name);
+    }
+    if (way_.has_config) restore_copies();
+    model_.tensors = std::move(out_);
+    if (!way_.has_config) complete_biases(model_, family_, changes_, renamed_);
+    changes_.push_back(
+        {.impact = Impact::detail,
+         .detail = fmt::format("{} tensors have Hugging Face's names and order of rows", model_.tensors.size())});
+  }
+
+ private:
+  void add(Tensor tensor, TensorName name) {
+    const arch::Pattern* const maker = arch::find_maker(family_, name.role);
+    const std::string before = tensor.name;
+    if (maker == nullptr) {
+      tensor = restored(std::move(tensor), name, steps_in(family_, Dialect::hugging_face, name));
+      return finish(std::move(tensor), before, name);
+    }
+    tensor = restored(std::move(tensor), name, steps_in(family_, Dialect::gguf, name));
+    name.role = maker->role;
+    std::uint32_t expert = 0;
+    for (Tensor& one : unstack(tensor)) {
+      name.expert = expert++;
+      finish(restored(std::move(one), name, maker->steps), before, name);
+    }
+  }
+
+  // Undoes the steps that change the bytes of one tensor.
+  Tensor restored(Tensor tensor, const TensorName& name, arch::Steps steps) {
+    for (const arch::Step& step : steps | std::views::reverse) switch (step.verb) {
+        case Verb::pair_rows: tensor = unpair_rows(std::move(tensor), name.role, model_.config, head_rows_); break;
+        case Verb::add:
+          if (name.suffix == arch::Suffix::weight) tensor = subtract_number(std::move(tensor), step.number);
+          break;
+        case Verb::stack:
+        case Verb::halve_rows:
+        case Verb::omit:
+        case Verb::omit_copy:
+        case Verb::copy:
+        case Verb::llama3_divisors:
+        case Verb::listed_divisors: break;
+      }
+    return with_former_type(std::move(tensor));
+  }
+
+  // Returns a tensor that was widened to f32 to the type that it had.
+  static Tensor with_former_type(Tensor tensor) {
+    const Value* const was = tensor.attributes.find(kWasType);
+    const auto type = was == nullptr || was->text() == nullptr ? std::nullopt : parse_dtype(*was->text());
+    if (!type || !is_float(*type) || !tensor.is_dense()) return tensor;
+    Map attributes = std::move(tensor.attributes);
+    attributes.erase(kWasType);
+    tensor = cast(tensor, *type);
+    tensor.attributes = std::move(attributes);
+    return tensor;
+  }
+
+  void finish(Tensor tensor, const std::string& before, const TensorName& name) {
+    auto spelled = arch::spell(family_, Dialect::hugging_face, name);
+    if (!spelled) throw no_way_back(fmt::format("Hugging Face's name for {} is not known", quote(before)));
+    renamed_.push_back({before, *spelled});
+    tensor.name = std::move(*spelled);
+    out_.push_back(std::move(tensor));
+  }
+
+  // Restores the tensors that were omitted because they equal another one, if config.json does not tie the two.
+  void restore_copies() {
+    const ConfigFile config(model_);
+    const Value* const tied = config.find("tie_word_embeddings");
+    if (tied == nullptr || *tied != false) return;
+    const auto spelled = [&](Role role) {
+      return arch::spell(family_, Dialect::hugging_face, {.role = role, .root = way_.root}).value_or("");
+    };
+    for (const arch::Patterns patterns : family_.names)
+      for (const arch::Pattern& row : patterns)
+        for (const arch::Step& step : row.steps) {
+          if (step.verb != Verb::omit_copy) continue;
+          const auto original = std::ranges::find(out_, spelled(step.role), &Tensor::name);
+          if (original != out_.end()) out_.push_back(restored_copy(*original, spelled(row.role)));
+        }
+  }
+
+  Model& model_;
+  const arch::Family& family_;
+  const Way& way_;
+  std::vector<Change>& changes_;
+  std::vector<Renamed>& renamed_;
+  arch::HeadRows head_rows_;
+  std::vector<Tensor> out_;
+};
+
+}  // namespace
+
+std::size_t count_released_tensors(const Model& model, const arch::Family& family, bool has_config) {
+  std::size_t count = 0;
+  for (const Tensor& tensor : model.tensors) {
+    const auto name = arch::parse(family, Dialect::gguf, tensor.name);
+    if (!name) return 0;
+    const bool paired = arch::find_step(family, name->role, Verb::pair_rows) != nullptr;
+    if (paired && !arch::rotated_heads(name->role, model.config)) return 0;
+    if (is_omitted(tensor, *name, family, has_config)) continue;
+    const bool stacked = arch::find_maker(family, name->role) != nullptr;
+    const std::size_t made = stacked ? count_unstacked(tensor) : 1;
+    if (made == 0) return 0;
+    count += made;
+  }
+  return count;
+}
+
+void release_tensors(Model& model, const arch::Family& family, const Way& way, std::vector<Change>& changes,
+                     std::vector<Renamed>& renamed) {
+  TensorReleaser(model, family, way, changes, renamed).run();
+}
+
+}  // namespace tare::gguf::llama_cpp

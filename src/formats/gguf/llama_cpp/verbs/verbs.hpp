@@ -1,0 +1,79 @@
+// The verbs of arch/verbs.hpp: what they do to a tensor, and the inverse, side by side in one file each. Blobs are changed
+// lazily, except those of vectors.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "arch/qk_rows.hpp"
+#include "formats/gguf/llama_cpp/conventions.hpp"
+
+namespace tare::gguf::llama_cpp {
+
+// Returns whether rows can be moved as a whole: in dense tensors, and in blocks, which never cross a row.
+bool has_whole_rows(const Tensor& tensor);
+
+// ---- pair_rows.cpp ----
+
+// `heads` knows the sizes of the heads of all q and k so far.
+Tensor pair_rows(Tensor tensor, arch::Role role, const Config& config, arch::HeadRows& heads);
+Tensor unpair_rows(Tensor tensor, arch::Role role, const Config& config, arch::HeadRows& heads);
+
+// ---- add.cpp ----
+
+// Computes in f32. The result has attributes for what the sum rounds, so that the inverse is exact.
+Tensor add_number(Tensor tensor, float number);
+Tensor subtract_number(Tensor tensor, float number);
+
+// ---- stack.cpp ----
+
+// Collects the tensors of experts, and stacks those of a layer with the same role.
+class Stacks {
+ public:
+  void add(Tensor tensor, const arch::TensorName& name, arch::Role all);
+  // Calls `made` for each stack, which has the name of its first tensor, with the names of all its tensors. Throws
+  // `convert.names` if an expert is missing or they differ.
+  using Made = std::function<void(Tensor, const arch::TensorName&, const std::vector<std::string>&)>;
+  void finish(const Made& made);
+
+ private:
+  std::map<std::pair<std::uint32_t, arch::Role>, std::map<std::uint32_t, Tensor>> experts_;
+};
+// The tensor of each expert, in order, with the name of the stack.
+std::vector<Tensor> unstack(const Tensor& tensor);
+// How many `unstack` would return; 0 if it would throw.
+std::size_t count_unstacked(const Tensor& tensor);
+
+// ---- halve_rows.cpp ----
+
+// The two halves of the rows of each expert.
+std::pair<Tensor, Tensor> halve_rows(const Tensor& tensor);
+
+// ---- copy.cpp ----
+
+// A tensor with the content of another one. is_copy returns whether a tensor is such a one.
+Tensor copy_of(const Tensor& original, std::string name);
+bool is_copy(const Tensor& tensor);
+// Throws `convert.head` unless the head, which llama.cpp has no place for, equals the token table; `table` may be null.
+void require_copy(const Tensor& head, const Tensor* table, const arch::Family& family);
+// The inverse: the head that was omitted.
+Tensor restored_copy(const Tensor& original, std::string name);
+
+// ---- divisors.cpp ----
+
+// Llama 3's frequency scaling: one divisor for each rotated pair.
+struct Llama3Scaling {
+  double factor = 8, low = 1, high = 4, context = 8192;
+};
+std::vector<float> llama3_divisors(const Llama3Scaling& scaling, double base, std::uint64_t head_size);
+// The divisors for rotated pairs that the step makes of config.json; none if it does not ask for any.
+std::vector<float> divisors_of(const arch::Step& step, const ConfigFile& file, const Config& config);
+// The inverse of Verb::llama3_divisors: the object of config.json for these divisors; empty if no numbers are known that
+// give them. (release_rope.cpp makes the object for listed divisors.)
+Map llama3_scaling_of(const std::vector<float>& divisors, double base);
+
+}  // namespace tare::gguf::llama_cpp

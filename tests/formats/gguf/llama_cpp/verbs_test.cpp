@@ -1,0 +1,100 @@
+// Each verb and its inverse.
+#include "formats/gguf/llama_cpp/verbs/verbs.hpp"
+
+#include "arch/names.hpp"
+#include "conformance/models.hpp"
+#include "tare/elements.hpp"
+
+namespace tare::gguf::llama_cpp {
+namespace {
+
+using arch::Role;
+
+Tensor numbers(const std::string& name, const Shape& shape) {
+  std::vector<float> values(static_cast<std::size_t>(*shape.elements()));
+  for (std::size_t i = 0; i < values.size(); ++i) values[i] = static_cast<float>(i);
+  return dense<float>(name, shape, values);
+}
+
+std::string rule_of(const std::function<void()>& action) {
+  try {
+    action();
+  } catch (const Error& error) {
+    return std::string(error.rule());
+  }
+  return {};
+}
+
+TEST(GgufVerbs, PairedRowsGoBack) {
+  const arch::Family& llama = *arch::find_family("llama");
+  Config config;
+  config.num_attention_heads = 2;
+  const Tensor tensor = numbers("q", {8, 2});
+  arch::HeadRows heads(llama, config);
+  const Tensor paired = pair_rows(tensor, Role::q, config, heads);
+  EXPECT_EQ(paired.values<float>(), (std::vector<float>{0, 1, 4, 5, 2, 3, 6, 7, 8, 9, 12, 13, 10, 11, 14, 15}));
+  EXPECT_EQ(unpair_rows(paired, Role::q, config, heads).values<float>(), tensor.values<float>());
+  EXPECT_EQ(rule_of([&] { pair_rows(tensor, Role::q, Config(), heads); }), "convert.names");
+  EXPECT_EQ(rule_of([&] { unpair_rows(numbers("q", {6, 2}), Role::q, config, heads); }), "convert.names");
+}
+
+TEST(GgufVerbs, AddedNumbersAreSubtractedExactly) {
+  const std::vector<float> values = {0.5F, -1, 1e-9F, 3e7F};  // the last two are rounded
+  const Tensor sum = add_number(dense<float>("norm", {4}, values), 1);
+  EXPECT_EQ(sum.values<float>(), (std::vector<float>{1.5F, 0, 1, 3e7F + 1}));
+  const Tensor back = subtract_number(sum, 1);
+  EXPECT_EQ(back.values<float>(), values);
+  EXPECT_TRUE(back.attributes.empty());
+  EXPECT_EQ(rule_of([] { add_number(dense("norm", {4}, DType::u8, Blob::memory(Bytes(4))), 1); }), "convert.names");
+}
+
+TEST(GgufVerbs, StacksComeApart) {
+  Stacks stacks;
+  for (const std::uint32_t expert : {1u, 0u})
+    stacks.add(dense<float>(expert == 0 ? "a" : "b", {1, 2}, std::vector<float>(2, static_cast<float>(expert))),
+               {.role = Role::expert_up, .layer = 3, .expert = expert}, Role::stacked_up);
+  std::vector<Tensor> all;
+  stacks.finish([&](Tensor tensor, const arch::TensorName& name, const std::vector<std::string>& names) {
+    EXPECT_EQ(name, (arch::TensorName{.role = Role::stacked_up, .layer = 3}));
+    EXPECT_EQ(names, (std::vector<std::string>{"a", "b"}));
+    all.push_back(std::move(tensor));
+  });
+  ASSERT_EQ(all.size(), 1u);
+  EXPECT_EQ(all[0].shape, (Shape{2, 1, 2}));
+  EXPECT_EQ(count_unstacked(all[0]), 2u);
+  const std::vector<Tensor> back = unstack(all[0]);
+  ASSERT_EQ(back.size(), 2u);
+  EXPECT_EQ(back[1].values<float>(), (std::vector<float>{1, 1}));
+  EXPECT_EQ(count_unstacked(numbers("x", {2, 2})), 0u);
+  EXPECT_EQ(rule_of([] { unstack(numbers("x", {2, 2})); }), "convert.names");
+  EXPECT_EQ(rule_of([] { unstack(numbers("x", {2, 0, 2})); }), "convert.names");
+}
+
+TEST(GgufVerbs, HalvesAreOfEachExpert) {
+  const auto [gate, up] = halve_rows(numbers("x", {2, 2, 1}));
+  EXPECT_EQ(gate.values<float>(), (std::vector<float>{0, 2}));
+  EXPECT_EQ(up.values<float>(), (std::vector<float>{1, 3}));
+  EXPECT_EQ(rule_of([] { halve_rows(numbers("x", {2, 3, 1})); }), "convert.names");
+}
+
+TEST(GgufVerbs, CopiesAreKnownAsSuch) {
+  const arch::Family& gemma = *arch::find_family("gemma");
+  const Tensor table = numbers("table", {2, 2});
+  const Tensor head = copy_of(table, "head");
+  EXPECT_TRUE(is_copy(head));
+  EXPECT_FALSE(is_copy(restored_copy(table, "head")));
+  require_copy(head, &table, gemma);
+  EXPECT_EQ(rule_of([&] { require_copy(numbers("head", {4}), &table, gemma); }), "convert.head");
+  EXPECT_EQ(rule_of([&] { require_copy(head, nullptr, gemma); }), "convert.head");
+}
+
+TEST(GgufVerbs, DivisorsGiveTheirNumbersBack) {
+  const Llama3Scaling scaling{.factor = 32, .low = 1, .high = 4, .context = 8192};
+  const Map found = llama3_scaling_of(llama3_divisors(scaling, 500000, 64), 500000);
+  ASSERT_NE(found.find("factor"), nullptr);
+  EXPECT_EQ(*found.find("factor"), Value(32.0));
+  EXPECT_TRUE(llama3_scaling_of({1, 2, 3}, 500000).empty());
+}
+
+}  // namespace
+}  // namespace tare::gguf::llama_cpp
