@@ -160,7 +160,7 @@ void check_written(Sink& sink, const Format& target, const Written& model, std::
   if (written == nullptr) {
     if (changes == nullptr) return;
     report_values(model.metadata, target, sink.position(), *changes);
-    return report_expansion({.stored = sink.position(), .decoded = model.decoded}, *changes);
+    return report_expansion(Expansion{.stored = sink.position(), .decoded = model.decoded}, *changes);
   }
   Model found = read_back(written, sink.name(), target, written->size());
   if (found.tensors.size() != model.tensors)

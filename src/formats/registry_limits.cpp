@@ -122,7 +122,7 @@ void report_expansion(const Expansion& sizes, std::vector<Change>& changes) {
 }
 
 void report_expansion(const Model& written, std::vector<Change>& changes) {
-  report_expansion({.stored = written.file_bytes, .decoded = decoded_size(written)}, changes);
+  report_expansion(Expansion{.stored = written.file_bytes, .decoded = decoded_size(written)}, changes);
 }
 
 void report_expansion(const std::string& path, std::vector<Change>& changes) {
