@@ -26,6 +26,7 @@ Error overspent(std::string_view rule, std::string_view what, std::uint64_t gran
 }  // namespace
 
 void Budget::grant(std::uint64_t bytes) {
+  file_bytes_ += std::min(bytes, UINT64_MAX - file_bytes_);
   const std::uint64_t more = std::min(bytes, kMostGranted - granted_);
   granted_ += more;
   values_ += more / kBytesPerValue;

@@ -5,8 +5,9 @@
 // arrays or shards, each within its limit. So a whole call has one budget: a fixed allowance plus an amount for each
 // byte of the files it opens.
 //
-// The outermost Spending of a thread creates the budget; inner ones share it. `open` has one, and `convert`, `diff` and
-// other jobs that open several models have one around all of them. The parsers (JSON, CBOR, pickles, zip) charge the
+// The outermost Spending of a thread creates the budget; inner ones share it. `open` has one, `convert` has one around the
+// model and its adapters, and a pipeline has one around its parts. (`diff` compares two models that are independent of each
+// other: each has its own.) The parsers (JSON, CBOR, pickles, zip) charge the
 // budget of their thread, like current_stop() in stopping.hpp. It is not an argument because some forty functions are
 // between `open` and a parser, and one that did not pass it on would start a new limit.
 //
@@ -41,6 +42,8 @@ class Budget {
   // Bytes of a file became available to readers and raise the budget. A file that is opened twice counts once.
   void grant(std::uint64_t bytes);
   void grant_file(std::uint64_t device, std::uint64_t inode, std::uint64_t bytes);
+  // All bytes that were granted, including those that raise the budget no further.
+  std::uint64_t file_bytes() const { return file_bytes_; }
 
   // The spend functions throw Error limit: `open.values`, `open.steps`, `open.bytes`. Values created from metadata,
   // about a hundred bytes each.
@@ -85,7 +88,8 @@ class Budget {
   [[noreturn]] void overspent_bytes() const;
 
   std::uint64_t values_, steps_, bytes_;
-  std::uint64_t granted_ = 0;  // bytes of files
+  std::uint64_t granted_ = 0;  // bytes of files, up to a limit
+  std::uint64_t file_bytes_ = 0;
   std::set<std::pair<std::uint64_t, std::uint64_t>> files_;
 };
 

@@ -147,18 +147,25 @@ void report_values(const Map& metadata, const Format& target, std::uint64_t byte
   }
 }
 
+// What is remembered of a model that was written.
+struct Written {
+  std::size_t tensors = 0;
+  std::uint64_t decoded = 0;  // bytes that the output decodes to
+  Map metadata;
+};
+
 // Reads the output back before it gets its name: a file that its own reader refuses never appears.
-void check_written(Sink& sink, const Format& target, std::size_t tensors, const Map& metadata,
-                   std::vector<Change>* changes) {
+void check_written(Sink& sink, const Format& target, const Written& model, std::vector<Change>* changes) {
   const SourcePtr written = sink.written();
   if (written == nullptr) {
-    if (changes != nullptr) report_values(metadata, target, sink.position(), *changes);
-    return;
+    if (changes == nullptr) return;
+    report_values(model.metadata, target, sink.position(), *changes);
+    return report_expansion(Expansion{.stored = sink.position(), .decoded = model.decoded}, *changes);
   }
   Model found = read_back(written, sink.name(), target, written->size());
-  if (found.tensors.size() != tensors)
+  if (found.tensors.size() != model.tensors)
     throw Error(ErrorKind::io, "convert.check",
-                fmt::format("{} tensors were written, {} are read back", tensors, found.tensors.size()));
+                fmt::format("{} tensors were written, {} are read back", model.tensors, found.tensors.size()));
   found.file_bytes = written->size();
   if (changes != nullptr) report_expansion(found, *changes);
 }
@@ -394,12 +401,11 @@ std::uint64_t write_fitting(Model model, const Origins& origins, const WriteJob&
   Sink& sink = made == nullptr ? *job.sink : *made;
   try {
     job.format.write(model, sink, options);
-    const std::size_t tensors = model.tensors.size();
+    const Written written{model.tensors.size(), decoded_size(model), std::move(model.metadata)};
     Model rest;  // all that is needed from here on
-    rest.metadata = std::move(model.metadata);
     rest.sources = std::move(model.sources);
     model = std::move(rest);
-    check_written(sink, job.format, tensors, model.metadata, job.changes);
+    check_written(sink, job.format, written, job.changes);
     model.check_sources();
   } catch (Error& error) {
     model.check_sources();

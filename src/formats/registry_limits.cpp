@@ -6,6 +6,7 @@
 #include <sys/stat.h>
 
 #include <algorithm>
+#include <optional>
 
 #include "base/checked.hpp"
 #include "base/text.hpp"
@@ -49,7 +50,24 @@ std::uint64_t work_of(const Tensor& tensor) {
   return std::max(parts, dense.value_or(UINT64_MAX));
 }
 
+// Returns the option that would allow these sizes; nothing if they are within the limits. No other code knows this rule.
+std::optional<Advice> remedy_for(const Expansion& sizes, const Limits& limits) {
+  if (sizes.decoded <= limits.decoded_from(sizes.stored)) return std::nullopt;
+  const std::uint64_t times = sizes.stored == 0 ? sizes.decoded : sizes.decoded / sizes.stored + 1;
+  return Advice{Remedy::allow_expansion, fmt::format("{}", times)};
+}
+
+// The bytes that the models of a CountedAsOne decode to, so far.
+thread_local std::optional<std::uint64_t> decoded_together;
+
 }  // namespace
+
+std::uint64_t decoded_size(const Model& model) {
+  std::uint64_t bytes = 0;
+  for (const Tensor& tensor : model.tensors) bytes = saturating_sum(bytes, work_of(tensor));
+  for (const Attachment& attachment : model.attachments) bytes = saturating_sum(bytes, work_of(attachment.blob));
+  return bytes;
+}
 
 std::uint64_t Limits::decoded_from(std::uint64_t file_bytes) const {
   return saturating_sum(decoded_bytes, checked_mul(expansion, file_bytes).value_or(UINT64_MAX));
@@ -67,27 +85,26 @@ Allowance allowance_of(const Limits& limits) {
   return {.values = limits.metadata_values, .steps = limits.metadata_steps, .bytes = limits.metadata_made};
 }
 
-std::optional<Expansion> expansion_beyond(const Model& model, const Limits& limits) {
-  Expansion found{.stored = model.file_bytes};
-  for (const Tensor& tensor : model.tensors) found.decoded = saturating_sum(found.decoded, work_of(tensor));
-  for (const Attachment& attachment : model.attachments)
-    found.decoded = saturating_sum(found.decoded, work_of(attachment.blob));
-  if (found.decoded <= limits.decoded_from(found.stored)) return std::nullopt;
-  found.remedy = {Remedy::allow_expansion,
-                  fmt::format("{}", found.stored == 0 ? found.decoded : found.decoded / found.stored + 1)};
-  return found;
-}
+CountedAsOne::CountedAsOne(const Limits& limits) : spending_(allowance_of(limits)) { decoded_together = 0; }
+
+CountedAsOne::~CountedAsOne() { decoded_together.reset(); }
 
 void check_expansion(const Model& model, const Limits& limits, const std::string& file) {
-  const auto beyond = expansion_beyond(model, limits);
-  if (!beyond) return;
+  Expansion sizes{.stored = model.file_bytes, .decoded = decoded_size(model)};
+  if (decoded_together) {
+    sizes.decoded = saturating_sum(sizes.decoded, *decoded_together);
+    sizes.stored = current_budget()->file_bytes();
+    decoded_together = sizes.decoded;
+  }
+  const auto remedy = remedy_for(sizes, limits);
+  if (!remedy) return;
   throw Error(
       ErrorKind::limit, "open.expansion",
       fmt::format("this file of {} bytes would decode to {} bytes; the limit is {} bytes plus {} times the file's size",
-                  count_text(beyond->stored), count_text(beyond->decoded), count_text(limits.decoded_bytes),
+                  count_text(sizes.stored), count_text(sizes.decoded), count_text(limits.decoded_bytes),
                   limits.expansion))
       .in(file)
-      .remedy(beyond->remedy.remedy, beyond->remedy.argument);
+      .remedy(remedy->remedy, remedy->argument);
 }
 
 Limits limits_of_own_output() {
@@ -96,12 +113,16 @@ Limits limits_of_own_output() {
   return limits;
 }
 
-void report_expansion(const Model& written, std::vector<Change>& changes) {
-  if (const auto beyond = expansion_beyond(written, Limits()))
+void report_expansion(const Expansion& sizes, std::vector<Change>& changes) {
+  if (const auto remedy = remedy_for(sizes, Limits()))
     changes.push_back({.impact = Impact::changed,
                        .detail = fmt::format("the output is not opened by default, because its {} bytes decode to {}",
-                                             count_text(beyond->stored), count_text(beyond->decoded)),
-                       .remedies = {beyond->remedy}});
+                                             count_text(sizes.stored), count_text(sizes.decoded)),
+                       .remedies = {*remedy}});
+}
+
+void report_expansion(const Model& written, std::vector<Change>& changes) {
+  report_expansion(Expansion{.stored = written.file_bytes, .decoded = decoded_size(written)}, changes);
 }
 
 void report_expansion(const std::string& path, std::vector<Change>& changes) {

@@ -2,7 +2,6 @@
 #pragma once
 
 #include <cstdint>
-#include <optional>
 #include <string>
 #include <vector>
 
@@ -18,23 +17,37 @@ Allowance allowance_of(const Limits& limits);
 // was made.
 void grant_source(const Source& source);
 
-// The decoded size of a model that is more than `limits` allows for the bytes of its file, and the option that would
-// allow it. Computed from sizes only. No other code knows this rule.
+// The size of a model's files and what they decode to, in bytes.
 struct Expansion {
-  std::uint64_t stored = 0, decoded = 0;  // bytes
-  Advice remedy = {};
+  std::uint64_t stored = 0, decoded = 0;
 };
-std::optional<Expansion> expansion_beyond(const Model& model, const Limits& limits);
+// Returns what the tensors and attachments decode to, computed from sizes only.
+std::uint64_t decoded_size(const Model& model);
 
 // Throws limit `open.expansion` if the tensors and attachments decode to more than `limits` allows for the bytes of the
 // model's file. Looks at sizes only.
 void check_expansion(const Model& model, const Limits& limits, const std::string& file);
+
+// While it exists, the models that this thread opens count as one: they share a budget, each file raises it once, and the
+// bytes that they decode to are added up. For the parts of a pipeline, which may be links to each other's files.
+class CountedAsOne {
+ public:
+  explicit CountedAsOne(const Limits& limits);
+  ~CountedAsOne();
+  CountedAsOne(const CountedAsOne&) = delete;
+  CountedAsOne& operator=(const CountedAsOne&) = delete;
+
+ private:
+  Spending spending_;
+};
 
 // The default limits without the bound on expansion, for reading back what was just written.
 Limits limits_of_own_output();
 // Adds a change if `open` refuses the written model by default. `written` is the model as it was read back, with its
 // `file_bytes`.
 void report_expansion(const Model& written, std::vector<Change>& changes);
+// The same for an output that cannot be read back.
+void report_expansion(const Expansion& sizes, std::vector<Change>& changes);
 // Does the same for a file or directory that was written.
 void report_expansion(const std::string& path, std::vector<Change>& changes);
 

@@ -2,11 +2,15 @@
 #include <fmt/format.h>
 #include <sys/stat.h>
 
+#include <algorithm>
+#include <bit>
+
 #include "conformance/scratch.hpp"
 #include "convert/writable.hpp"
 #include "formats/format.hpp"
 #include "tare/append.hpp"
 #include "tare/tare.hpp"
+#include "use_all.hpp"
 
 namespace tare {
 namespace {
@@ -83,6 +87,50 @@ TEST(Save, WhatIsNotOpenedByDefaultIsSaid) {
     extra.tensors = {sparse};
     EXPECT_EQ(told(append(scratch / name, extra)).size(), 1U);
   }
+}
+
+// An output that cannot be read back is judged by its sizes.
+TEST(Save, WhatIsNotOpenedByDefaultIsSaidAfterAPipe) {
+  Model model;
+  const std::vector<float> zeros(1000);
+  for (int i = 0; i < 600; ++i) model.tensors.push_back(dense(fmt::format("t{}", i), {1000}, zeros));
+  testing::PipeSink sink;
+  const Saved saved = save(model, sink, {.to = "zt2", .write = {}});
+  const auto advises = [](const Change& change) {
+    return std::ranges::any_of(change.remedies,
+                               [](const Advice& advice) { return advice.remedy == Remedy::allow_expansion; });
+  };
+  EXPECT_TRUE(std::ranges::any_of(saved.changes, advises)) << "equal tensors are stored once";
+  testing::PipeSink other;
+  EXPECT_TRUE(std::ranges::none_of(save(small_model(), other, {.to = "zt2"}).changes, advises));
+}
+
+// Every container that keeps metadata keeps the sign and the payload of a NaN, or a change names the key.
+TEST(Save, NanInMetadataKeepsItsBitsOrIsReported) {
+  std::size_t kept = 0, reported = 0;
+  for (const Format& format : formats()) {
+    if (format.write == nullptr || format.holds.metadata != Room::tree || !format.holds.architecture.empty()) continue;
+    SCOPED_TRACE(format.name);
+    for (const std::uint64_t bits : {0x7FF8'0000'0000'0000U, 0xFFF8'0000'0000'0000U, 0x7FF8'0000'0001'2345U}) {
+      Model model = small_model();
+      model.metadata.set("plain", Value(1.5));
+      model.metadata.set("odd", Value(List{Value(1.5), Value(std::bit_cast<double>(bits))}));
+      MemorySink sink;
+      const Saved saved = save(model, sink, {.to = std::string(format.name)});
+      const Model again = open(sink.written());
+      const Value* const found = again.metadata.find("odd");
+      ASSERT_NE(found, nullptr);
+      const List& list = *found->get<List>();
+      const bool same = std::bit_cast<std::uint64_t>(*list.at(1).get<double>()) == bits;
+      const bool named = std::ranges::any_of(saved.changes, [](const Change& change) {
+        return change.impact == Impact::changed && to_text(change).find("odd") != std::string::npos;
+      });
+      EXPECT_NE(same, named);
+      ++(same ? kept : reported);
+    }
+  }
+  EXPECT_GE(kept, 3U);
+  EXPECT_EQ(reported, 2U) << "zTensor 2 allows one NaN";
 }
 
 TEST(Save, TheFormatByNameAndTheBytesThatConvertWrites) {

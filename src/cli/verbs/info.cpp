@@ -19,6 +19,7 @@
 #include "codecs/packs/packing.hpp"
 #include "codecs/packs/stored.hpp"
 #include "formats/format.hpp"
+#include "formats/registry_limits.hpp"
 #include "resources/adapter.hpp"
 #include "resources/packed_config.hpp"
 #include "tare/codec.hpp"
@@ -379,9 +380,19 @@ void show_pipeline(const Pipeline& pipeline, const std::string& file, const Argu
   std::vector<Error> failed;
   TypeSum all;
   std::uint64_t file_bytes = 0;
+  const ReadOptions options = listing_options(arguments);
+  const CountedAsOne together(options.limits);
   for (PipelinePart part : pipeline.parts) {
     try {
-      parts.push_back(counted_part(file, part, listing_options(arguments)));
+      if (part.same_as.empty()) {
+        parts.push_back(counted_part(file, part, options));
+      } else {
+        const auto name_of = [](const CountedPart& counted) -> const std::string& { return counted.part.name; };
+        CountedPart same = *std::ranges::find(parts, part.same_as, name_of);
+        part.is_model = same.part.is_model;
+        same.part = part;
+        parts.push_back(std::move(same));
+      }
     } catch (const Error& error) {
       failed.push_back(error);
       part.is_model = false;

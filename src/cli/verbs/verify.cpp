@@ -3,6 +3,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <map>
 
 #include "base/printable.hpp"
 #include "base/text.hpp"
@@ -13,6 +14,7 @@
 #include "cli/progress_bar.hpp"
 #include "cli/text.hpp"
 #include "cli/verbs.hpp"
+#include "formats/registry_limits.hpp"
 #include "tare/inspect.hpp"
 #include "tare/pipeline.hpp"
 
@@ -104,27 +106,27 @@ void print_json(const std::string& file, const Verification& result, bool ok, Se
   session.line(text);
 }
 
-// Returns the models to check; a pipeline has several.
-std::vector<std::string> models_at(const std::string& path) {
-  std::vector<std::string> models;
+// Returns the parts of a pipeline that are models; none if the path is a model itself.
+std::vector<PipelinePart> parts_of(const std::string& path) {
+  std::vector<PipelinePart> parts;
   try {
-    if (const auto pipeline = find_pipeline(path))
-      for (const PipelinePart& part : pipeline->parts)
-        if (part.is_model) models.push_back(fmt::format("{}{}{}", path, path.ends_with('/') ? "" : "/", part.name));
+    if (auto pipeline = find_pipeline(path)) parts = std::move(pipeline->parts);
   } catch (const Error&) {
-    models.clear();  // its error becomes a finding
+    return {};  // its error becomes a finding
   }
-  return models.empty() ? std::vector{path} : models;
+  std::erase_if(parts, [](const PipelinePart& part) { return !part.is_model; });
+  return parts;
 }
 
-void verify_one(const std::string& file, const Arguments& arguments, Session& session) {
-  Verification result;
-  {
-    ProgressBar bar(session, fmt::format("verifying {}", printable(file)), total_bytes(file, arguments, session));
-    ReadOptions options = read_options(arguments);
-    options.work.progress = bar.progress();
-    result = verify(file, options);
-  }
+Verification verification_of(const std::string& file, std::optional<std::uint64_t> total, const Arguments& arguments,
+                             Session& session) {
+  ProgressBar bar(session, fmt::format("verifying {}", printable(file)), total);
+  ReadOptions options = read_options(arguments);
+  options.work.progress = bar.progress();
+  return verify(file, options);
+}
+
+void print_result(const std::string& file, const Verification& result, const Arguments& arguments, Session& session) {
   const bool ok = result.ok(arguments.has("strict"));
   if (arguments.has("json"))
     print_json(file, result, ok, session);
@@ -134,9 +136,30 @@ void verify_one(const std::string& file, const Arguments& arguments, Session& se
   session.flush();  // shows a file's verdict before the next file is read
 }
 
+void verify_pipeline(const std::string& path, const std::vector<PipelinePart>& parts, const Arguments& arguments,
+                     Session& session) {
+  const CountedAsOne together(read_options(arguments).limits);
+  std::map<std::string, Verification> results;  // by name, for parts that are the same directory
+  for (const PipelinePart& part : parts) {
+    const std::string file = fmt::format("{}{}{}", path, path.ends_with('/') ? "" : "/", part.name);
+    const auto same = results.find(part.same_as);
+    const Verification& result =
+        same != results.end()
+            ? same->second
+            : results.emplace(part.name, verification_of(file, std::nullopt, arguments, session)).first->second;
+    print_result(file, result, arguments, session);
+  }
+}
+
 int run(const Arguments& arguments, Session& session) {
-  for (const std::string& operand : arguments.operands())
-    for (const std::string& file : models_at(operand)) verify_one(file, arguments, session);
+  for (const std::string& operand : arguments.operands()) {
+    const std::vector<PipelinePart> parts = parts_of(operand);
+    if (parts.empty())
+      print_result(operand, verification_of(operand, total_bytes(operand, arguments, session), arguments, session),
+                   arguments, session);
+    else
+      verify_pipeline(operand, parts, arguments, session);
+  }
   return kDone;
 }
 

@@ -5,9 +5,13 @@
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
+#include <sys/stat.h>
 
 #include <algorithm>
+#include <cstdint>
 #include <filesystem>
+#include <map>
+#include <utility>
 
 #include "base/printable.hpp"
 #include "base/text.hpp"
@@ -40,6 +44,15 @@ Map read_pipeline_file(const std::string& directory) {
   }
 }
 
+// Device and inode.
+using Identity = std::pair<std::uint64_t, std::uint64_t>;
+
+std::optional<Identity> identity_of(const std::string& directory) {
+  struct stat status {};
+  if (::stat(directory.c_str(), &status) != 0) return std::nullopt;
+  return Identity{status.st_dev, status.st_ino};
+}
+
 std::optional<PipelinePart> part_at(const std::string& directory, const std::string& name, const Value& value) {
   const List* const pair = value.get<List>();
   if (pair == nullptr || pair->size() != 2 || (*pair)[1].text() == nullptr) return std::nullopt;
@@ -49,7 +62,7 @@ std::optional<PipelinePart> part_at(const std::string& directory, const std::str
     return std::nullopt;
   if (const auto outside = Links(directory).outside(folder))
     throw Error(ErrorKind::corrupt, "hf.file.outside", *outside).in(folder);
-  return PipelinePart{name, *(*pair)[1].text(), has_weights(folder)};
+  return PipelinePart{.name = name, .kind = *(*pair)[1].text(), .is_model = has_weights(folder)};
 }
 
 }  // namespace
@@ -87,15 +100,18 @@ std::optional<Pipeline> find_pipeline(const std::string& path) {
   const Map index = hf::read_pipeline_file(directory);
   Pipeline pipeline;
   if (const std::string* const kind = resources::get<std::string>(index, "_class_name")) pipeline.kind = *kind;
+  std::map<hf::Identity, std::string> seen;  // directories, by the first part that names them
   for (const auto& [name, value] : index) {
     auto part = hf::part_at(directory, name, value);
     if (!part) continue;
-    // Each part is opened as a model of its own, and may be a link to a previous one.
+    // Each part is opened as a model of its own.
     constexpr std::size_t kMostParts = 64;
     if (pipeline.parts.size() == kMostParts)
       throw Error(ErrorKind::limit, "hf.pipeline.parts",
                   fmt::format("expected a pipeline of at most {} parts, found more", kMostParts))
           .in(directory);
+    if (const auto identity = hf::identity_of(fmt::format("{}/{}", directory, name)))
+      if (const auto [known, is_new] = seen.emplace(*identity, name); !is_new) part->same_as = known->second;
     pipeline.parts.push_back(std::move(*part));
   }
   if (pipeline.parts.empty()) return std::nullopt;

@@ -31,6 +31,10 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <bit>
+#include <cmath>
+
 #include "base/nfc.hpp"
 #include "base/printable.hpp"
 #include "formats/decompressed.hpp"
@@ -42,6 +46,15 @@ namespace {
 constexpr std::string_view kAny[] = {"*"};
 constexpr std::string_view kSuffixes[] = {kOwnSuffix, kSuffix};
 constexpr std::string_view kDialects[] = {kPages, kStore};
+
+// Whether the value contains a NaN other than the one that zTensor 2 allows.
+bool has_odd_nan(const Value& value) {
+  if (const double* const number = value.get<double>())
+    return std::isnan(*number) && std::bit_cast<std::uint64_t>(*number) != 0x7FF8'0000'0000'0000;
+  if (const List* const list = value.get<List>()) return std::ranges::any_of(*list, has_odd_nan);
+  const Map* const map = value.get<Map>();
+  return map != nullptr && std::ranges::any_of(*map, [](const auto& entry) { return has_odd_nan(entry.second); });
+}
 
 // Names are not normalized: two names that differ only in their Unicode form are two names. Upstream's writer refuses
 // them for the canonical form.
@@ -55,6 +68,15 @@ std::vector<Change> remarks(const Model& model, const WriteOptions& options) {
     said.push_back(
         {.detail = fmt::format("the file is not in canonical form: {} name{} not in Unicode's form C (NFC), {}", count,
                                count == 1 ? " is" : "s are", quote(first->name))});
+  std::uint64_t odd = 0;
+  const std::string* odd_key = nullptr;
+  for (const auto& [key, value] : model.metadata)
+    if (has_odd_nan(value) && odd++ == 0) odd_key = &key;
+  if (odd_key != nullptr)
+    said.push_back({.impact = Impact::changed,
+                    .detail = fmt::format("{} metadata value{} a NaN with a sign or payload, such as {}; zTensor 2 has "
+                                          "one NaN and stores that",
+                                          odd, odd == 1 ? " contains" : "s contain", quote(*odd_key))});
   return said;
 }
 

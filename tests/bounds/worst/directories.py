@@ -392,6 +392,53 @@ def files_model_index_parts(directory, size):
     return home
 
 
+MOST_PARTS = 64
+
+
+def pipeline_of(directory, parts):
+    home = os.path.join(directory, "pipe")
+    put(home, "model_index.json", '{"_class_name":"P",%s}' % ",".join('"p%d":["diffusers","M"]' % i for i in range(parts)))
+    return home
+
+
+@case
+def files_model_index_most_links(directory, size):
+    """As many parts as are allowed, all of them links to the first."""
+    home = pipeline_of(directory, MOST_PARTS)
+    safetensors(os.path.join(home, "p0"), empty_tensors([name(i) for i in range((size - 4000) // 56)], [0]), b"",
+                "diffusion_pytorch_model.safetensors")
+    put(home, "p0/config.json", "{}")
+    for i in range(1, MOST_PARTS):
+        os.symlink("p0", os.path.join(home, "p%d" % i))
+    return home
+
+
+@case
+def files_model_index_most_hard_links(directory, size):
+    """As many parts as are allowed; the weights of all are one file."""
+    home = pipeline_of(directory, MOST_PARTS)
+    weights = "diffusion_pytorch_model.safetensors"
+    safetensors(os.path.join(home, "p0"), empty_tensors([name(i) for i in range((size - 6000) // 56)], [0]), b"", weights)
+    put(home, "p0/config.json", "{}")
+    for i in range(1, MOST_PARTS):
+        put(home, "p%d/config.json" % i, "{}")
+        os.link(os.path.join(home, "p0", weights), os.path.join(home, "p%d" % i, weights))
+    return home
+
+
+@case
+def files_model_index_most_deflated(directory, size):
+    """As many parts as are allowed, each a pickle of 400 KB in a few hundred bytes."""
+    home = pipeline_of(directory, MOST_PARTS)
+    path = torch_files.torch_deflated(home, [torch_files.dictionary([
+        torch_files.pickled(b"k"), b"](" + b"K\1" * 200000 + b"e"])])
+    for i in range(MOST_PARTS):
+        put(home, "p%d/config.json" % i, "{}")
+        shutil.copy(path, os.path.join(home, "p%d" % i, "diffusion_pytorch_model.bin"))
+    os.remove(path)
+    return home
+
+
 @case
 def files_model_index_absent(directory, size):
     return os.path.dirname(put(directory, "pipe/model_index.json", '{"_class_name":"P",%s}' % ",".join(

@@ -6,6 +6,7 @@
 
 #include "conformance/hf_cases.hpp"
 #include "conformance/scratch.hpp"
+#include "formats/registry_limits.hpp"
 #include "lines.hpp"
 #include "tare/tare.hpp"
 
@@ -74,7 +75,47 @@ TEST(Pipelines, WhatIsNone) {
   EXPECT_EQ(rule_of([&] { (void)open(scratch / "empty"); }), "hf.pipeline");
 }
 
-// All parts may be links to one folder, and each is opened.
+TEST(Pipelines, ALinkToAnotherPartIsNamed) {
+  const Scratch scratch;
+  put_files(scratch / "p", pipeline());
+  std::filesystem::create_directory_symlink("unet", scratch / "p/vae");
+  const auto found = find_pipeline(scratch / "p");
+  ASSERT_EQ(found->parts.size(), 3U);
+  EXPECT_EQ(found->parts[0].same_as, "");
+  EXPECT_EQ(found->parts[1].same_as, "");
+  EXPECT_EQ(found->parts[2].name, "vae");
+  EXPECT_EQ(found->parts[2].same_as, "unet");
+}
+
+// Parts whose files are links to those of another part cost what one model costs.
+TEST(Pipelines, CountAsOneModel) {
+  const Scratch scratch;
+  put_files(scratch / "a", {{"model.safetensors", hf_weights()}});
+  std::filesystem::create_directory(scratch / "b");
+  std::filesystem::create_hard_link(scratch / "a/model.safetensors", scratch / "b/model.safetensors");
+  const std::uint64_t bytes = open(scratch / "a").file_bytes;
+  std::uint64_t decoded = 0;
+  for (const Tensor& tensor : open(scratch / "a").tensors) decoded += tensor.bytes();
+  // Once is allowed, and twice is not.
+  const ReadOptions options{.limits = {.decoded_bytes = decoded + decoded / 2 - bytes, .expansion = 1}};
+  (void)open(scratch / "a", options);
+  (void)open(scratch / "b", options);
+  {
+    const CountedAsOne together(options.limits);
+    (void)open(scratch / "a", options);
+    EXPECT_EQ(rule_of([&] { (void)open(scratch / "b", options); }), "open.expansion");
+  }
+  // So is the metadata: a budget that holds the tensors once.
+  const ReadOptions few{.limits = {.metadata_values = 60}};
+  (void)open(scratch / "a", few);
+  const CountedAsOne together(few.limits);
+  EXPECT_EQ(rule_of([&] {
+              for (int i = 0; i < 100; ++i) (void)open(scratch / (i % 2 == 0 ? "a" : "b"), few);
+            }),
+            "open.values");
+}
+
+// Each part is opened.
 TEST(Pipelines, OfVeryManyPartsAreRefused) {
   const Scratch scratch;
   std::string index = R"({"_class_name": "P")";
