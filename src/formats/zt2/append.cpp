@@ -60,15 +60,15 @@ struct OldEntries {
 
 OldEntries read_entries(const Manifest& manifest) {
   OldEntries old;
-  Cbor cbor(manifest.bytes(), manifest.footer.offset);
+  Cbor cbor = manifest_reader(manifest.bytes(), manifest.footer.offset);
   std::uint64_t places = manifest.footer.offset;
   std::string_view key;
-  auto entries = cbor.map("the manifest");
+  auto entries = cbor.enter(CborMajor::map, "the manifest");
   for (std::size_t begin = cbor.position(); cbor.next_entry(entries, key); begin = cbor.position()) {
     const std::size_t value = cbor.position();
     if (key == "objects") {
       RawObject object;
-      auto names = cbor.map("objects");
+      auto names = cbor.enter(CborMajor::map, "objects");
       for (std::size_t start = cbor.position(); cbor.next_entry(names, object.name); start = cbor.position()) {
         const std::size_t middle = cbor.position();
         object.parts.clear();
