@@ -11,7 +11,7 @@
 #include "base/endian.hpp"
 #include "base/printable.hpp"
 #include "base/text.hpp"
-#include "formats/private_tree.hpp"
+#include "formats/own_attributes.hpp"
 #include "formats/zt2/zt2.hpp"
 
 namespace tare::zt2 {
@@ -229,7 +229,7 @@ class ManifestReader {
       throw;
     }
     model.version = "2";
-    take_private(model);
+    take_own_attributes(model, kFormatName, diagnostics_, input_.path, manifest_.footer.offset);
     if (files_.size() > 1) take_files(model);
     if (diagnostics_.thorough())
       if (const std::string doubt = model.broken.empty() ? canonical_doubt(manifest_, input_.source->size()) : "";
@@ -281,37 +281,6 @@ class ManifestReader {
       else
         diagnostics_.error(*file.trouble);
     }
-  }
-
-  // Moves private attributes from the metadata into the model. An attribute in another form stays metadata.
-  void take_private(Model& model) {
-    PrivateTree tree("zt2.private.malformed");
-    const auto take = [&](std::string_view key, std::string_view part, const auto& apply) {
-      Value* const kept = model.metadata.find(key);
-      if (kept == nullptr) return;
-      tree.put(part, std::move(*kept));
-      try {
-        apply();
-        model.metadata.erase(key);
-      } catch (const Error& error) {
-        *kept = tree.release(part);
-        diagnostics_.warning(Error(ErrorKind::corrupt, "zt2.private.malformed",
-                                   fmt::format("the attribute {}: {}", key, error.sentence()))
-                                 .in(input_.path)
-                                 .at(manifest_.footer.offset));
-      }
-    };
-    take(kConfigKey, "config", [&] { tree.take_config(model); });
-    take(kVocabularyKey, "vocabulary", [&] { tree.take_vocabulary(model); });
-    take(kAttachmentsKey, "attachments", [&] {
-      Map& files = *tree.map("attachments");
-      for (const auto& [name, bytes] : files)
-        if (bytes.get<Bytes>() == nullptr)
-          throw Error(ErrorKind::corrupt, "zt2.private.malformed", "is not a map of byte strings");
-      require_few_attachments(files.size(), "zt2.private.malformed");
-      for (auto& [name, bytes] : files)
-        model.attachments.push_back({name, Blob::memory(std::move(*bytes.get<Bytes>()))});
-    });
   }
 
   // Several shards may be the same file, which counts once: the bound on the decoded size uses the bytes that exist.
