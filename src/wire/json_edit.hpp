@@ -11,7 +11,7 @@ namespace tare::wire {
 // A member of an object, by its place in the text.
 struct JsonMember {
   std::string_view key;           // as spelled in the text
-  std::size_t begin, value, end;  // of the key's quote, of the value, after the value
+  std::size_t begin, value, end;  // where the key, the value and the rest of the text begin
 };
 // The members of the object that begins at `object`; none if another value does.
 std::vector<JsonMember> json_members(std::string_view text, std::size_t object);
