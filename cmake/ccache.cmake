@@ -1,4 +1,4 @@
-# Uses ccache when it is there and nobody chose a launcher.
+# Uses ccache if it exists and no other launcher is set.
 if(NOT DEFINED CMAKE_CXX_COMPILER_LAUNCHER)
   find_program(CCACHE ccache)
   mark_as_advanced(CCACHE)

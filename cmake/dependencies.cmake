@@ -22,7 +22,7 @@ pkg_check_modules(xxhash REQUIRED IMPORTED_TARGET ${TARE_GLOBAL} libxxhash)
 pkg_check_modules(isal REQUIRED IMPORTED_TARGET ${TARE_GLOBAL} libisal)
 pkg_check_modules(hwy REQUIRED IMPORTED_TARGET ${TARE_GLOBAL} libhwy)
 pkg_check_modules(utf8proc REQUIRED IMPORTED_TARGET ${TARE_GLOBAL} libutf8proc)
-set_target_properties(PkgConfig::utf8proc PROPERTIES INTERFACE_COMPILE_OPTIONS "")  # for those who build it
+set_target_properties(PkgConfig::utf8proc PROPERTIES INTERFACE_COMPILE_OPTIONS "")  # they are for builds of utf8proc itself
 
 set(TARE_DEPENDENCIES fmt::fmt ZLIB::ZLIB OpenSSL::Crypto simdjson::simdjson PkgConfig::zstd PkgConfig::xxhash
                       PkgConfig::isal PkgConfig::hwy PkgConfig::utf8proc Threads::Threads)

@@ -1,7 +1,7 @@
 # What is inside of the library, and what a shared one shows.
 get_target_property(TARE_LIBRARY_TYPE tare TYPE)
 
-# Of what is visible (TARE_API), a shared library exports what is its own.
+# A shared library exports its own visible symbols (TARE_API), not those of other libraries.
 function(tare_exports library)
   set(map ${PROJECT_SOURCE_DIR}/cmake/exports.map)
   target_link_options(${library} PRIVATE -Wl,--version-script=${map})

@@ -6,19 +6,22 @@
     tools/comments.py --record     lowers the numbers in tools/comments.txt to what was found; never raises them
     tools/comments.py --selftest
 
-Comments of C++ are searched for words that belong to people, not to code ("whoever", "tells", "lies in"), which CONTRIBUTING.md has better
+Comments of C++, JavaScript, Python (docstrings, too), CMake and shell scripts are searched for words that belong to people, not to code ("whoever", "tells", "lies in"), which CONTRIBUTING.md has better
 words for. tools/comments.txt has a number for each folder: how many such comments are left. More fail the check, and so do fewer, until
 the number is lowered: the list only shrinks.
 """
 
+import io
 import pathlib
 import re
 import subprocess
 import sys
+import tokenize
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 RECORD = ROOT / "tools" / "comments.txt"
-FOLDERS = ("src", "include", "python/src", "tests", "fuzz", "bench")
+CPP = (".cpp", ".hpp", ".cu")
+FOLDERS = ("src", "include", "python", "tests", "fuzz", "bench", "tools", "cmake")
 WORDS = re.compile(
     r"\b(?:who|whoever|whom|whose|nobody|somebody|everybody|anybody|told|tells?|telling|says?|said|stands?|stood|lies?|lay|behind|beside|"
     r"besides|meanwhile|dear|utters?|greets?|goes without|is there for|are there for|comes? along|came along)\b|(?:^|\. )Of [a-z]",
@@ -26,25 +29,50 @@ WORDS = re.compile(
 )
 FINE = re.compile(r"Of (?:course)|lies about|\bwhose\b", re.IGNORECASE)
 COMMENT = re.compile(r'R"(\w*)\((?:.|\n)*?\)\1"|"(?:[^"\\\n]|\\.)*"|\'(?:[^\'\\\n]|\\.)\'|//([^\n]*)')
+SCRIPT = re.compile(r'(`)(?:[^`\\]|\\.)*`|"(?:[^"\\\n]|\\.)*"|\'(?:[^\'\\\n]|\\.)*\'|(?<![:\\])//([^\n]*)')
+HASH = re.compile(r'"(?:[^"\\]|\\.)*"|\'[^\'\n]*\'|(?<![^\s;])#([^\n]*)')
 FILE = re.compile(r"(?<![\w/.*-])((?:[\w-]+/)*[\w-]+\.(?:cpp|hpp|cu|ptx|cmake))(?![\w/(*])")
 # Names that stand for any file, and files of other projects and of examples.
-ELSEWHERE = re.compile(r"(?:^|/)(?:NAME|snake_case|look|list|llama-adapter)\b|/NAME/")
+ELSEWHERE = re.compile(r"(?:^|/)(?:NAME|NAME_fuzz|snake_case|look|list|llama-adapter|x)\b|/NAME/")
 
 
-def comments(code):
-    """(line, text) of each block of // comments."""
+def pieces(code, suffix):
+    """(offset, text) of each comment, line by line."""
+    if suffix in CPP or suffix == ".js":
+        kind = SCRIPT if suffix == ".js" else COMMENT
+        return ((found.start(), found[2].strip()) for found in kind.finditer(code) if found[2] is not None)
+    if suffix != ".py":
+        return ((found.start(), found[1].strip(" #!")) for found in HASH.finditer(code) if found[1] is not None)
+    return python_pieces(code)
+
+
+def python_pieces(code):
+    starts = [0, *(found.end() for found in re.finditer("\n", code))]
+    last = tokenize.NEWLINE
+    for token in tokenize.generate_tokens(io.StringIO(code).readline):
+        begin = starts[token.start[0] - 1] + token.start[1]
+        if token.type == tokenize.COMMENT:
+            yield begin, token.string.strip("# ")
+        elif token.type == tokenize.STRING and last in (tokenize.NEWLINE, tokenize.INDENT, tokenize.DEDENT):
+            for line in token.string.split("\n"):
+                yield begin, line.strip(' "')
+                begin += len(line) + 1
+        if token.type not in (tokenize.COMMENT, tokenize.NL):
+            last = token.type
+
+
+def comments(code, suffix=".cpp"):
+    """(line, text) of each block of comments."""
     begin, last, text = 0, -1, []
-    for found in COMMENT.finditer(code):
-        if found[2] is None:
-            continue
-        line = code.count("\n", 0, found.start()) + 1
-        alone = code[code.rfind("\n", 0, found.start()) + 1 : found.start()].strip() == ""
+    for start, piece in pieces(code, suffix):
+        line = code.count("\n", 0, start) + 1
+        alone = code[code.rfind("\n", 0, start) + 1 : start].strip() == ""
         if text and (line != last + 1 or not alone):
             yield begin, " ".join(text)
             text = []
         if not text:
             begin = line
-        text.append(found[2].strip())
+        text.append(piece)
         last = line if alone else -1
     if text:
         yield begin, " ".join(text)
@@ -52,13 +80,14 @@ def comments(code):
 
 def folder_of(path):
     parts = path.parts
-    return "/".join(parts[:2]) if parts[0] == "src" and len(parts) > 2 else parts[0]
+    return "/".join(parts[:2]) if parts[0] in ("src", "python", "tests") and len(parts) > 2 else parts[0]
 
 
 def sources(root):
     for folder in FOLDERS:
         for path in sorted((root / folder).rglob("*")):
-            if path.suffix in (".cpp", ".hpp", ".cu"):
+            script = path.suffix in ("", ".sh") and path.is_file() and path.read_bytes().startswith(b"#!")
+            if path.suffix in (*CPP, ".js", ".py", ".cmake") or path.name == "CMakeLists.txt" or script:
                 yield path
 
 
@@ -71,7 +100,7 @@ def riddles(root):
     found = {}
     for path in sources(root):
         own = path.relative_to(root)
-        for line, text in comments(path.read_text(encoding="utf-8")):
+        for line, text in comments(path.read_text(encoding="utf-8"), path.suffix):
             if has_riddle(text):
                 found.setdefault(folder_of(own), []).append(f"{own}:{line}: {text}")
     return found
@@ -88,7 +117,7 @@ def missing_files(root, known):
                 missing.append(f"{own}:{line}: names {name}, which does not exist")
 
     for path in sources(root):
-        for line, text in comments(path.read_text(encoding="utf-8")):
+        for line, text in comments(path.read_text(encoding="utf-8"), path.suffix):
             look(path.relative_to(root), line, text)
     for path in [*sorted((root / "docs").rglob("*.md")), root / "README.md", root / "CONTRIBUTING.md"]:
         for number, text in enumerate(path.read_text(encoding="utf-8").split("\n"), 1):
@@ -115,10 +144,16 @@ def selftest():
         found = [text for _, text in comments(code) if has_riddle(text)]
         if len(found) != count:
             sys.exit(f"{code!r}: expected {count}, found {found}")
+    others = {(".py", '"""Whoever calls it."""\nx = "who"  # says so\n'): 2, (".py", "f(\n    'who',\n)\n"): 0, (".js", "// It tells.\n'// who'\n"): 1,
+              (".cmake", 'set(x "# who")  # lies at 4\n'): 1, (".sh", "echo ${x#who}\n# said\n"): 1}  # fmt: skip
+    for (suffix, code), count in others.items():
+        found = [text for _, text in comments(code, suffix) if has_riddle(text)]
+        if len(found) != count:
+            sys.exit(f"{suffix} {code!r}: expected {count}, found {found}")
     recorded = lowered({"a": 3, "b": 2, "c": 1}, {"a": 1, "b": 5, "new": 4})
     if recorded != {"a": 1, "b": 2, "c": 0}:
         sys.exit(f"--record: {recorded}")
-    print(f"{len(cases) + 1} cases")
+    print(f"{len(cases) + len(others) + 1} cases")
 
 
 def main(arguments):

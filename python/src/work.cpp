@@ -140,8 +140,7 @@ Blob spooled(PyObject* place, Spools& spools) {
   unsigned long long offset = 0, length = 0;
   if (parse_tuple(place, "iKK", &descriptor, &offset, &length) == 0) throw PythonError();
   SourcePtr& source = spools[descriptor];
-  if (source == nullptr)
-    source = io::descriptor_source(io::Descriptor(::fcntl(descriptor, F_DUPFD_CLOEXEC, 0)), "pieces");
+  if (source == nullptr) source = io::source_of(descriptor, "pieces");
   source->require(offset, length);
   return Blob::range(source, offset, length);
 }

@@ -77,9 +77,9 @@ bool looks_like_type(std::string_view word) {
 
 // The keys of a model that are not keys of its file, because the container has no type for their values: it keeps them
 // in a tree of Tare's own. `entries`: all keys of the file.
-constexpr std::string_view kKeptApart = "private";  // their type in a listing
-std::vector<std::string> kept_apart(const Model& model, const MetadataRules& rules,
-                                    const std::vector<MetadataEntry>& entries) {
+constexpr std::string_view kPrivate = "private";  // their type in a listing
+std::vector<std::string> private_keys(const Model& model, const MetadataRules& rules,
+                                      const std::vector<MetadataEntry>& entries) {
   NameViewSet there;
   for (const MetadataEntry& entry : entries) there.insert(entry.key);
   std::vector<std::string> keys;
@@ -94,7 +94,7 @@ class MetadataEditor {
     if (format.holds.metadata == Room::none)
       throw Error(ErrorKind::unsupported, "meta.room", fmt::format("{} cannot hold metadata", format.name));
     before_ = rules_.list(model);
-    kept_apart_ = kept_apart(model, rules_, before_);
+    private_keys_ = private_keys(model, rules_, before_);
     for (std::size_t i = 0; i < before_.size(); ++i) slots_.push_back({before_[i], i});
   }
 
@@ -154,7 +154,7 @@ class MetadataEditor {
   }
   Slot& need(std::string_view key) {
     Slot* const slot = find(key);
-    if (slot == nullptr && std::ranges::find(kept_apart_, key) != kept_apart_.end())
+    if (slot == nullptr && std::ranges::find(private_keys_, key) != private_keys_.end())
       throw error(
           ErrorKind::unsupported, "meta.kept_apart", key,
           fmt::format("{} has no type for its value, and keeps it apart from its keys: give it another value first",
@@ -301,7 +301,7 @@ class MetadataEditor {
   const Format& format_;
   const MetadataRules& rules_;
   std::vector<MetadataEntry> before_;
-  std::vector<std::string> kept_apart_;
+  std::vector<std::string> private_keys_;
   std::vector<Slot> slots_;
 };
 
@@ -354,8 +354,8 @@ std::vector<MetadataEntry> metadata_entries(const Model& model) {
   const Format* const format = find_format(model.format);
   const MetadataRules& rules = format != nullptr ? rules_of(*format) : kPlainMetadata;
   std::vector<MetadataEntry> entries = rules.list(model);
-  const std::vector<std::string> kept = kept_apart(model, rules, entries);
-  for (const std::string& key : kept) entries.push_back({key, std::string(kKeptApart), *model.metadata.find(key)});
+  const std::vector<std::string> kept = private_keys(model, rules, entries);
+  for (const std::string& key : kept) entries.push_back({key, std::string(kPrivate), *model.metadata.find(key)});
   return entries;
 }
 

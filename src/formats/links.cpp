@@ -34,7 +34,7 @@ fs::path canonical(const std::string& path, std::error_code& failed) {
 }
 
 // Throws if this process has run out of descriptors or memory, which is not the file's fault.
-void require_room(const io::Directory& opened, const std::string& path) {
+void require_descriptors(const io::Directory& opened, const std::string& path) {
   const int why = errno;
   if (!opened && (why == EMFILE || why == ENFILE || why == ENOMEM))
     throw io::system_error("io.open.refused", "cannot open", path, why);
@@ -59,10 +59,10 @@ Links::Links(const std::string& directory) {
   inside_ = root.native();
   blobs_ = blobs_of(root).native();
   inside_folder_ = io::Directory::open(inside_.c_str());
-  require_room(inside_folder_, inside_);
+  require_descriptors(inside_folder_, inside_);
   if (blobs_.empty()) return;
   blobs_folder_ = io::Directory::open(blobs_.c_str());
-  require_room(blobs_folder_, blobs_);
+  require_descriptors(blobs_folder_, blobs_);
 }
 
 std::optional<std::string> Links::outside(const std::string& path) const {
@@ -86,7 +86,7 @@ bool Links::allow(const Source& source) const {
     if (!folder || !is_below(target, root)) return false;
     const std::string below = target.lexically_relative(root).native();
     const io::Directory above = folder.walk(io::folders_of(below));
-    require_room(above, source.name());
+    require_descriptors(above, source.name());
     struct stat found {};
     return above && above.look(io::base_of(below), found) && found.st_dev == opened.st_dev &&
            found.st_ino == opened.st_ino;

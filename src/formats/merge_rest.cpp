@@ -10,6 +10,13 @@
 namespace tare {
 
 Model merged_rest(const Model& old, const Model& extra, std::string_view rule) {
+  NameViewSet names;
+  for (const Tensor& tensor : old.tensors) names.insert(tensor.name);
+  for (const Tensor& tensor : extra.tensors)
+    if (names.contains(tensor.name))
+      throw Error(ErrorKind::usage, rule, "the file has a tensor of this name already")
+          .about("tensor " + quote(tensor.name))
+          .blame(Subject::output);
   const auto refuse = [&](std::string_view what) {
     throw Error(ErrorKind::usage, rule, fmt::format("the file has another {} already", what)).blame(Subject::output);
   };
@@ -37,16 +44,6 @@ Model merged_rest(const Model& old, const Model& extra, std::string_view rule) {
     all.attachments.push_back(attachment);
   }
   return all;
-}
-
-void refuse_known_names(const Model& old, const Model& extra, std::string_view rule) {
-  NameViewSet names;
-  for (const Tensor& tensor : old.tensors) names.insert(tensor.name);
-  for (const Tensor& tensor : extra.tensors)
-    if (names.contains(tensor.name))
-      throw Error(ErrorKind::usage, rule, "the file has a tensor of this name already")
-          .about("tensor " + quote(tensor.name))
-          .blame(Subject::output);
 }
 
 }  // namespace tare

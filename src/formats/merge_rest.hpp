@@ -8,9 +8,7 @@
 namespace tare {
 
 // Returns the metadata, config, vocabulary and attachments of both models. For a metadata key that both have, the value
-// of `extra` is used; any other difference throws `rule`.
+// of `extra` is used; any other difference throws `rule`, and so does a tensor that both have.
 Model merged_rest(const Model& old, const Model& extra, std::string_view rule);
-// Throws `rule` if both models have a tensor with the same name.
-void refuse_known_names(const Model& old, const Model& extra, std::string_view rule);
 
 }  // namespace tare

@@ -11,12 +11,6 @@ namespace tare {
 
 wire::TreeBounds private_bounds(const Limits& limits) { return {.depth = 3 * limits.depth + 8}; }
 
-void require_few_attachments(std::size_t count, std::string_view rule) {
-  constexpr std::size_t kMost = std::size_t{1} << 12;
-  if (count > kMost)
-    throw Error(ErrorKind::limit, rule, fmt::format("expected at most {} attached files, found {}", kMost, count));
-}
-
 Error PrivateTree::malformed(std::string_view sentence) const { return {ErrorKind::corrupt, rule_, sentence}; }
 
 PrivateTree PrivateTree::parse(std::string_view text, wire::TreeBounds bounds, std::string_view rule,
@@ -112,30 +106,6 @@ void PrivateTree::take_attributes(const NameViewMap<Tensor*>& tensors,
       found->second->attributes = std::move(*attributes.get<Map>());
     else
       stale(name);
-}
-
-namespace {
-
-void require_free(const Map& metadata, std::string_view key, std::string_view rule) {
-  if (metadata.find(key) != nullptr)
-    throw Error(ErrorKind::unsupported, rule,
-                fmt::format("the metadata key {} is the one under which Tare keeps a part of the model in such a file; "
-                            "rename it",
-                            key))
-        .remedy(Remedy::drop, "metadata");
-}
-
-}  // namespace
-
-void put_own(Map& metadata, std::string_view key, Value value, std::string_view rule) {
-  require_free(metadata, key, rule);
-  metadata.append(std::string(key), std::move(value));
-}
-
-void check_own(const Model& model, const OwnKeys& keys, std::string_view rule) {
-  if (!model.config.empty()) require_free(model.metadata, keys.config, rule);
-  if (!model.vocabulary.empty()) require_free(model.metadata, keys.vocabulary, rule);
-  if (!model.attachments.empty()) require_free(model.metadata, keys.attachments, rule);
 }
 
 NameViewMap<Tensor*> tensors_by_name(Model& model) {

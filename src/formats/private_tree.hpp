@@ -23,10 +23,6 @@ namespace tare {
 // begin three levels down.
 wire::TreeBounds private_bounds(const Limits& limits);
 
-// Throws Error `rule` for more attachments than any model has. An entry of a few bytes in the tree makes an attachment
-// that takes much more memory.
-void require_few_attachments(std::size_t count, std::string_view rule);
-
 class PrivateTree {
  public:
   // Errors in the tree are reported under `rule` (for example "npz.private.form").
@@ -73,16 +69,6 @@ class PrivateTree {
   std::string rule_;
   Map parts_;
 };
-
-// Adds a value of Tare's to the metadata of a file, under the key `key`. Throws Error unsupported `rule` if the model's
-// metadata has that key, because one of the two would be lost.
-void put_own(Map& metadata, std::string_view key, Value value, std::string_view rule);
-// Throws `rule` if the model's metadata has a key that its container uses for config, vocabulary or attachments. Called
-// before anything is written, for the same reason.
-struct OwnKeys {
-  std::string_view config, vocabulary, attachments;
-};
-void check_own(const Model& model, const OwnKeys& keys, std::string_view rule);
 
 // Maps names to tensors, including broken ones, which have no components. The map is valid as long as the tensors do
 // not change.

@@ -10,5 +10,7 @@ namespace tare::io {
 
 // Reads with pread. Throws `io.open.not_a_file` for anything but a regular file.
 SourcePtr descriptor_source(Descriptor file, std::string name);
+// The same for a copy of a descriptor that the caller keeps.
+SourcePtr source_of(int descriptor, std::string name);
 
 }  // namespace tare::io

@@ -74,6 +74,16 @@ void GrowingSink::put_flushed(std::uint64_t offset, std::span<const std::byte> b
   sync_file(fd_, path_);
 }
 
+std::uint64_t settle_end(int fd, const Source& source, std::uint64_t end, std::span<const std::byte> footer) {
+  if (end >= source.size()) return source.size();
+  Bytes found(footer.size());
+  source.read(end - found.size(), found);
+  if (!std::ranges::equal(found, footer)) return source.size();
+  if (::ftruncate(fd, static_cast<off_t>(end)) != 0)
+    throw system_error("io.sink.write", "cannot set the size", source.name(), errno);
+  return end;
+}
+
 Descriptor open_for_growing(const std::string& path, std::string_view locked_rule) {
   constexpr std::string_view kDoing = "cannot open for appending";
   const Place place = find_place(path, "io.open.missing", kDoing, FollowLinks::ours, "io.open.refused");

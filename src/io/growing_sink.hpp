@@ -59,6 +59,10 @@ class GrowingSink : public Sink, private Unfinished {
   std::mutex mutex_;
 };
 
+// An append that was killed leaves a long tail after the old end. If `footer` is what the file has before `end`, truncates
+// it there, to free the space. Returns the file's size.
+std::uint64_t settle_end(int fd, const Source& source, std::uint64_t end, std::span<const std::byte> footer);
+
 // The file at `path`, open for reading and writing and locked (flock) against other appends. Follows a link only if no
 // other user can have put it there. Throws `locked_rule` if another program is appending, and `io.sink.store` for a
 // file of a content-addressed store or a link to one (place.hpp).

@@ -69,11 +69,13 @@ SliceSpec expanded(const SliceSpec& spec, std::size_t rank) {
   return items;
 }
 
-// Merges neighbouring axes with compatible strides, and uses the innermost ones as run and lane.
-void arrange(SlicePlan& plan, const InlineVector<SliceAxis, 4>& axes) {
+}  // namespace
+
+void arrange(SlicePlan& plan, std::span<const SliceAxis> axes) {
   for (const SliceAxis& axis : axes) {
-    const auto inner_extent = static_cast<std::int64_t>(axis.count) * axis.stride;
-    if (!plan.outer.empty() && plan.outer.back().stride == inner_extent)
+    std::int64_t extent = 0;
+    const bool fits = !__builtin_mul_overflow(axis.count, axis.stride, &extent) && axis.stride != 0;
+    if (!plan.outer.empty() && fits && plan.outer.back().stride == extent)
       plan.outer.back() = {plan.outer.back().count * axis.count, axis.stride};
     else
       plan.outer.push_back(axis);
@@ -87,8 +89,6 @@ void arrange(SlicePlan& plan, const InlineVector<SliceAxis, 4>& axes) {
     plan.outer.pop_back();
   }
 }
-
-}  // namespace
 
 SlicePlan plan_slice(const Shape& shape, const SliceSpec& spec) {
   const SliceSpec items = expanded(spec, shape.rank());

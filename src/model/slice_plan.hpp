@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
 
 #include "tare/slice.hpp"
 
@@ -21,6 +22,9 @@ struct SlicePlan {
   SliceAxis lane;                    // the fastest axis of runs: `count` runs, `stride` apart
   std::uint64_t run = 1;             // contiguous elements per run
 };
+
+// Merges neighbouring axes with compatible strides, and uses the innermost ones as run and lane.
+void arrange(SlicePlan& plan, std::span<const SliceAxis> axes);
 
 // Throws usage `slice.rank`, `slice.index`, `slice.step`.
 SlicePlan plan_slice(const Shape& shape, const SliceSpec& spec);

@@ -39,14 +39,14 @@ void Transfer::finish_running() {
   const std::size_t window = std::size_t{2} * threads + 1;
   std::vector<Bytes> slots(window);
   Hasher all(*options_.running), own(DigestAlgorithm::none);
-  const auto in_turn = [](const Job& job) { return step_of(job.blob) == 0; };
+  const auto is_sequential = [](const Job& job) { return step_of(job.blob) == 0; };
   const auto view_of = [](const Job& job) -> std::optional<std::span<const std::byte>> {
     if (!job.blob.is_plain() || job.blob.source() == nullptr) return std::nullopt;
     return job.blob.source()->view(job.blob.offset() + job.begin, job.end - job.begin);
   };
   const auto make = [&](std::size_t i, std::size_t slot) {
     const Job& job = jobs_[i];
-    if (in_turn(job)) return;
+    if (is_sequential(job)) return;
     const std::uint64_t to = stored_[job.number].offset + job.begin, count = job.end - job.begin;
     if (view_of(job)) {
       sink_.copy_at(to, *job.blob.source(), job.blob.offset() + job.begin, count);
@@ -64,7 +64,7 @@ void Transfer::finish_running() {
   const auto take = [&](std::size_t i, std::size_t slot) {
     const Job& job = jobs_[i];
     if (job.begin == 0) own = Hasher(job.digest);
-    if (in_turn(job)) {
+    if (is_sequential(job)) {
       const auto reader = job.blob.open();
       Bytes& buffer = slots[slot];
       for (std::uint64_t at = 0; at < job.end; at += buffer.size()) {

@@ -105,52 +105,93 @@ class SeekTable {
   std::vector<std::pair<std::uint32_t, std::uint32_t>> entries_;
 };
 
+// Compresses the frames of all blobs on all cores, in slots that are used again.
+class FrameMaker {
+ public:
+  FrameMaker(std::vector<const Blob*> blobs, int level, bool seekable, unsigned threads)
+      : blobs_(std::move(blobs)), level_(level), seekable_(seekable), compressed_size_(blobs_.size(), 0) {
+    for (std::size_t b = 0; b < blobs_.size(); ++b) {
+      inputs_.push_back(std::make_unique<FrameInput>(*blobs_[b], frame_bytes_));
+      // An empty blob has one empty frame, which does not make it smaller.
+      const std::uint64_t count = std::max<std::uint64_t>(1, ceil_div(blobs_[b]->size(), frame_bytes_));
+      for (std::uint64_t f = 0; f < count; ++f) frames_.push_back({b, static_cast<std::size_t>(f), f + 1 == count});
+    }
+    threads_ = static_cast<unsigned>(std::min<std::size_t>(threads, frames_.size()));
+    // A slot holds a frame and its compressed form, 8 MiB. Spare slots keep the cores busy while one of them writes: up
+    // to 7 slots (56 MiB) for six threads or fewer, above that one more than there are threads.
+    const std::size_t window = std::max<std::size_t>(threads_ + 1, std::min<std::size_t>(2 * threads_ + 1, 7));
+    for (std::size_t i = 0; i < window; ++i) slots_.emplace_back(level, seekable, frame_bytes_);
+  }
+
+  // Calls `take` for every frame, in order.
+  template <typename Take>
+  void for_each(const Take& take) {
+    const auto make = [&](std::size_t i, std::size_t s) {
+      const FrameOf& at = frames_[i];
+      try {
+        slots_[s].input = inputs_[at.blob]->read(at.frame, slots_[s].room.get());
+        slots_[s].frame = stays_raw(at.blob) ? slots_[s].input : slots_[s].compressor.compress(slots_[s].input);
+      } catch (...) {
+        inputs_[at.blob]->fail();
+        throw;
+      }
+    };
+    parallel_in_order(frames_.size(), threads_, slots_.size(), make,
+                      [&](std::size_t i, std::size_t s) { take(frames_[i], slots_[s]); });
+  }
+
+  // Finds out which blobs become smaller. Calls `done` with the bytes of each frame.
+  template <typename Done>
+  void measure(const Done& done) {
+    for_each([&](const FrameOf& at, const Slot& slot) {
+      compressed_size_[at.blob] += slot.frame.size();
+      if (seekable_ && at.last) compressed_size_[at.blob] += SeekTable::bytes_for(at.frame + 1);
+      done(slot.input.size());
+    });
+    for (auto& input : inputs_) input->restart();
+    sizes_known_ = true;
+  }
+  bool sizes_known() const { return sizes_known_; }
+  bool stays_raw(std::size_t b) const { return sizes_known_ && compressed_size_[b] >= blobs_[b]->size(); }
+
+  // Compresses the first `count` frames of a blob again, and calls `take` with the bytes of each and its compressed form.
+  template <typename Take>
+  void repeat(const Blob& blob, std::size_t count, const Take& take) const {
+    if (count == 0) return;  // most blobs are one frame; a buffer for each would cost more than the work itself
+    io::ZstdCompressor compressor(level_, seekable_);
+    Bytes input(frame_bytes_);
+    const auto reader = blob.open();
+    for (std::size_t f = 0; f < count; ++f) {
+      reader->read(input);  // never the last frame of the blob, so always a whole one
+      take(input, compressor.compress(input));
+    }
+  }
+
+ private:
+  static constexpr std::size_t kSeekableFrame = std::size_t{1} << 20;
+
+  std::vector<const Blob*> blobs_;
+  int level_;
+  bool seekable_, sizes_known_ = false;
+  std::size_t frame_bytes_ = seekable_ ? kSeekableFrame : io::kZstdFrame;
+  std::vector<std::uint64_t> compressed_size_;
+  std::vector<FrameOf> frames_;
+  std::vector<std::unique_ptr<FrameInput>> inputs_;
+  unsigned threads_ = 1;
+  std::vector<Slot> slots_;
+};
+
 }  // namespace
 
 void Transfer::compress_all() {
-  constexpr std::size_t kSeekableFrame = std::size_t{1} << 20;
   const bool seekable = options_.seekable;
-  const std::size_t frame_bytes = seekable ? kSeekableFrame : io::kZstdFrame;
-  std::vector<FrameOf> frames;
-  std::vector<std::unique_ptr<FrameInput>> inputs;
-  for (std::size_t b = 0; b < compressed_.size(); ++b) {
-    inputs.push_back(std::make_unique<FrameInput>(compressed_[b].blob, frame_bytes));
-    // An empty blob has one empty frame, which does not make it smaller.
-    const std::uint64_t count = std::max<std::uint64_t>(1, ceil_div(compressed_[b].blob.size(), frame_bytes));
-    for (std::uint64_t f = 0; f < count; ++f) frames.push_back({b, static_cast<std::size_t>(f), f + 1 == count});
-  }
-  const auto threads = static_cast<unsigned>(std::min<std::size_t>(thread_count(options_.threads), frames.size()));
-  // A slot holds a frame and its compressed form, 8 MiB. Spare slots keep the cores busy while one of them writes: up
-  // to 7 slots (56 MiB) for six threads or fewer, above that one more than there are threads.
-  const std::size_t window = std::max<std::size_t>(threads + 1, std::min<std::size_t>(2 * threads + 1, 7));
-  std::vector<Slot> slots;
-  for (std::size_t i = 0; i < window; ++i) slots.emplace_back(*options_.zstd_level, seekable, frame_bytes);
-
-  std::vector<std::uint64_t> compressed_size(compressed_.size(), 0);
-  bool sizes_known = false;
-  const auto stays_raw = [&](std::size_t b) { return sizes_known && compressed_size[b] >= compressed_[b].blob.size(); };
-  const auto make = [&](std::size_t i, std::size_t s) {
-    try {
-      slots[s].input = inputs[frames[i].blob]->read(frames[i].frame, slots[s].room.get());
-      slots[s].frame = stays_raw(frames[i].blob) ? slots[s].input : slots[s].compressor.compress(slots[s].input);
-    } catch (...) {
-      inputs[frames[i].blob]->fail();
-      throw;
-    }
-  };
-
+  std::vector<const Blob*> blobs;
+  for (const Compressed& each : compressed_) blobs.push_back(&each.blob);
+  FrameMaker frames(std::move(blobs), *options_.zstd_level, seekable, thread_count(options_.threads));
   // Bytes in a pipe are final: find out first which blobs become smaller. Each of the two passes is half of the
   // progress.
   const bool twice = !sink_.positional();
-  if (twice) {
-    parallel_in_order(frames.size(), threads, window, make, [&](std::size_t i, std::size_t s) {
-      compressed_size[frames[i].blob] += slots[s].frame.size();
-      if (seekable && frames[i].last) compressed_size[frames[i].blob] += SeekTable::bytes_for(frames[i].frame + 1);
-      advance(slots[s].input.size() / 2);
-    });
-    for (auto& input : inputs) input->restart();
-    sizes_known = true;
-  }
+  if (twice) frames.measure([&](std::size_t bytes) { advance(bytes / 2); });
 
   Hasher hasher(DigestAlgorithm::none), arrived(DigestAlgorithm::none);
   SeekTable table;
@@ -169,23 +210,10 @@ void Transfer::compress_all() {
     if (!again || !seekable) hasher = Hasher(algorithm_for(blob));
     table.clear();
   };
-  const auto compress_again = [&](const Blob& blob, std::size_t count) {
-    if (count == 0) return;  // most blobs are one frame; a buffer for each would cost more than the work itself
-    io::ZstdCompressor compressor(*options_.zstd_level, seekable);
-    Bytes input(frame_bytes);
-    const auto reader = blob.open();
-    for (std::size_t f = 0; f < count; ++f) {
-      reader->read(input);  // never the last frame of the blob, so always a whole one
-      const auto frame = compressor.compress(input);
-      table.add(frame.size(), input.size());
-      put(frame);
-    }
-  };
   // Until a frame of a blob becomes smaller, its bytes are written raw: most likely none will, and the blob is stored
   // raw. If a later frame does become smaller, the earlier ones are compressed again.
   bool raw = true;
-  parallel_in_order(frames.size(), threads, window, make, [&](std::size_t i, std::size_t s) {
-    const FrameOf& at = frames[i];
+  frames.for_each([&](const FrameOf& at, const Slot& slot) {
     const auto& [blob, number] = compressed_[at.blob];
     StoredBlob& stored = stored_[number];
     if (at.frame == 0) {
@@ -196,18 +224,21 @@ void Transfer::compress_all() {
       stored.offset = sink_.position();
       start(blob, stored);
       arrived = Hasher(arrived_algorithm(blob));
-      raw = !sizes_known || stays_raw(at.blob);
+      raw = !frames.sizes_known() || frames.stays_raw(at.blob);
     }
-    arrived.update(slots[s].input);
-    if (seekable) hasher.update(slots[s].input);
-    advance(twice ? slots[s].input.size() - slots[s].input.size() / 2 : slots[s].input.size());
-    if (raw && !stays_raw(at.blob) && slots[s].frame.size() < slots[s].input.size()) {
+    arrived.update(slot.input);
+    if (seekable) hasher.update(slot.input);
+    advance(twice ? slot.input.size() - slot.input.size() / 2 : slot.input.size());
+    if (raw && !frames.stays_raw(at.blob) && slot.frame.size() < slot.input.size()) {
       raw = false;
       if (at.frame > 0) start(blob, stored);
-      compress_again(blob, at.frame);
+      frames.repeat(blob, at.frame, [&](std::span<const std::byte> input, std::span<const std::byte> frame) {
+        table.add(frame.size(), input.size());
+        put(frame);
+      });
     }
-    put(raw ? slots[s].input : slots[s].frame);
-    if (!raw) table.add(slots[s].frame.size(), slots[s].input.size());
+    put(raw ? slot.input : slot.frame);
+    if (!raw) table.add(slot.frame.size(), slot.input.size());
     if (!at.last) return;
     expect_arrived(blob, arrived.finish());
     if (!raw && seekable) sink_.write(table.bytes());

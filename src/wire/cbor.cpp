@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <cmath>
 #include <cstring>
 
 #include "base/budget.hpp"
@@ -49,8 +50,9 @@ bool has_equal_hashes(const std::vector<std::string_view>& keys) {
 
 }  // namespace
 
-CborReader::CborReader(std::span<const std::byte> bytes, std::string file, std::uint64_t offset, unsigned max_depth)
-    : bytes_(bytes), file_(std::move(file)), base_(offset), max_depth_(max_depth) {}
+CborReader::CborReader(std::span<const std::byte> bytes, std::string file, std::uint64_t offset, unsigned max_depth,
+                       const CborRules& rules)
+    : bytes_(bytes), rules_(&rules), file_(std::move(file)), base_(offset), max_depth_(max_depth) {}
 
 void CborReader::fail_at(std::uint64_t offset, std::string_view rule, std::string_view sentence) const {
   throw Error(ErrorKind::corrupt, rule, sentence).in(file_).at(offset);
@@ -58,13 +60,14 @@ void CborReader::fail_at(std::uint64_t offset, std::string_view rule, std::strin
 
 void CborReader::fail(std::string_view rule, std::string_view sentence) const { fail_at(offset(), rule, sentence); }
 
-void CborReader::need(std::uint64_t count) const {
-  if (count > remaining()) fail("cbor.truncated", fmt::format("{} more bytes needed, {} left", count, remaining()));
+void CborReader::fail_type(std::uint64_t start, std::string_view what, CborMajor wanted, const Head& found) const {
+  fail_at(
+      start, rules_->type,
+      fmt::format("{}{}expected {}, found {}", what, what.empty() ? "" : ": ", name_of(wanted), name_of(found.major)));
 }
 
-void CborReader::deeper() {
-  if (depth_ == max_depth_) fail("cbor.depth", fmt::format("nested deeper than {} levels", max_depth_));
-  ++depth_;
+void CborReader::need(std::uint64_t count) const {
+  if (count > remaining()) fail(rules_->truncated, fmt::format("{} more bytes needed, {} left", count, remaining()));
 }
 
 CborReader::Head CborReader::read_raw_head() {
@@ -86,13 +89,18 @@ CborReader::Head CborReader::read_raw_head() {
     position_ += length;
     if (head.major != CborMajor::simple) {
       static constexpr std::uint64_t kSmallest[] = {24, 0x100, 0x10000, 0x100000000};
-      if (head.value < kSmallest[head.info - 24]) saw_long_head_ = true;
+      if (head.value < kSmallest[head.info - 24]) {
+        if (rules_->deterministic)
+          fail_at(offset() - length - 1, rules_->form,
+                  fmt::format("the number {} is not in its shortest form", head.value));
+        saw_long_head_ = true;
+      }
     }
   } else if (head.info < 31) {
-    fail_at(offset() - 1, "cbor.reserved", fmt::format("byte {:#04x} is reserved", first));
+    fail_at(offset() - 1, rules_->reserved, fmt::format("byte {:#04x} is reserved", first));
   } else {
-    const bool may = head.major >= CborMajor::bytes && head.major <= CborMajor::map;
-    if (!may) fail_at(offset() - 1, "cbor.reserved", fmt::format("byte {:#04x} is not allowed here", first));
+    const bool may = head.major >= CborMajor::bytes && head.major <= CborMajor::map && !rules_->deterministic;
+    if (!may) fail_at(offset() - 1, rules_->reserved, fmt::format("byte {:#04x} is not allowed here", first));
     saw_indefinite_ = true;
   }
   return head;
@@ -101,8 +109,10 @@ CborReader::Head CborReader::read_raw_head() {
 CborReader::Head CborReader::read_head() {
   tagged_ = false;
   for (;;) {
+    const std::uint64_t start = offset();
     const Head head = read_raw_head();
     if (head.major != CborMajor::tag) return head;
+    if (rules_->deterministic) fail_at(start, rules_->reserved, "a tag is not allowed here");
     last_tag_ = head.value;
     tagged_ = saw_tag_ = true;
   }
@@ -123,7 +133,7 @@ bool CborReader::next_is_null() {
   return false;
 }
 
-std::uint64_t CborReader::read_uint_slowly() {
+std::uint64_t CborReader::read_uint_slowly(std::string_view what) {
   const std::uint64_t start = offset();
   const Head head = read_head();
   if (head.major == CborMajor::uint) return head.value;
@@ -132,12 +142,12 @@ std::uint64_t CborReader::read_uint_slowly() {
     const std::string_view digits = take_string(head, CborMajor::bytes);
     std::uint64_t value = 0;
     for (const char digit : digits) {
-      if (value >> 56 != 0) fail_at(start, "cbor.type", "an integer above 64 bits");
+      if (value >> 56 != 0) fail_at(start, rules_->type, "an integer above 64 bits");
       value = value << 8 | static_cast<unsigned char>(digit);
     }
     return value;
   }
-  fail_at(start, "cbor.type", fmt::format("expected an unsigned integer, found {}", name_of(head.major)));
+  fail_type(start, what, CborMajor::uint, head);
 }
 
 std::string_view CborReader::take_string(const Head& head, CborMajor kind) {
@@ -147,7 +157,7 @@ std::string_view CborReader::take_string(const Head& head, CborMajor kind) {
                                 static_cast<std::size_t>(length));
     position_ += static_cast<std::size_t>(length);
     if (kind == CborMajor::text && !is_utf8(view))
-      fail_at(offset() - length, "cbor.utf8", "a text that is not valid UTF-8");
+      fail_at(offset() - length, rules_->utf8, "a text that is not valid UTF-8");
     return view;
   };
   if (!head.indefinite()) return take(head.value);
@@ -155,7 +165,7 @@ std::string_view CborReader::take_string(const Head& head, CborMajor kind) {
   while (!is_break()) {
     const Head part = read_raw_head();
     if (part.major != kind || part.indefinite())
-      fail("cbor.string", "a piece of an indefinite string is not a definite string of the same kind");
+      fail(rules_->string, "a piece of an indefinite string is not a definite string of the same kind");
     whole += take(part.value);
   }
   ++position_;
@@ -168,45 +178,46 @@ void CborReader::skip_string(const Head& head, CborMajor kind) {
   while (!is_break()) {
     const Head part = read_raw_head();
     if (part.major != kind || part.indefinite())
-      fail("cbor.string", "a piece of an indefinite string is not a definite string of the same kind");
+      fail(rules_->string, "a piece of an indefinite string is not a definite string of the same kind");
     take_string(part, kind);
   }
   ++position_;
 }
 
-std::string_view CborReader::read_text_slowly() {
+std::string_view CborReader::read_text_slowly(std::string_view what) {
   const std::uint64_t start = offset();
   const Head head = read_head();
-  if (head.major != CborMajor::text)
-    fail_at(start, "cbor.type", fmt::format("expected a text, found {}", name_of(head.major)));
+  if (head.major != CborMajor::text) fail_type(start, what, CborMajor::text, head);
   return take_string(head, CborMajor::text);
 }
 
 std::span<const std::byte> CborReader::read_bytes() {
   const std::uint64_t start = offset();
   const Head head = read_head();
-  if (head.major != CborMajor::bytes)
-    fail_at(start, "cbor.type", fmt::format("expected a byte string, found {}", name_of(head.major)));
+  if (head.major != CborMajor::bytes) fail_type(start, {}, CborMajor::bytes, head);
   return std::as_bytes(std::span(take_string(head, CborMajor::bytes)));
 }
 
-CborReader::Container CborReader::enter_slowly(CborMajor kind) {
+CborReader::Container CborReader::enter_slowly(CborMajor kind, std::string_view what) {
   const std::uint64_t start = offset();
   const Head head = read_head();
-  if (head.major != kind)
-    fail_at(start, "cbor.type", fmt::format("expected {}, found {}", name_of(kind), name_of(head.major)));
+  if (head.major != kind) fail_type(start, what, kind, head);
   return open_container(head, start);
 }
 
 CborReader::Container CborReader::open_container(const Head& head, std::uint64_t start) {
-  deeper();
+  // The deterministic encoding has its bound on values; an empty container has none.
+  if (depth_ >= max_depth_ && !(rules_->deterministic && head.value == 0))
+    fail(rules_->depth, fmt::format("nested deeper than {} levels", max_depth_));
+  ++depth_;
   // Every entry takes at least one byte, an entry of a map two.
   const std::uint64_t most = remaining() / (head.major == CborMajor::map ? 2 : 1);
   if (head.value > most)
-    fail_at(start, "cbor.count", fmt::format("{} entries promised, the bytes left allow {}", head.value, most));
+    fail_at(start, rules_->count, fmt::format("{} entries promised, the bytes left allow {}", head.value, most));
   Container container;
   container.indefinite_ = head.indefinite();
   container.left_ = head.value;
+  container.key_ = container.key_end_ = position_;
   return container;
 }
 
@@ -225,15 +236,63 @@ void CborReader::skip() {
     case CborMajor::bytes:
     case CborMajor::text: skip_string(head, head.major); return;
     case CborMajor::array:
-    case CborMajor::map: {
-      Container container = open_container(head, start);
-      while (next(container)) {
+      for (Container items = open_container(head, start); next(items);) skip();
+      return;
+    case CborMajor::map:
+      for (Container entries = open_container(head, start); next(entries);) {
+        const std::size_t key = position_;
         skip();
-        if (head.major == CborMajor::map) skip();
+        if (rules_->deterministic) check_key(entries, key);
+        skip();
       }
       return;
-    }
+    case CborMajor::simple:
+      if (rules_->deterministic) check_simple(head, start);
+      return;
     default: return;
+  }
+}
+
+bool CborReader::next_entry(Container& entries, std::string_view& key) {
+  if (!next(entries)) return false;
+  const std::size_t begin = position_;
+  key = read_short_text();
+  if (key.data() == nullptr) {
+    if (peek() == CborMajor::text)
+      key = read_text_slowly({});
+    else
+      skip();
+  }
+  if (rules_->deterministic) check_key(entries, begin);
+  return true;
+}
+
+// The keys of a deterministic map are in ascending order of their encoded bytes.
+void CborReader::check_key(Container& entries, std::size_t begin) const {
+  const auto last = between(entries.key_, entries.key_end_), key = between(begin, position_);
+  entries.key_ = begin;
+  entries.key_end_ = position_;
+  const int order = std::memcmp(last.data(), key.data(), std::min(last.size(), key.size()));
+  if (order < 0 || (order == 0 && last.size() < key.size())) return;
+  if (order == 0 && last.size() == key.size())
+    fail_at(base_ + begin, rules_->duplicate, "a key appears twice in one map");
+  fail_at(base_ + begin, rules_->form, "the keys of a map are not in order");
+}
+
+void CborReader::check_simple(const Head& head, std::uint64_t start) const {
+  if (head.info >= 20 && head.info <= 22) return;
+  const auto check = [&](bool wide, bool nan) {
+    if (nan) fail_at(start, rules_->form, "a NaN in another form than f9 7e 00");
+    if (wide) fail_at(start, rules_->form, "a float is wider than its value asks for");
+  };
+  const auto f32 = std::bit_cast<float>(static_cast<std::uint32_t>(head.value));
+  const auto f64 = std::bit_cast<double>(head.value);
+  switch (head.info) {
+    case 25:
+      return check(false, std::isnan(f16_to_f32(static_cast<std::uint16_t>(head.value))) && head.value != 0x7E00);
+    case 26: return check(f16_to_f32(f32_to_f16(f32)) == f32, std::isnan(f32));
+    case 27: return check(static_cast<double>(f64_to_f32(f64)) == f64, std::isnan(f64));
+    default: fail_at(start, rules_->reserved, "a simple value other than false, true and null");
   }
 }
 
@@ -299,7 +358,7 @@ bool CborReader::read_entries(Container entries, Map& out) {
     charge(kKeyPrice);
     // Check at once, so that a map with one key a million times is not built first.
     if (out.find(key) != nullptr)
-      fail_at(start, "cbor.duplicate", fmt::format("the key \"{}\" appears twice in one map", quote(key)));
+      fail_at(start, rules_->duplicate, fmt::format("the key \"{}\" appears twice in one map", quote(key)));
     Value value;
     whole = read_into(value) && whole;
     out.append(std::string(key), std::move(value));
@@ -330,7 +389,7 @@ Map CborReader::read_map() {
     const std::string_view key = read_text();
     charge(kKeyPrice);
     if (map.find(key) != nullptr)
-      fail_at(start, "cbor.duplicate", fmt::format("the key \"{}\" appears twice in one map", quote(key)));
+      fail_at(start, rules_->duplicate, fmt::format("the key \"{}\" appears twice in one map", quote(key)));
     map.append(std::string(key), read_value());
   }
   return map;

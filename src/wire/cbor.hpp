@@ -1,8 +1,8 @@
 // CBOR (RFC 8949): a pull reader over bytes in memory, and a writer of canonical heads.
 //
-// The reader accepts non-canonical forms (indefinite lengths, long heads, tags before values) and notes each; it is
-// strict otherwise: every length is checked against the available bytes before it is used, nesting is bounded, text is
-// UTF-8. Errors have rules `cbor.*` and the absolute offset.
+// Every length is checked against the available bytes before it is used, nesting is bounded, text is UTF-8. Forms that a
+// canonical writer does not use (indefinite lengths, long heads, tags before values) are accepted and noted, or refused:
+// see CborRules. Errors have the absolute offset.
 #pragma once
 
 #include <cstddef>
@@ -21,6 +21,17 @@ namespace tare::wire {
 
 enum class CborMajor : std::uint8_t { uint, negative, bytes, text, array, map, tag, simple };
 
+// What a reader accepts, and the rules that its errors have.
+struct CborRules {
+  // Accepts nothing but RFC 8949's core deterministic encoding, with the simple values false, true and null and with
+  // one NaN: a value has one encoding, so two readers cannot read different things from the same bytes.
+  bool deterministic = false;
+  std::string_view truncated = "cbor.truncated", reserved = "cbor.reserved", utf8 = "cbor.utf8", count = "cbor.count";
+  std::string_view string = "cbor.string", depth = "cbor.depth", duplicate = "cbor.duplicate", type = "cbor.type";
+  std::string_view form = {};  // for what only the deterministic encoding excludes
+};
+inline constexpr CborRules kAnyCbor;
+
 class CborReader {
  public:
   // An array or map that is being read.
@@ -32,17 +43,20 @@ class CborReader {
    private:
     friend class CborReader;
     std::uint64_t left_ = 0;
+    std::size_t key_ = 0, key_end_ = 0;  // begin and end of the last key, if the encoding is deterministic
     bool indefinite_ = false;
   };
 
-  // `offset` is the position of `bytes` in `file`; both are used only for errors. Values that `read_value` creates are
-  // charged to the budget of this thread (base/budget.hpp).
-  CborReader(std::span<const std::byte> bytes, std::string file, std::uint64_t offset, unsigned max_depth);
+  // `offset` is the position of `bytes` in `file`; both are used only for errors. `rules` must outlive the reader.
+  // Values that `read_value` creates are charged to the budget of this thread (base/budget.hpp).
+  CborReader(std::span<const std::byte> bytes, std::string file, std::uint64_t offset, unsigned max_depth,
+             const CborRules& rules = kAnyCbor);
 
   // The type of the next item after any tags.
   CborMajor peek();
   bool next_is_null();
-  std::uint64_t read_uint() {
+  // `what`, here and below: the name of the value in errors.
+  std::uint64_t read_uint(std::string_view what = {}) {
     // Fast path for the heads that are frequent in manifests; all others, including long forms, take the slow path.
     if (remaining() >= 5) {
       const std::uint8_t head = byte_at(position_);
@@ -55,17 +69,17 @@ class CborReader {
         }
       }
     }
-    return read_uint_slowly();
+    return read_uint_slowly(what);
   }
   // Valid until the reader is destroyed.
-  std::string_view read_text() {
+  std::string_view read_text(std::string_view what = {}) {
     if (const auto text = read_short_text(); text.data() != nullptr) return text;
-    return read_text_slowly();
+    return read_text_slowly(what);
   }
   std::span<const std::byte> read_bytes();
 
   // Enters an array or map.
-  Container enter(CborMajor kind) {
+  Container enter(CborMajor kind, std::string_view what = {}) {
     // Fast path: a definite container with fewer than 24 entries, for which enough bytes certainly remain.
     if (remaining() > 48 && depth_ < max_depth_) {
       const auto count = static_cast<std::uint8_t>(byte_at(position_) - (static_cast<unsigned>(kind) << 5));
@@ -74,10 +88,11 @@ class CborReader {
         ++depth_;
         Container container;
         container.left_ = count;
+        container.key_ = container.key_end_ = position_;
         return container;
       }
     }
-    return enter_slowly(kind);
+    return enter_slowly(kind, what);
   }
   // Whether another item (array) or key (map) follows; leaves the container if not.
   bool next(Container& container) {
@@ -86,8 +101,12 @@ class CborReader {
     --depth_;
     return false;
   }
+  // Like `next` for a map, and reads the key: a null view if it is not a text.
+  bool next_entry(Container& entries, std::string_view& key);
 
   void skip();
+  // Skips bytes that were checked and read elsewhere, whole values.
+  void advance(std::size_t bytes) { position_ += bytes; }
 
   // A position to return to: the start of an item that turned out to be unusable and is to be skipped as a whole.
   struct Mark {
@@ -107,7 +126,12 @@ class CborReader {
 
   std::uint64_t offset() const { return base_ + position_; }
   bool at_end() const { return position_ == bytes_.size(); }
+  std::size_t position() const { return position_; }
   std::size_t remaining() const { return bytes_.size() - position_; }
+  std::span<const std::byte> rest() const { return bytes_.subspan(position_); }
+  std::span<const std::byte> between(std::size_t begin, std::size_t end) const {
+    return bytes_.subspan(begin, end - begin);
+  }
 
   // Forms found so far that a canonical writer does not use.
   bool saw_indefinite() const { return saw_indefinite_; }
@@ -127,25 +151,28 @@ class CborReader {
 
   std::uint8_t byte_at(std::size_t position) const { return std::to_integer<std::uint8_t>(bytes_[position]); }
   void need(std::uint64_t count) const;
+  [[noreturn]] void fail_type(std::uint64_t start, std::string_view what, CborMajor wanted, const Head& found) const;
   Head read_raw_head();
   // Skips tags; `last_tag_` keeps the innermost.
   Head read_head();
   std::string_view take_string(const Head& head, CborMajor kind);
   void skip_string(const Head& head, CborMajor kind);
   std::string_view read_short_text();
-  std::string_view read_text_slowly();
-  std::uint64_t read_uint_slowly();
+  std::string_view read_text_slowly(std::string_view what);
+  std::uint64_t read_uint_slowly(std::string_view what);
   bool next_indefinite();
-  Container enter_slowly(CborMajor kind);
+  Container enter_slowly(CborMajor kind, std::string_view what);
   Container open_container(const Head& head, std::uint64_t start);
   bool read_into(Value& out);
   bool read_simple(const Head& head, Value& out);
   bool read_entries(Container entries, Map& out);
+  void check_key(Container& entries, std::size_t begin) const;
+  void check_simple(const Head& head, std::uint64_t start) const;
   bool is_break() const { return position_ < bytes_.size() && byte_at(position_) == 0xFF; }
-  void deeper();
   void charge(std::uint64_t values) const;
 
   std::span<const std::byte> bytes_;
+  const CborRules* rules_;
   std::string file_;
   std::uint64_t base_;
   std::size_t position_ = 0;
@@ -192,7 +219,7 @@ class KeyCheck {
 };
 
 // Whether the bytes are exactly one item, nested no deeper than `depth`.
-bool is_one_item(std::span<const std::byte> bytes, unsigned depth = 1000);
+bool is_one_item(std::span<const std::byte> bytes, unsigned depth = 1000, const CborRules& rules = kAnyCbor);
 
 class CborWriter {
  public:

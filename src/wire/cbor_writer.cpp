@@ -8,9 +8,9 @@
 
 namespace tare::wire {
 
-bool is_one_item(std::span<const std::byte> bytes, unsigned depth) {
+bool is_one_item(std::span<const std::byte> bytes, unsigned depth, const CborRules& rules) {
   try {
-    CborReader reader(bytes, {}, 0, depth);
+    CborReader reader(bytes, {}, 0, depth, rules);
     reader.skip();
     return reader.at_end();
   } catch (const Error&) {

@@ -11,36 +11,37 @@
 #include <map>
 #include <optional>
 #include <system_error>
+#include <utility>
 
 #include "base/text.hpp"
+#include "cli/change_report.hpp"
 #include "cli/model_text.hpp"
 #include "cli/options.hpp"
 #include "cli/table.hpp"
 #include "cli/text.hpp"
 #include "cli/verbs.hpp"
+#include "convert/adapt.hpp"
 #include "io/place.hpp"
 #include "io/staging_directory.hpp"
+#include "tare/convert.hpp"
+#include "tare/inspect.hpp"
 
 namespace tare::cli::demo_verb {
 namespace {
 
-// A directory that is removed with its content, also after an error; one that a kill left is removed by the next run.
-class Scratch {
- public:
-  Scratch() {
-    const std::string place = std::filesystem::temp_directory_path().string();
-    const io::Directory around = io::Directory::open(place.c_str());
-    if (!around) throw io::system_error("cli.demo", "cannot open the directory for temporary files", place, errno);
-    io::sweep_staging_directories(around, false);
-    staging_.emplace(around, "cli.demo", place);
-    path_ = fmt::format("{}/{}", place, staging_->name());
-  }
-  const std::string& path() const { return path_; }
-
- private:
-  std::optional<io::StagingDirectory> staging_;
-  std::string path_;
+// The files of the tour, each made from the one before. ALT has no bf16 and widens it; the conversion back asks for
+// bf16 again.
+struct Step {
+  std::string_view file, made_by = "convert";
+  std::optional<DType> dtype = {};
+  std::string_view method = {};
 };
+constexpr std::string_view kStart = "mistral/";
+constexpr Step kSteps[] = {{"mistral.alt"},
+                           {"back/", "convert, bf16", DType::bf16},
+                           {"mistral.mcf"},
+                           {"mistral.zt"},
+                           {"k4.mcf", "quantize, k4", {}, "k4"}};
 
 Cell verdict(bool good, std::string_view yes, std::string_view no) {
   return good ? Cell(yes, Style::green) : Cell(no, Style::red);
@@ -49,6 +50,70 @@ Cell verdict(bool good, std::string_view yes, std::string_view no) {
 // `good`: whether the difference was reported.
 Cell kept_cell(std::string_view kept, bool good) {
   return Cell(kept, kept.starts_with("same") ? Style::green : good ? Style::yellow : Style::red);
+}
+
+// Returns whether one has all the fields of the other. A container with fixed fields may return more or fewer.
+bool has_fields(const Config& config, const Config& fields) {
+  const Map all = config.to_map(), wanted = fields.to_map();
+  return std::ranges::all_of(wanted, [&](const auto& entry) {
+    const Value* const there = all.find(entry.first);
+    return there != nullptr && *there == entry.second;
+  });
+}
+std::string_view kept_of(const Config& now, const Config& start) {
+  return now == start ? "same" : has_fields(start, now) ? "part" : "changed";
+}
+std::string_view kept_of(const Vocabulary& now, const Vocabulary& start) {
+  return now == start ? "same" : now.tokens == start.tokens ? "part" : "changed";
+}
+
+// Returns the model as the format can hold it: complete if possible, else without what the format refuses. `changes`
+// lists the differences. The tensors belong to no architecture, so names are not converted.
+Model prepare(Model model, const Format& format, std::vector<std::string>& changes) {
+  AdaptOptions options;
+  options.keep_names = true;
+  std::vector<std::string> refused;
+  std::erase_if(model.tensors, [&](const Tensor& tensor) {
+    Model one;
+    one.tensors.push_back(tensor);
+    try {
+      static_cast<void>(adapt(one, format, options));
+      return false;
+    } catch (const Error&) {
+      refused.push_back(tensor.name);
+      return true;
+    }
+  });
+  if (!refused.empty())
+    changes.push_back(fmt::format("{} omitted, of types it cannot hold: {}", counted(refused.size(), "tensor"),
+                                  fmt::join(refused, ", ")));
+  const Capabilities& holds = format.holds;
+  if (!holds.many_tensors && model.tensors.size() > 1) {
+    model.tensors.resize(1);
+    changes = {fmt::format("takes one tensor, without its name: {}", model.tensors[0].name)};
+  }
+  if (holds.metadata != Room::tree || holds.metadata_keys[0] != "*") options.drop.push_back(ModelPart::metadata);
+  if (!holds.config) options.drop.push_back(ModelPart::config);
+  if (!holds.vocabulary) options.drop.push_back(ModelPart::vocabulary);
+  if (!holds.attachments) options.drop.push_back(ModelPart::attachments);
+  Adapted adapted = adapt(std::move(model), format, options);
+  // One line for each layout would be too much here, so they are counted.
+  std::size_t decoded = 0;
+  for (ReportLine& line : weigh(adapted.changes))
+    if (line.kind == ChangeKind::decoded)
+      ++decoded;
+    else
+      changes.push_back(std::move(line.full));
+  if (decoded > 0) changes.push_back(fmt::format("{} decoded to dense", counted(decoded, "layout")));
+  return std::move(adapted.model);
+}
+
+// Returns whether everything but the tensors was read back, as far as the format can hold it.
+bool same_rest(const Model& written, const Model& read, const Capabilities& holds) {
+  return (holds.metadata != Room::tree || written.metadata == read.metadata) &&
+         (!holds.config || has_fields(read.config, written.config)) &&
+         (!holds.vocabulary || written.vocabulary == read.vocabulary) &&
+         (!holds.attachments || written.attachments.size() == read.attachments.size());
 }
 
 std::size_t columns_of(const Session& session) { return session.screen().terminal ? session.screen().columns : 80; }
@@ -61,84 +126,198 @@ void print_wrapped(const std::string& text, std::string_view indent, Session& se
   }
 }
 
-void print_tour(const Tour& tour, Session& session) {
-  print_wrapped(fmt::format("A small language model, as if just downloaded: {}. Each file below is made from the one "
-                            "above it.",
-                            tour.model),
-                {}, session);
-  session.line();
-  Table table({{"FILE"}, {"MADE BY"}, {"BYTES", Align::right}, {"WEIGHTS"}, {"CONFIG"}, {"TOKENIZER"}, {"VERIFY"}});
-  const Stop& start = tour.stops.front();
-  table.add({Cell(start.file, Style::cyan), start.made_by, count_text(start.bytes), start.weights, "-", "-",
-             verdict(start.verified, "ok", "BAD")});
-  for (const Stop& stop : std::span(tour.stops).subspan(1))
-    table.add({Cell(stop.file, Style::cyan), stop.made_by, count_text(stop.bytes), kept_cell(stop.weights, stop.good),
-               kept_cell(stop.config, stop.good), kept_cell(stop.tokens, stop.good),
-               verdict(stop.verified, "ok", "BAD")});
-  table.print(session);
-  for (const Stop& stop : tour.stops) {
+// Makes the files under a directory, then prints what became of them.
+class Demo {
+ public:
+  Demo(std::string directory, const Arguments& arguments)
+      : directory_(std::move(directory)),
+        read_(read_options(arguments)),
+        work_{.threads = arguments.threads()},
+        overwrite_(arguments.has("force")) {}
+
+  // Visits each container that can be written with a model that has every type and layout, then takes the small
+  // language model from container to container.
+  void run() {
+    const Model model = demo_model();
+    for (const Format& format : formats())
+      if (is_writable(format)) visit(format, format.holds.architecture.empty() ? model : tiny_llama_model());
+    take_tour();
+  }
+  bool good() const { return good_; }
+  void print(bool details, Session& session) const;
+
+ private:
+  std::string path_of(std::string_view file) const { return fmt::format("{}/{}", directory_, file); }
+  std::string digest_of(const Model& model) const { return content_digest(model, work_); }
+  void visit(const Format& format, const Model& original);
+  void take_tour();
+  bool same_values(const Model& a, const Model& b) const;
+  void print_containers(Session& session) const;
+
+  std::string directory_;
+  ReadOptions read_;
+  Work work_;
+  bool overwrite_, good_ = true;
+  std::string heading_;
+  Table tour_{{{"FILE"}, {"MADE BY"}, {"BYTES", Align::right}, {"WEIGHTS"}, {"CONFIG"}, {"TOKENIZER"}, {"VERIFY"}}};
+  std::vector<std::string> lost_, tour_changes_, visit_changes_;
+  std::map<std::size_t, std::vector<Cell>, std::greater<>> fitting_;  // the containers, by the number of tensors
+  Table visits_{{{"FORMAT"},
+                 {"FILE", Align::left, true},
+                 {"BYTES", Align::right},
+                 {"TENSORS", Align::right},
+                 {"READ BACK"},
+                 {"CONTENT"},
+                 {"AND BACK"},
+                 {"VERIFY"}}};
+};
+
+void Demo::visit(const Format& format, const Model& original) {
+  std::vector<std::string> changes;
+  const Model model = prepare(original, format, changes);
+  if (!format.holds.architecture.empty())
+    changes.push_back(fmt::format("takes a model of its own, a {}", format.holds.architecture));
+  const std::string file = fmt::format("demo{}", format.suffixes.empty() ? "" : format.suffixes[0]);
+  SaveOptions options;
+  options.adapt.keep_names = true;
+  options.work = work_;
+  if (format.holds.zstd) options.write.zstd_level = 3;
+  if (format.holds.digests) options.write.digest = DigestAlgorithm::sha256;
+  options.to = format.name;
+  options.overwrite = overwrite_;
+  const std::uint64_t bytes = save(model, path_of(file), options).file_bytes;
+  const bool verified = verify(path_of(file), read_).ok(false);
+
+  const std::string written = digest_of(model);
+  Model there = open(path_of(file), read_);
+  // A container of one tensor has no name for it, and uses the file's name.
+  if (!format.holds.many_tensors) there.tensors.at(0).name = model.tensors.at(0).name;
+  const bool kept = written == digest_of(original);
+  const bool same = written == digest_of(there) && same_rest(model, there, format.holds);
+  // Back to the container that holds everything.
+  MemorySink sink;
+  options.write = {};
+  options.to = "zt";
+  static_cast<void>(save(std::move(there), sink, options));
+  const bool back = written == digest_of(open(memory_source(sink.take())));
+
+  const bool good = same && back && verified && (kept || !changes.empty());
+  good_ = good_ && good;
+  fitting_[model.tensors.size()].push_back(good ? Cell(format.name, Style::green)
+                                                : Cell(fmt::format("{} (BAD)", format.name), Style::red));
+  visits_.add({Cell(format.name, Style::cyan), file, count_text(bytes), count_text(model.tensors.size()),
+               verdict(same, "same", "DIFFERS"),
+               kept ? Cell("same", Style::green) : Cell("changed", changes.empty() ? Style::red : Style::yellow),
+               verdict(back, "same", "DIFFERS"), verdict(verified, "ok", "BAD")});
+  for (const std::string& change : changes) visit_changes_.push_back(fmt::format("{}: {}", format.name, change));
+}
+
+// Returns whether all numbers are equal, whatever their types.
+bool Demo::same_values(const Model& a, const Model& b) const {
+  Model x, y;
+  x.tensors = a.tensors, y.tensors = b.tensors;
+  return std::ranges::none_of(diff(x, y, {.threads = work_.threads}).tensors, [](const TensorDifference& found) {
+    return found.values_differ || !found.compared || found.only_in.has_value();
+  });
+}
+
+void Demo::take_tour() {
+  ConvertOptions options;
+  options.read = read_;
+  options.work = work_;
+  options.overwrite = overwrite_;
+  WriteOptions write = options.write;
+  write.shard_bytes = 96 << 10;  // gives two shards
+  std::string file(kStart);
+  const std::uint64_t bytes = find_format("hf")->write_tree(mistral_model(), path_of(file), write, overwrite_);
+  const Model start = open(path_of(file), read_);
+  const std::string start_digest = digest_of(start);
+  heading_ = fmt::format(
+      "A small language model, as if just downloaded: {}, {}, {}. Each file below is made from the one above it.",
+      counted(start.tensors.size(), "tensor"), size_text(tensor_bytes(start)),
+      counted(start.vocabulary.tokens.size(), "token"));
+  const bool verified = verify(path_of(file), read_).ok(false);
+  good_ = good_ && verified;
+  tour_.add({Cell(file, Style::cyan), "-", count_text(bytes), dtype_name(start.tensors.front()), "-", "-",
+             verdict(verified, "ok", "BAD")});
+  std::string_view config = "same", tokens = "same";
+  for (const Step& step : kSteps) {
+    options.adapt.dtype = step.dtype;
+    options.adapt.quant.method = step.method;
+    const Conversion done = convert(path_of(file), path_of(step.file), options);
+    file = step.file;
+    const Model model = open(path_of(file), read_);
+    const bool identical = digest_of(model) == start_digest, same = identical || same_values(start, model);
+    const std::string weights = identical ? "same"
+                                : same    ? fmt::format("same, as {}", dtype_name(model.tensors.front()))
+                                : done.outcomes.empty()
+                                    ? "changed"
+                                    : fmt::format("rms error {:.1f}%", 100 * relative_error(done.outcomes));
+    const auto last_config = std::exchange(config, kept_of(model.config, start.config));
+    const auto last_tokens = std::exchange(tokens, kept_of(model.vocabulary, start.vocabulary));
+    const bool sound = verify(path_of(file), read_).ok(false);
+    // Only a change since the previous file needs an explanation.
+    const bool as_before = same && config == last_config && tokens == last_tokens;
+    const bool good = sound && (as_before || !done.changes.empty());
+    good_ = good_ && good;
+    tour_.add({Cell(file, Style::cyan), step.made_by, count_text(done.file_bytes), kept_cell(weights, good),
+               kept_cell(config, good), kept_cell(tokens, good), verdict(sound, "ok", "BAD")});
     std::vector<std::string> lost;
-    for (const ReportLine& change : stop.changes)
+    for (const ReportLine& change : weigh(done.changes)) {
+      tour_changes_.push_back(fmt::format("{}: {}", file, change.full));
       if (change.impact == Impact::results || change.impact == Impact::lost) lost.push_back(change.brief);
-    if (lost.empty()) continue;
-    print_wrapped(fmt::format("lost on the way to {}, and so missing below it: {}", stop.file, fmt::join(lost, "; ")),
-                  "  ", session);
+    }
+    if (!lost.empty())
+      lost_.push_back(fmt::format("lost on the way to {}, and so missing below it: {}", file, fmt::join(lost, "; ")));
   }
 }
 
 // Groups containers by the number of tensors that fit, most first: "42: zt mcf npz".
-void print_containers(const std::vector<Visit>& visits, Session& session) {
-  std::map<std::size_t, std::vector<const Visit*>, std::greater<>> fitting;
-  for (const Visit& visit : visits) fitting[visit.tensors].push_back(&visit);
+void Demo::print_containers(Session& session) const {
+  print_wrapped(fmt::format("A model with {} tensors, one for every type and layout; how many each container can hold:",
+                            fitting_.empty() ? 0 : fitting_.begin()->first),
+                {}, session);
   std::string line;
   std::size_t used = 0;
-  const auto put = [&](const std::string& group, const std::vector<const Visit*>& members) {
-    std::string plain = group, painted = group;
-    for (const Visit* visit : members) {
-      const std::string name = fmt::format(" {}{}", visit->format->name, visit->good() ? "" : " (BAD)");
-      plain += name;
-      painted += session.paint(visit->good() ? Style::green : Style::red, name);
+  for (const auto& [tensors, members] : fitting_) {
+    std::string group = fmt::format("  {}:", tensors);
+    std::size_t width = group.size();
+    for (const Cell& member : members) {
+      group += session.paint(member.style, " " + member.text);
+      width += 1 + member.text.size();
     }
-    if (used > 0 && used + 2 + plain.size() > columns_of(session)) {
-      session.line(line);
-      line.clear();
+    if (used > 0 && used + width > columns_of(session)) {
+      session.line(std::exchange(line, {}));
       used = 0;
     }
-    line += "  " + painted;
-    used += 2 + plain.size();
-  };
-  print_wrapped(fmt::format("A model with {} tensors, one for every type and layout; how many each container can hold:",
-                            fitting.empty() ? 0 : fitting.begin()->first),
-                {}, session);
-  for (const auto& [tensors, members] : fitting) put(fmt::format("{}:", tensors), members);
+    line += group;
+    used += width;
+  }
   session.line(line);
 }
 
-void print_details(const Tour& tour, const std::vector<Visit>& visits, Session& session) {
+void Demo::print(bool details, Session& session) const {
+  const auto print_lines = [&](const std::vector<std::string>& lines) {
+    for (const std::string& line : lines) session.line(printable(line));
+  };
+  print_wrapped(heading_, {}, session);
   session.line();
-  for (const Stop& stop : tour.stops)
-    for (const ReportLine& change : stop.changes)
-      session.line(printable(fmt::format("{}: {}", stop.file, change.full)));
+  tour_.print(session);
+  for (const std::string& line : lost_) print_wrapped(line, "  ", session);
   session.line();
-  Table table({{"FORMAT"},
-               {"FILE", Align::left, true},
-               {"BYTES", Align::right},
-               {"TENSORS", Align::right},
-               {"READ BACK"},
-               {"CONTENT"},
-               {"AND BACK"},
-               {"VERIFY"}});
-  for (const Visit& visit : visits)
-    table.add(
-        {Cell(visit.format->name, Style::cyan), visit.file, count_text(visit.bytes), count_text(visit.tensors),
-         verdict(visit.read, "same", "DIFFERS"),
-         visit.kept ? Cell("same", Style::green) : Cell("changed", visit.changes.empty() ? Style::red : Style::yellow),
-         verdict(visit.back, "same", "DIFFERS"), verdict(visit.verified, "ok", "BAD")});
-  table.print(session);
+  print_containers(session);
+  if (details) {
+    session.line();
+    print_lines(tour_changes_);
+    session.line();
+    visits_.print(session);
+    session.line();
+    print_lines(visit_changes_);
+  }
+  session.line(
+      good_ ? session.paint(Style::green, "Every file was verified, and reads back exactly what was written to it.")
+            : session.paint(Style::red, "Something was lost on the way; --verbose shows what."));
   session.line();
-  for (const Visit& visit : visits)
-    for (const std::string& change : visit.changes)
-      session.line(printable(fmt::format("{}: {}", visit.format->name, change)));
 }
 
 // `kept`: the directory of the files; empty if they are removed.
@@ -163,37 +342,27 @@ void print_next(const std::string& kept, Session& session) {
   }
 }
 
-// `undo`: called if the files cannot all be made; half of them are of no use.
-int tour(const std::string& directory, bool kept, const Arguments& arguments, Session& session,
-         const std::function<void()>& undo) {
-  std::vector<Visit> visits;
-  Tour tour;
-  try {
-    visits = visit_containers(directory, arguments);
-    tour = demo_tour(directory, arguments);
-  } catch (...) {
-    undo();
-    throw;
-  }
-  const bool good = std::ranges::all_of(visits, &Visit::good) && std::ranges::all_of(tour.stops, &Stop::good);
-  print_tour(tour, session);
-  session.line();
-  print_containers(visits, session);
-  if (verbose(arguments)) print_details(tour, visits, session);
-  session.line(
-      good ? session.paint(Style::green, "Every file was verified, and reads back exactly what was written to it.")
-           : session.paint(Style::red, "Something was lost on the way; --verbose shows what."));
-  session.line();
-  print_next(kept ? directory : std::string(), session);
-  return good ? kDone : kFailed;
+int finish(const Demo& demo, const std::string& kept, const Arguments& arguments, Session& session) {
+  demo.print(verbose(arguments), session);
+  print_next(kept, session);
+  return demo.good() ? kDone : kFailed;
+}
+
+// The files are removed, also after an error; those that a kill left are removed by the next run.
+int run_in_scratch(const Arguments& arguments, Session& session) {
+  const std::string place = std::filesystem::temp_directory_path().string();
+  const io::Directory around = io::Directory::open(place.c_str());
+  if (!around) throw io::system_error("cli.demo", "cannot open the directory for temporary files", place, errno);
+  io::sweep_staging_directories(around, false);
+  const io::StagingDirectory staging(around, "cli.demo", place);
+  Demo demo(fmt::format("{}/{}", place, staging.name()), arguments);
+  demo.run();
+  return finish(demo, {}, arguments, session);
 }
 
 int run(const Arguments& arguments, Session& session) {
   verbose(arguments);
-  if (arguments.size() == 0) {
-    const Scratch scratch;
-    return tour(scratch.path(), false, arguments, session, [] {});
-  }
+  if (arguments.size() == 0) return run_in_scratch(arguments, session);
   const std::string& directory = arguments.operand(0);
   std::error_code unknown;
   const bool existed = std::filesystem::exists(std::filesystem::symlink_status(directory, unknown));
@@ -205,11 +374,16 @@ int run(const Arguments& arguments, Session& session) {
   std::string plain = directory;
   while (plain.size() > 1 && plain.ends_with('/')) plain.pop_back();
   const io::Place place = io::find_place(plain, "cli.demo", "cannot open the directory");
-  return tour(directory, true, arguments, session, [&] {
-    if (existed) return;
-    const io::Directory made = place.parent.enter(place.name.c_str());
+  Demo demo(directory, arguments);
+  try {
+    demo.run();
+  } catch (...) {
+    // Half of the files are of no use.
+    const io::Directory made = existed ? io::Directory() : place.parent.enter(place.name.c_str());
     if (made && made.remove_inside()) place.parent.remove_folder(place.name.c_str());
-  });
+    throw;
+  }
+  return finish(demo, directory, arguments, session);
 }
 
 constexpr Operand kOperands[] = {{.name = "DIR", .required = false, .completes = Completes::directories}};

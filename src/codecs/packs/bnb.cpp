@@ -20,10 +20,10 @@
 #include "base/checked.hpp"
 #include "base/printable.hpp"
 #include "codecs/packs/arrays.hpp"
+#include "codecs/packs/families.hpp"
 #include "codecs/packs/groups.hpp"
 #include "codecs/packs/kernels.hpp"
 #include "codecs/packs/nibbles.hpp"
-#include "codecs/packs/rows.hpp"
 #include "tare/error.hpp"
 #include "wire/json.hpp"
 

@@ -47,7 +47,7 @@ const BeforeFork kDisguisedBeforeFork([] { static_cast<void>(disguised_schemes()
 
 // Whether an array alone shows that weights are packed. A plain float weight does not, although it may contain codes
 // stored as floats: then the array that accompanies it does.
-bool tells_packing(const Tensor& tensor) {
+bool states_packing(const Tensor& tensor) {
   constexpr std::string_view kUsual = ".weight";
   if (!tensor.is_dense() || tensor.components.size() != 1) return false;
   const Component& data = tensor.components.front();
@@ -303,13 +303,13 @@ Found find_sets(const Model& model, Stated stated) { return Finder(model, std::m
 
 bool may_be_packed(const Model& model) {
   return std::ranges::any_of(model.tensors, [](const Tensor& tensor) {
-    return can_hold_codes(tensor, false) || (is_plain_array(tensor) && tells_packing(tensor));
+    return can_hold_codes(tensor, false) || (is_plain_array(tensor) && states_packing(tensor));
   });
 }
 
 bool may_have_codes(const Model& model) {
   return !std::ranges::all_of(
-      model.tensors, [](const Tensor& tensor) { return is_plain_float(data_of(tensor)) && !tells_packing(tensor); });
+      model.tensors, [](const Tensor& tensor) { return is_plain_float(data_of(tensor)) && !states_packing(tensor); });
 }
 
 }  // namespace tare::codec::packs

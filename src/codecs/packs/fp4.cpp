@@ -17,8 +17,8 @@
 #include "base/checked.hpp"
 #include "base/printable.hpp"
 #include "codecs/packs/arrays.hpp"
+#include "codecs/packs/families.hpp"
 #include "codecs/packs/kernels.hpp"
-#include "codecs/packs/rows.hpp"
 #include "codecs/streams.hpp"
 #include "model/element_types.hpp"
 

@@ -116,7 +116,7 @@ void join_packs(Model& model, Stated stated, const std::string& file, Diagnostic
   join_found(model, found);
 }
 
-bool tells_itself(const Tensor& tensor) {
+bool describes_itself(const Tensor& tensor) {
   const Model alone = joined_again(arrays_of(tensor), {});
   return alone.tensors.size() == 1 && are_same(alone.tensors.front(), tensor);
 }

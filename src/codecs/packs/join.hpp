@@ -17,7 +17,7 @@ namespace tare::codec::packs {
 void join_packs(Model& model, Stated stated, const std::string& file, Diagnostics& diagnostics);
 
 // Whether the arrays of a joined tensor describe it completely: without a config, they are joined to the same tensor.
-bool tells_itself(const Tensor& tensor);
+bool describes_itself(const Tensor& tensor);
 
 // Throws `pack.changed` for a joined tensor that could not be read back: its arrays, joined again with `stated`, give
 // another name, layout or shape. A program changed it, or removed the config that describes the packing.

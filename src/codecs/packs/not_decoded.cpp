@@ -1,6 +1,6 @@
 // Schemes that are recognised by their names and not decoded. The names are those of the libraries' own checkpoints: the
 // arrays that a layer registers, and the config's method.
-#include "codecs/packs/rows.hpp"
+#include "codecs/packs/families.hpp"
 
 namespace tare::codec::packs {
 namespace {

@@ -4,7 +4,7 @@
 #include "base/forever.hpp"
 #include "base/printable.hpp"
 #include "base/process_mutex.hpp"
-#include "codecs/packs/rows.hpp"
+#include "codecs/packs/families.hpp"
 #include "codecs/rows.hpp"
 #include "tare/error.hpp"
 

@@ -38,10 +38,10 @@ void note_importance(Adaptation& it) {
 }
 
 // An option that the target cannot honour is an error even if no tensor would be encoded.
-void require_rooms(const Adaptation& it) {
-  require_room(it.options.quant.method, it.target);
+void require_methods(const Adaptation& it) {
+  require_method(it.options.quant.method, it.target);
   for (const auto& [glob, method] : it.options.quant.rules) {
-    require_room(method, it.target);
+    require_method(method, it.target);
     AdaptOptions typed = it.options;
     if ((typed.dtype = recipe::type_called(method))) require_type(typed, it.target);
   }
@@ -62,7 +62,7 @@ void steps::check_type(Adaptation& it) {
   // An option without effect misleads. A method of quantization may be a float type.
   if (it.options.overflow != Overflow::refuse && !it.options.dtype && it.options.quant.empty())
     throw Error(ErrorKind::usage, "convert.option",
-                "it is said what becomes of values that exceed a type, but no type to cast to");
+                "values can only exceed a type in a cast, and no type to cast to is given");
   require_type(it.options, it.target);
 }
 
@@ -86,7 +86,7 @@ void steps::decide_types(Adaptation& it) {
     it.decisions = recipe::decide(it.model, it.quant, {it.target, bytes}, it.threads);
   }
   note_importance(it);
-  require_rooms(it);
+  require_methods(it);
   if (asked) note_nothing_quantized(it);
 }
 

@@ -121,7 +121,7 @@ class LayoutsBefore {
 // Files that state other values are omitted.
 void set_waiting_keys(Adaptation& it) {
   std::vector<MetadataEdit> edits = steps::requested_edits(it.options);
-  std::erase_if(edits, [&](const MetadataEdit& edit) { return steps::is_kept_apart(it, edit); });
+  std::erase_if(edits, [&](const MetadataEdit& edit) { return steps::lacks_type_for(it, edit); });
   for (const MetadataEdit& edit : edits) it.model.metadata.erase(edit.key);
   steps::edit_form(it, it.target, edits);
 }

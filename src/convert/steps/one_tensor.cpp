@@ -136,7 +136,7 @@ void require_type(const AdaptOptions& options, const Format& target) {
       fmt::format("{} cannot hold {}; it holds {}", target.name, name_of(*options.dtype), fmt::join(floats, ", ")));
 }
 
-void require_room(std::string_view method, const Format& target) {
+void require_method(std::string_view method, const Format& target) {
   const Codec* const codec = method.empty() ? nullptr : find_codec_by_method(method);
   if (codec != nullptr && !lists(target.holds.layouts, codec->layout))
     throw Error(ErrorKind::unsupported, "convert.quant",
@@ -147,7 +147,7 @@ void require_room(std::string_view method, const Format& target) {
 void quantize(Tensor& tensor, const std::string& method, const Format& target, const Quantization& how,
               unsigned threads, TensorChanges& changes, TensorOutcome& outcome) {
   const Codec& codec = *find_codec_by_method(method);
-  require_room(method, target);
+  require_method(method, target);
   if (tensor.layout == codec.layout && codec.methods.size() == 1) {
     if (how.range)
       changes.add(

@@ -27,7 +27,7 @@ bool has_extras(const Tensor& tensor);
 void require_type(const AdaptOptions& options, const Format& target);
 
 // Throws `convert.quant` unless the target can hold the result of `method`; an empty method has no result.
-void require_room(std::string_view method, const Format& target);
+void require_method(std::string_view method, const Format& target);
 
 // Encodes a tensor by `method`, unless it is already encoded that way.
 void quantize(Tensor& tensor, const std::string& method, const Format& target, const Quantization& how,

@@ -14,7 +14,7 @@ void keep_statement(Adaptation& it) {
   Model& model = it.model;
   if (!it.stated || it.target.holds.metadata == Room::none || resources::stated_in_files(model)) return;
   const bool all_tell = std::ranges::all_of(model.tensors, [](const Tensor& tensor) {
-    return !codec::packs::is_joined(tensor) || codec::packs::tells_itself(tensor);
+    return !codec::packs::is_joined(tensor) || codec::packs::describes_itself(tensor);
   });
   if (!all_tell) model.metadata.set(resources::kPackingKey, resources::packing_text(it.stated));
 }

@@ -71,7 +71,7 @@ std::vector<MetadataEdit> steps::requested_edits(const AdaptOptions& options) {
   return edits;
 }
 
-bool steps::is_kept_apart(const Adaptation& it, const MetadataEdit& edit) {
+bool steps::lacks_type_for(const Adaptation& it, const MetadataEdit& edit) {
   const MetadataRules* const rules = it.target.metadata;
   return rules != nullptr && edit.kind == MetadataEditKind::set &&
          rules->usual_type(with_one_kind_of_number(edit.value)).empty() &&
@@ -97,7 +97,7 @@ void steps::set_metadata(Adaptation& it) {
   if (edits.empty()) return;
   Settings settings(it.model, it.target, edits);
   const auto typed = std::stable_partition(settings.of_form.begin(), settings.of_form.end(),
-                                           [&](const MetadataEdit& edit) { return !is_kept_apart(it, edit); });
+                                           [&](const MetadataEdit& edit) { return !lacks_type_for(it, edit); });
   std::move(typed, settings.of_form.end(), std::back_inserter(settings.plain));
   settings.of_form.erase(typed, settings.of_form.end());
   const auto set_plain = [&](const MetadataEdit& edit) {

@@ -12,7 +12,7 @@ namespace tare::steps {
 std::vector<MetadataEdit> requested_edits(const AdaptOptions& options);
 // Returns whether the target has no type for a value (an object, null). It has no key for it then, and keeps it as it
 // keeps such metadata of any input.
-bool is_kept_apart(const Adaptation& it, const MetadataEdit& edit);
+bool lacks_type_for(const Adaptation& it, const MetadataEdit& edit);
 // Edits the keys of the model, which are those of `form`, and reports files that are omitted because they repeat the
 // old values.
 void edit_form(Adaptation& it, const Format& form, std::span<const MetadataEdit> edits);

@@ -6,6 +6,7 @@
 #include <functional>
 
 #include "base/text.hpp"
+#include "wire/json_edit.hpp"
 
 namespace tare::safetensors {
 namespace {
@@ -36,24 +37,6 @@ bool is_number(std::string_view text) {
     if (digits() == 0) return false;
   }
   return text.empty();
-}
-
-// Returns where the object at the beginning of the text ends; the text's size if it does not end.
-std::size_t end_of_object(std::string_view text) {
-  std::size_t depth = 0;
-  bool inside = false;
-  for (std::size_t i = 0; i < text.size(); ++i) {
-    const char c = text[i];
-    if (inside && c == '\\')
-      ++i;
-    else if (c == '"')
-      inside = !inside;
-    else if (!inside && (c == '{' || c == '['))
-      ++depth;
-    else if (!inside && (c == '}' || c == ']') && --depth == 0)
-      return i + 1;
-  }
-  return text.size();
 }
 
 // Returns the offset of the first byte that is not UTF-8.
@@ -87,7 +70,8 @@ simdjson::ondemand::object Json::root() {
   const auto code = document_.get_object().get(object);
   // simdjson looks for the last brace first, and reports an incomplete object if something follows the object.
   if (code == simdjson::INCOMPLETE_ARRAY_OR_OBJECT)
-    if (const std::size_t end = text_.find_first_not_of(" \t\r\n", end_of_object(text_)); end != std::string_view::npos)
+    if (const std::size_t end = text_.find_first_not_of(" \t\r\n", wire::json_end(text_, text_.find('{')));
+        end != std::string_view::npos)
       fail_trailing(end);
   check(code);
   return object;

@@ -12,37 +12,17 @@ namespace {
 
 Error bad_view(std::string_view rule, std::string_view sentence) { return {ErrorKind::corrupt, rule, sentence}; }
 
-// Describes the view as a slice: neighbouring axes with compatible strides are merged, the innermost ones are the run
-// and the lane.
 SlicePlan plan_of(const View& view, std::uint64_t elements) {
   SlicePlan plan;
   plan.shape = view.shape;
   plan.elements = elements;
   plan.first = view.offset;
-  for (std::size_t i = 0; i < view.shape.size(); ++i) {
-    if (view.shape[i] == 1) continue;
-    const SliceAxis axis = {view.shape[i], static_cast<std::int64_t>(view.strides[i])};
-    const auto extent = checked_mul(view.shape[i], view.strides[i]);
-    if (!plan.outer.empty() && extent && *extent == static_cast<std::uint64_t>(plan.outer.back().stride) &&
-        view.strides[i] != 0)
-      plan.outer.back() = {plan.outer.back().count * axis.count, axis.stride};
-    else
-      plan.outer.push_back(axis);
-  }
-  if (!plan.outer.empty() && plan.outer.back().stride == 1) {
-    plan.run = plan.outer.back().count;
-    plan.outer.pop_back();
-  }
-  if (!plan.outer.empty()) {
-    plan.lane = plan.outer.back();
-    plan.outer.pop_back();
-  }
+  InlineVector<SliceAxis, 4> axes;
+  for (std::size_t i = 0; i < view.shape.size(); ++i)
+    if (view.shape[i] != 1) axes.push_back({view.shape[i], static_cast<std::int64_t>(view.strides[i])});
+  arrange(plan, axes);
   return plan;
 }
-
-}  // namespace
-
-namespace {
 
 // Returns the number of a key that PyTorch chose ("0", "1", ...); nothing for other keys.
 std::optional<std::size_t> number_of_key(std::string_view key, std::size_t most) {

@@ -11,19 +11,16 @@
 // A manifest may state at most 1 GiB. If more than that is appended, a copy of the old manifest is written before the
 // far footer from time to time, and the footer refers to the copy; new blobs overwrite the copies later, or the
 // truncation removes them. If something fails, truncating the file at its old end undoes everything.
-#include <fcntl.h>
 #include <fmt/format.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <array>
-#include <cerrno>
 
 #include "base/checked.hpp"
-#include "base/endian.hpp"
 #include "base/printable.hpp"
 #include "formats/amend_file.hpp"
 #include "formats/merge_rest.hpp"
+#include "formats/own_attributes.hpp"
 #include "formats/zt/zt.hpp"
 #include "io/descriptor.hpp"
 #include "io/descriptor_source.hpp"
@@ -56,10 +53,7 @@ class AppendSink final : public io::GrowingSink {
   }
 
   void put_footer_at(std::uint64_t end, std::uint64_t manifest_offset) {
-    std::byte footer[kFooterBytes];
-    store_le<std::uint64_t>(footer, end - kFooterBytes - manifest_offset);
-    std::copy_n(std::as_bytes(std::span(kMagic)).begin(), kMagic.size(), footer + 8);
-    put_flushed(end - kFooterBytes, footer);
+    put_flushed(end - kFooterBytes, make_footer(end - kFooterBytes - manifest_offset));
   }
 
   void reserve(std::uint64_t end) override {
@@ -91,21 +85,6 @@ Bytes first_item(const Manifest& manifest, const std::string& path, unsigned dep
   cbor.skip();
   const auto item = manifest.bytes().first(manifest.bytes().size() - cbor.remaining());
   return Bytes(item.begin(), item.end());
-}
-
-// An append that was killed leaves a long tail, in which the original end can be found. Truncates the file there, to
-// free the space.
-std::uint64_t settle_end(int fd, const Source& source, const Manifest& manifest, std::size_t item) {
-  const std::uint64_t end = manifest.offset + item + kFooterBytes;
-  if (end >= source.size()) return source.size();
-  std::byte footer[kFooterBytes];
-  source.read(end - kFooterBytes, footer);
-  const bool original = load_le<std::uint64_t>(footer) == item &&
-                        std::equal(footer + 8, footer + 16, std::as_bytes(std::span(kMagic)).begin());
-  if (!original) return source.size();
-  if (::ftruncate(fd, static_cast<off_t>(end)) != 0)
-    throw io::system_error("io.sink.write", "cannot set the size", source.name(), errno);
-  return end;
 }
 
 // Throws if a component is read in another form than it is stored (signed indices): the new manifest could not list it
@@ -156,7 +135,8 @@ struct OldFile {
 
 // Adds the tensors of `extra`, and a manifest that lists them after the old ones and has the metadata of `all`.
 void grow(OldFile old, const Model& extra, const Model& all, const WriteOptions& options, std::uint64_t reach) {
-  const std::uint64_t end = settle_end(old.fd, old.source, old.manifest, old.item.size());
+  const std::uint64_t end = io::settle_end(old.fd, old.source, old.manifest.offset + old.item.size() + kFooterBytes,
+                                           make_footer(old.item.size()));
   AppendSink sink(old.path, old.fd, std::move(old.item), old.manifest.offset, end, reach);
   std::vector<StoredTensor> stored = put_blobs(extra.tensors, sink, options);
   for (const Tensor& tensor : old.tensors) stored.push_back(as_stored(tensor));
@@ -178,7 +158,7 @@ void grow(OldFile old, const Model& extra, const Model& all, const WriteOptions&
 void append(const std::string& path, const Model& extra, const WriteOptions& options, std::uint64_t reach) {
   const io::Descriptor file = io::open_for_growing(path, "zt.append.locked");
   // Reads through the same open file, not the path: its content decides where this file is truncated.
-  const SourcePtr source = io::descriptor_source(io::Descriptor(::fcntl(file.get(), F_DUPFD_CLOEXEC, 0)), path);
+  const SourcePtr source = io::source_of(file.get(), path);
   if (!recognize(*source))
     throw Error(ErrorKind::unsupported, "zt.append.format", "only zTensor files can be appended to");
   const Manifest manifest = find_manifest(*source, {});
@@ -187,9 +167,9 @@ void append(const std::string& path, const Model& extra, const WriteOptions& opt
                 "containers before 1.1 cannot be appended to; convert the file first");
   const Model old = read({path, source}, {});
   check_in_place(old);
-  refuse_known_names(old, extra, "zt.append.exists");
   check_writable(extra);
   const Model all = merged_rest(old, extra, "zt.append.exists");
+  check_own_attributes(all, "zt");
   Bytes item = first_item(manifest, path, Limits().depth);
   if (is_too_large(item, reach))
     throw Error(ErrorKind::limit, "zt.append.manifest",
@@ -207,7 +187,7 @@ bool amend(const std::string& path, const Model& before, const Model& after, boo
   check_writable(after);
   const io::Descriptor file = open_to_amend(path, before);
   if (!file) return false;
-  const SourcePtr source = io::descriptor_source(io::Descriptor(::fcntl(file.get(), F_DUPFD_CLOEXEC, 0)), path);
+  const SourcePtr source = io::source_of(file.get(), path);
   const Manifest manifest = find_manifest(*source, {});
   if (!manifest.has_footer) return false;
   Bytes item = first_item(manifest, path, Limits().depth);

@@ -21,12 +21,6 @@ constexpr LongName kLongNames[] = {
     {"uint16", "u16"},  {"uint8", "u8"},    {"bool", "bool"},
 };
 
-void once(CborReader& cbor, unsigned& seen, unsigned bit, std::string_view key) {
-  if ((seen >> bit & 1) != 0)
-    cbor.fail("zt.object.duplicate_field", fmt::format("the field \"{}\" appears twice", key));
-  seen |= 1u << bit;
-}
-
 // Reads one record of 0.1: name, offset, size, dtype, layout, shape, encoding, data_endianness?, checksum?, custom
 // keys.
 void read_record(CborReader& cbor, RawObject& object) {
@@ -34,39 +28,39 @@ void read_record(CborReader& cbor, RawObject& object) {
   RawComponent& data = object.components.emplace_back();
   data.role = "data";
   data.at = object.at;
-  unsigned seen = 0;
+  Fields fields(cbor, "zt.object.duplicate_field");
   for (auto entries = cbor.enter(CborMajor::map); cbor.next(entries);) {
     const std::string_view key = cbor.read_text();
     if (key == "name") {
-      once(cbor, seen, 0, key);
+      fields.meet(0, key);
       object.name = cbor.read_text();
     } else if (key == "offset") {
-      once(cbor, seen, 1, key);
+      fields.meet(1, key);
       data.offset = cbor.read_uint();
     } else if (key == "size") {
-      once(cbor, seen, 2, key);
+      fields.meet(2, key);
       data.length = cbor.read_uint();
     } else if (key == "dtype") {
-      once(cbor, seen, 3, key);
+      fields.meet(3, key);
       data.dtype = short_dtype(cbor.read_text());
     } else if (key == "layout") {
-      once(cbor, seen, 4, key);
+      fields.meet(4, key);
       object.layout = cbor.read_text();
     } else if (key == "shape") {
-      once(cbor, seen, 5, key);
+      fields.meet(5, key);
       read_shape(cbor, object.shape);
     } else if (key == "encoding") {
-      once(cbor, seen, 6, key);
+      fields.meet(6, key);
       data.encoding = cbor.read_text();
     } else if (key == "data_endianness") {
-      once(cbor, seen, 7, key);
+      fields.meet(7, key);
       if (cbor.next_is_null()) continue;
       const std::string_view order = cbor.read_text();
       if (order != "little" && order != "big")
         cbor.fail("zt.object.endianness", fmt::format("byte order \"{}\" is neither little nor big", order));
       data.big_endian = order == "big";
     } else if (key == "checksum") {
-      once(cbor, seen, 8, key);
+      fields.meet(8, key);
       if (!cbor.next_is_null()) data.digest = cbor.read_text();
     } else {
       if (object.attributes.find(key) != nullptr || object.attributes.size() == 1024)
@@ -76,26 +70,26 @@ void read_record(CborReader& cbor, RawObject& object) {
   }
   static constexpr std::string_view kNeeded[] = {"name", "offset", "size", "dtype", "layout", "shape", "encoding"};
   for (unsigned bit = 0; bit < std::size(kNeeded); ++bit)
-    if ((seen >> bit & 1) == 0)
+    if (!fields.has(bit))
       cbor.fail_at(object.at, "zt.object.missing_field", fmt::format("a record has no \"{}\"", kNeeded[bit]));
 }
 
 void read_v10_component(CborReader& cbor, RawComponent& component) {
   component.at = cbor.offset();
-  unsigned seen = 0;
-  for (auto fields = cbor.enter(CborMajor::map); cbor.next(fields);) {
+  Fields fields(cbor, "zt.object.duplicate_field");
+  for (auto entries = cbor.enter(CborMajor::map); cbor.next(entries);) {
     const std::string_view key = cbor.read_text();
     if (key == "offset") {
-      once(cbor, seen, 0, key);
+      fields.meet(0, key);
       component.offset = cbor.read_uint();
     } else if (key == "length") {
-      once(cbor, seen, 1, key);
+      fields.meet(1, key);
       component.length = cbor.read_uint();
     } else if (key == "encoding") {
-      once(cbor, seen, 2, key);
+      fields.meet(2, key);
       if (!cbor.next_is_null()) component.encoding = cbor.read_text();
     } else if (key == "digest") {
-      once(cbor, seen, 3, key);
+      fields.meet(3, key);
       if (!cbor.next_is_null()) component.digest = cbor.read_text();
     } else {
       cbor.skip();
@@ -142,20 +136,20 @@ void read_v01(CborReader& cbor, ObjectChecker& checker) {
 void read_v10_object(CborReader& cbor, RawObject& object) {
   object.at = cbor.offset();
   std::string_view dtype;
-  unsigned seen = 0;
+  Fields fields(cbor, "zt.object.duplicate_field");
   for (auto entries = cbor.enter(CborMajor::map); cbor.next(entries);) {
     const std::string_view key = cbor.read_text();
     if (key == "dtype") {
-      once(cbor, seen, 0, key);
+      fields.meet(0, key);
       dtype = short_dtype(cbor.read_text());
     } else if (key == "shape") {
-      once(cbor, seen, 1, key);
+      fields.meet(1, key);
       read_shape(cbor, object.shape);
     } else if (key == "format") {
-      once(cbor, seen, 2, key);
+      fields.meet(2, key);
       object.layout = cbor.read_text();
     } else if (key == "components") {
-      once(cbor, seen, 3, key);
+      fields.meet(3, key);
       read_v10_components(cbor, object);
     } else {
       cbor.skip();
@@ -163,7 +157,7 @@ void read_v10_object(CborReader& cbor, RawObject& object) {
   }
   static constexpr std::string_view kNeeded[] = {"dtype", "shape", "format", "components"};
   for (unsigned bit = 0; bit < std::size(kNeeded); ++bit)
-    if ((seen >> bit & 1) == 0)
+    if (!fields.has(bit))
       cbor.fail_at(object.at, "zt.object.missing_field",
                    fmt::format("object \"{}\" has no \"{}\"", quote(object.name), kNeeded[bit]));
   static constexpr std::string_view kIndexRoles[] = {"indices", "indptr", "coords"};

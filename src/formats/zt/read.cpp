@@ -9,7 +9,7 @@
 #include "base/endian.hpp"
 #include "base/printable.hpp"
 #include "base/text.hpp"
-#include "formats/private_tree.hpp"
+#include "formats/own_attributes.hpp"
 #include "formats/zt/zt.hpp"
 
 namespace tare::zt {
@@ -17,22 +17,6 @@ namespace {
 
 using wire::CborMajor;
 using wire::CborReader;
-
-// Records which keys of a fixed set were read; refuses a key that appears twice.
-class Fields {
- public:
-  Fields(CborReader& cbor, std::string_view rule) : cbor_(cbor), rule_(rule) {}
-  void meet(unsigned bit, std::string_view key) {
-    if ((seen_ >> bit & 1) != 0) cbor_.fail(rule_, fmt::format("the field \"{}\" appears twice", key));
-    seen_ |= 1u << bit;
-  }
-  bool has(unsigned bit) const { return (seen_ >> bit & 1) != 0; }
-
- private:
-  CborReader& cbor_;
-  std::string_view rule_;
-  unsigned seen_ = 0;
-};
 
 // Optional fields may be null, which means absent.
 template <typename Read>
@@ -159,40 +143,6 @@ void read_objects(CborReader& cbor, ObjectChecker& checker, bool old) {
   }
   if (const auto twice = names.find_duplicate(); twice.data() != nullptr)
     cbor.fail_at(start, "zt.object.duplicate", fmt::format("the object \"{}\" appears twice", quote(twice)));
-}
-
-void take_attachments(Map& files, Model& model) {
-  for (const auto& [name, bytes] : files)
-    if (bytes.get<Bytes>() == nullptr)
-      throw Error(ErrorKind::corrupt, "zt.private.malformed", "is not a map of byte strings");
-  require_few_attachments(files.size(), "zt.private.malformed");
-  for (auto& [name, bytes] : files) model.attachments.push_back({name, Blob::memory(std::move(*bytes.get<Bytes>()))});
-}
-
-// Moves the private root attributes from the metadata into the model.
-void take_private(Model& model, Diagnostics& diagnostics, const Input& input, const Manifest& manifest) {
-  const auto report = [&](std::string_view key, std::string_view why) {
-    diagnostics.warning(Error(ErrorKind::corrupt, "zt.private.malformed", fmt::format("the attribute {}: {}", key, why))
-                            .in(input.path)
-                            .at(manifest.offset));
-  };
-  PrivateTree tree("zt.private.malformed");
-  // An attribute in another form stays metadata.
-  const auto take = [&](std::string_view key, std::string_view part, const auto& apply) {
-    Value* const kept = model.metadata.find(key);
-    if (kept == nullptr) return;
-    tree.put(part, std::move(*kept));
-    try {
-      apply(model);
-      model.metadata.erase(key);
-    } catch (const Error& error) {
-      *kept = tree.release(part);
-      report(key, error.sentence());
-    }
-  };
-  take(kConfigKey, "config", [&](Model& to) { tree.take_config(to); });
-  take(kVocabularyKey, "vocabulary", [&](Model& to) { tree.take_vocabulary(to); });
-  take(kAttachmentsKey, "attachments", [&](Model& to) { take_attachments(*tree.map("attachments"), to); });
 }
 
 bool follows(std::span<const std::string_view> order, std::size_t& next, std::string_view key) {
@@ -332,7 +282,7 @@ Model read_manifest(const Input& input, const ReadOptions& options, const Manife
   model.tensors = checker.finish();
   model.broken = checker.take_broken();
   if (diagnostics.thorough()) note_deviations(cbor, manifest, input, version, diagnostics);
-  take_private(model, diagnostics, input, manifest);
+  take_own_attributes(model, "zt", diagnostics, input.path, manifest.offset);
   return model;
 }
 

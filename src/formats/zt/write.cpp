@@ -9,11 +9,10 @@
 #include "base/printable.hpp"
 #include "base/text.hpp"
 #include "formats/fits.hpp"
-#include "formats/private_tree.hpp"
+#include "formats/own_attributes.hpp"
 #include "formats/rows.hpp"
 #include "formats/zt/zt.hpp"
 #include "model/pull_blob.hpp"
-#include "model/stored_vocabulary.hpp"
 #include "model/transfer.hpp"
 #include "tare/codec.hpp"
 
@@ -125,22 +124,6 @@ void put_object(CborWriter& out, const StoredTensor& stored) {
   put_entries(out, unknown);
 }
 
-constexpr std::string_view kReserved = "zt.write.reserved";
-
-// Returns the metadata and what zTensor has no field for.
-Map root_attributes(const Model& model) {
-  Map attributes = model.metadata;
-  if (!model.config.empty()) put_own(attributes, kConfigKey, model.config.to_map(), kReserved);
-  if (!model.vocabulary.empty()) put_own(attributes, kVocabularyKey, stored_map(model.vocabulary), kReserved);
-  if (!model.attachments.empty()) {
-    Map attachments;
-    for (const Attachment& attachment : model.attachments)
-      attachments.append(attachment.name, attachment.blob.bytes(kMaxManifest));
-    put_own(attributes, kAttachmentsKey, std::move(attachments), kReserved);
-  }
-  return attributes;
-}
-
 Error unwritable(std::string_view rule, const Tensor& tensor, std::string_view sentence) {
   return Error(ErrorKind::unsupported, rule, sentence).about("tensor " + quote(tensor.name));
 }
@@ -184,19 +167,6 @@ void check_tree(const Value& value, unsigned depth) {
 // The levels that remain for metadata values in the root's attributes and in an object's.
 constexpr unsigned kRootDepth = Limits().depth - 2, kObjectDepth = Limits().depth - 4;
 
-void check_attachments(const Model& model) {
-  wire::KeyCheck names;
-  for (const Attachment& attachment : model.attachments) {
-    if (!is_valid_utf8(attachment.name))
-      throw Error(ErrorKind::unsupported, "zt.write.name", "an attachment's name is not UTF-8, as zTensor asks")
-          .about("attachment " + quote(attachment.name));
-    names.add(attachment.name);
-  }
-  if (const auto twice = names.find_duplicate(); twice.data() != nullptr)
-    throw Error(ErrorKind::unsupported, "zt.write.duplicate", "the name appears twice")
-        .about("attachment " + quote(twice));
-}
-
 }  // namespace
 
 std::vector<std::size_t> write_order(const Tensor& tensor) {
@@ -216,13 +186,12 @@ std::vector<std::size_t> write_order(const Tensor& tensor) {
 
 void check_writable(const Model& model) {
   require_fit(model, kFormat);
-  check_own(model, {kConfigKey, kVocabularyKey, kAttachmentsKey}, kReserved);
+  check_own_attributes(model, "zt");
   try {
     check_tree(model.metadata, kRootDepth, Entries::attributes);
   } catch (Error& error) {
     throw error.remedy(Remedy::drop, "metadata");
   }
-  check_attachments(model);
   for (const Tensor& tensor : model.tensors) {
     if (!is_valid_utf8(tensor.name) || !is_valid_utf8(tensor.layout))
       throw unwritable("zt.write.name", tensor, "its name or layout is not UTF-8, as zTensor asks");
@@ -245,7 +214,7 @@ void check_writable(const Model& model) {
 Bytes build_manifest(const Model& model, std::vector<StoredTensor> tensors) {
   std::sort(tensors.begin(), tensors.end(),
             [](const StoredTensor& a, const StoredTensor& b) { return a.tensor->name < b.tensor->name; });
-  const Map attributes = root_attributes(model);
+  const Map attributes = with_own_attributes(model);
   const Value* kept = attributes.find(kUnknownKeys);
   const bool has_kept = kept != nullptr && kept->get<Map>() != nullptr;
   const std::string_view hidden[] = {kUnknownKeys};
@@ -335,12 +304,16 @@ std::vector<StoredTensor> put_blobs(std::span<const Tensor> tensors, Sink& sink,
   return stored;
 }
 
+std::array<std::byte, kFooterBytes> make_footer(std::uint64_t manifest_bytes) {
+  std::array<std::byte, kFooterBytes> footer{};
+  store_le(footer.data(), manifest_bytes);
+  std::ranges::copy(as_bytes(kMagic), footer.begin() + sizeof manifest_bytes);
+  return footer;
+}
+
 void put_footer(Sink& sink, std::span<const std::byte> manifest) {
   sink.write(manifest);
-  std::byte length[8];
-  store_le<std::uint64_t>(length, manifest.size());
-  sink.write(length);
-  sink.write(as_bytes(kMagic));
+  sink.write(make_footer(manifest.size()));
 }
 
 void write(const Model& model, Sink& sink, const WriteOptions& options) {

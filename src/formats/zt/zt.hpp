@@ -21,10 +21,6 @@ inline constexpr std::uint64_t kFooterBytes = 16;  // manifest size, magic
 inline constexpr std::uint64_t kMaxManifest = std::uint64_t{1} << 30;
 inline constexpr std::string_view kWrittenVersion = "1.2.0";
 
-// Private root attributes for what zTensor has no field for.
-inline constexpr std::string_view kConfigKey = "tare.config";
-inline constexpr std::string_view kVocabularyKey = "tare.vocabulary";
-inline constexpr std::string_view kAttachmentsKey = "tare.attachments";
 // The key for text keys that the document does not define: in the metadata (root), in a tensor's attributes (object),
 // and followed by ".ROLE" (component).
 inline constexpr std::string_view kUnknownKeys = "zt.keys";
@@ -56,6 +52,22 @@ struct RawObject {
   InlineVector<RawComponent, 1> components;
   Map attributes;
   std::uint64_t at = 0;
+};
+
+// Records which keys of a fixed set were read; refuses a key that appears twice.
+class Fields {
+ public:
+  Fields(wire::CborReader& cbor, std::string_view rule) : cbor_(cbor), rule_(rule) {}
+  void meet(unsigned bit, std::string_view key) {
+    if ((seen_ >> bit & 1) != 0) cbor_.fail(rule_, fmt::format("the field \"{}\" appears twice", key));
+    seen_ |= 1u << bit;
+  }
+  bool has(unsigned bit) const { return (seen_ >> bit & 1) != 0; }
+
+ private:
+  wire::CborReader& cbor_;
+  std::string_view rule_;
+  unsigned seen_ = 0;
 };
 
 // Turns raw objects into tensors, and checks everything that can be checked without reading tensor data.
@@ -166,7 +178,9 @@ struct StoredTensor {
 Bytes build_manifest(const Model& model, std::vector<StoredTensor> tensors);
 // Writes the blobs of these tensors, in order, and returns their places.
 std::vector<StoredTensor> put_blobs(std::span<const Tensor> tensors, Sink& sink, const WriteOptions& options);
-// Writes the manifest, its length and the magic.
+// Returns the last bytes of a file: the manifest's length and the magic.
+std::array<std::byte, kFooterBytes> make_footer(std::uint64_t manifest_bytes);
+// Writes the manifest and the footer.
 void put_footer(Sink& sink, std::span<const std::byte> manifest);
 // Returns the order in which a tensor's components are stored.
 std::vector<std::size_t> write_order(const Tensor& tensor);

@@ -10,13 +10,10 @@
 //
 // The old bytes of the file are not touched, as the document requires: the old manifest and its footer become bytes
 // that nothing refers to. If something fails, truncating the file at its old end undoes everything.
-#include <fcntl.h>
 #include <fmt/format.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <bit>
-#include <cerrno>
 #include <filesystem>
 #include <numeric>
 
@@ -60,15 +57,15 @@ struct OldEntries {
 
 OldEntries read_entries(const Manifest& manifest) {
   OldEntries old;
-  Cbor cbor(manifest.bytes(), manifest.footer.offset);
+  Cbor cbor = manifest_reader(manifest.bytes(), manifest.footer.offset);
   std::uint64_t places = manifest.footer.offset;
   std::string_view key;
-  auto entries = cbor.map("the manifest");
+  auto entries = cbor.enter(CborMajor::map, "the manifest");
   for (std::size_t begin = cbor.position(); cbor.next_entry(entries, key); begin = cbor.position()) {
     const std::size_t value = cbor.position();
     if (key == "objects") {
       RawObject object;
-      auto names = cbor.map("objects");
+      auto names = cbor.enter(CborMajor::map, "objects");
       for (std::size_t start = cbor.position(); cbor.next_entry(names, object.name); start = cbor.position()) {
         const std::size_t middle = cbor.position();
         object.parts.clear();
@@ -91,19 +88,6 @@ OldEntries read_entries(const Manifest& manifest) {
   return old;
 }
 
-// An append that was killed leaves a long tail after the last valid footer. Truncates the file there, to free the
-// space.
-std::uint64_t settle_end(int fd, const Source& source, const Manifest& manifest, const OldEntries& old) {
-  const std::uint64_t start = manifest.footer.offset + manifest.footer.length, end = start + kFooterBytes;
-  if (end >= source.size() || old.blobs_end > start) return source.size();
-  std::array<std::byte, kFooterBytes> original{};
-  source.read(start, original);
-  if (original != manifest.footer.bytes) return source.size();
-  if (::ftruncate(fd, static_cast<off_t>(end)) != 0)
-    throw io::system_error("io.sink.write", "cannot set the size", source.name(), errno);
-  return end;
-}
-
 // The open file and its manifest.
 struct OldFile {
   const std::string& path;
@@ -115,8 +99,12 @@ struct OldFile {
 // Adds the tensors of `extra`, and a manifest that lists them after the old ones and has the metadata of `all`.
 void grow(const OldFile& file, const Model& extra, const Model& all, const WriteOptions& options) {
   OldEntries old = read_entries(file.manifest);
-  const std::uint64_t end = settle_end(file.fd, file.source, file.manifest, old);
-  AppendSink sink(file.path, file.fd, file.manifest.footer, end);
+  const Footer& footer = file.manifest.footer;
+  const std::uint64_t start = footer.offset + footer.length;
+  const std::uint64_t end = old.blobs_end > start
+                                ? file.source.size()
+                                : io::settle_end(file.fd, file.source, start + kFooterBytes, footer.bytes);
+  AppendSink sink(file.path, file.fd, footer, end);
   put_blobs(tensors_of(extra), sink, options, old.alignment,
             [&](const StoredObject& object) { add_object(old.objects, object); });
   add_attributes(old.root, all);
@@ -130,12 +118,11 @@ void grow(const OldFile& file, const Model& extra, const Model& all, const Write
 void append(const std::string& path, const Model& extra, const WriteOptions& options) {
   const io::Descriptor file = io::open_for_growing(path, "zt2.append.locked");
   // Reads through the same open file, not the path: its content decides where this file is truncated.
-  const SourcePtr source = io::descriptor_source(io::Descriptor(::fcntl(file.get(), F_DUPFD_CLOEXEC, 0)), path);
+  const SourcePtr source = io::source_of(file.get(), path);
   const Manifest manifest = find_manifest(*source, {});
   if (!manifest.footer.has_manifest())
     throw Error(ErrorKind::unsupported, "zt2.append.data", "a file without a manifest has no list to add to");
   const Model old = read({path, source}, {.listing = true});
-  refuse_known_names(old, extra, "zt2.append.exists");
   check_writable(extra);
   const Model all = merged_rest(old, extra, "zt2.append.exists");
   check_writable(all);
@@ -159,7 +146,7 @@ bool amend(const std::string& given, const Model& before, const Model& after, bo
   check_writable(rest);
   const io::Descriptor file = open_to_amend(path, root);
   if (!file) return false;
-  const SourcePtr source = io::descriptor_source(io::Descriptor(::fcntl(file.get(), F_DUPFD_CLOEXEC, 0)), path);
+  const SourcePtr source = io::source_of(file.get(), path);
   const Manifest manifest = find_manifest(*source, {});
   if (!manifest.footer.has_manifest()) return false;
   if (!dry_run) grow({path, file.get(), *source, manifest}, {}, rest, {});

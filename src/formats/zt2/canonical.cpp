@@ -18,16 +18,16 @@ namespace {
 // Returns the objects of a manifest, sorted by name.
 std::vector<RawObject> list_objects(const Manifest& manifest, bool& shards) {
   std::vector<RawObject> objects;
-  Cbor cbor(manifest.bytes(), manifest.footer.offset);
+  Cbor cbor = manifest_reader(manifest.bytes(), manifest.footer.offset);
   std::string_view key;
-  for (auto entries = cbor.map("the manifest"); cbor.next_entry(entries, key);) {
+  for (auto entries = cbor.enter(CborMajor::map, "the manifest"); cbor.next_entry(entries, key);) {
     shards = shards || key == "shards";
     if (key != "objects") {
       cbor.skip();
       continue;
     }
     RawObject object;
-    for (auto names = cbor.map("objects"); cbor.next_entry(names, object.name);) {
+    for (auto names = cbor.enter(CborMajor::map, "objects"); cbor.next_entry(names, object.name);) {
       object.parts.clear();
       object.attributes = {};
       object.shape.clear();

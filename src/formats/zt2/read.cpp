@@ -11,7 +11,7 @@
 #include "base/endian.hpp"
 #include "base/printable.hpp"
 #include "base/text.hpp"
-#include "formats/private_tree.hpp"
+#include "formats/own_attributes.hpp"
 #include "formats/zt2/zt2.hpp"
 
 namespace tare::zt2 {
@@ -22,8 +22,8 @@ std::span<const std::byte> read_attributes(Cbor& cbor, std::uint64_t& at) {
   const std::size_t begin = cbor.position();
   at = cbor.offset();
   std::string_view key;
-  for (auto entries = cbor.map("attributes"); cbor.next_entry(entries, key);) {
-    if (key.data() == nullptr) cbor.fail_schema("a key of attributes is not text");
+  for (auto entries = cbor.enter(CborMajor::map, "attributes"); cbor.next_entry(entries, key);) {
+    if (key.data() == nullptr) cbor.fail("zt2.schema", "a key of attributes is not text");
     if (!is_name(key))
       throw Error(ErrorKind::corrupt, "zt2.name",
                   fmt::format("the attribute key \"{}\" is empty, longer than {} bytes, or has a NUL",
@@ -35,7 +35,7 @@ std::span<const std::byte> read_attributes(Cbor& cbor, std::uint64_t& at) {
 }
 
 void check_name(const Cbor& cbor, std::string_view name, std::string_view of) {
-  if (name.data() == nullptr) cbor.fail_schema(fmt::format("the name of {} is not text", of));
+  if (name.data() == nullptr) cbor.fail("zt2.schema", fmt::format("the name of {} is not text", of));
   if (!is_name(name))
     throw Error(ErrorKind::corrupt, "zt2.name",
                 fmt::format("the name \"{}\" of {} is empty, longer than {} bytes, or has a NUL",
@@ -51,37 +51,38 @@ Error bad_shard_name(std::string_view name, std::uint64_t at) {
 }
 
 std::string_view read_digest(Cbor& cbor) {
-  const std::string_view digest = cbor.text("digest");
+  const std::string_view digest = cbor.read_text("digest");
   if (!is_digest(digest))
-    cbor.fail_schema(fmt::format("the digest \"{}\" is not algorithm:hex in lower case", quote(digest.substr(0, 160))));
+    cbor.fail("zt2.schema",
+              fmt::format("the digest \"{}\" is not algorithm:hex in lower case", quote(digest.substr(0, 160))));
   return digest;
 }
 
 void read_part(Cbor& cbor, RawPart& out) {
   out.at = cbor.offset();
   std::string_view key;
-  for (auto entries = cbor.map("a part"); cbor.next_entry(entries, key);) {
+  for (auto entries = cbor.enter(CborMajor::map, "a part"); cbor.next_entry(entries, key);) {
     if (is(key, "blob")) {
-      auto items = cbor.array("blob");
-      if (items.count() != 2) cbor.fail_schema(fmt::format("blob: expected 2 numbers, found {}", items.count()));
-      cbor.next_item(items);
-      out.offset = cbor.uint("blob");
-      cbor.next_item(items);
-      out.length = cbor.uint("blob");
-      cbor.next_item(items);
+      auto items = cbor.enter(CborMajor::array, "blob");
+      if (items.count() != 2) cbor.fail("zt2.schema", fmt::format("blob: expected 2 numbers, found {}", items.count()));
+      cbor.next(items);
+      out.offset = cbor.read_uint("blob");
+      cbor.next(items);
+      out.length = cbor.read_uint("blob");
+      cbor.next(items);
     } else if (is(key, "dtype")) {
-      out.dtype = cbor.text("dtype");
+      out.dtype = cbor.read_text("dtype");
     } else if (is(key, "digest")) {
       out.digest = read_digest(cbor);
     } else if (is(key, "type")) {
-      out.type = cbor.text("type");
+      out.type = cbor.read_text("type");
     } else if (is(key, "shard")) {
-      out.shard = cbor.text("shard");
+      out.shard = cbor.read_text("shard");
       if (!is_shard_name(out.shard)) throw bad_shard_name(out.shard, cbor.offset());
     } else if (is(key, "encoding")) {
-      out.encoding = cbor.text("encoding");
+      out.encoding = cbor.read_text("encoding");
     } else if (is(key, "decoded_length")) {
-      out.decoded = cbor.uint("decoded_length");
+      out.decoded = cbor.read_uint("decoded_length");
     } else {
       cbor.skip();
     }
@@ -100,7 +101,7 @@ constexpr std::size_t kMostParts = 1024;
 
 void read_parts(Cbor& cbor, RawObject& object) {
   std::string_view name;
-  for (auto entries = cbor.map("parts"); cbor.next_entry(entries, name);) {
+  for (auto entries = cbor.enter(CborMajor::map, "parts"); cbor.next_entry(entries, name);) {
     check_name(cbor, name, "a part");
     if (object.parts.size() == kMostParts)
       throw Error(ErrorKind::limit, "zt2.object.parts", fmt::format("more than {} parts in one object", kMostParts))
@@ -121,20 +122,20 @@ void read_object(Cbor& cbor, RawObject& object) {
   object.at = cbor.offset();
   bool shape = false, parts = false;
   std::string_view key;
-  for (auto entries = cbor.map("an object"); cbor.next_entry(entries, key);) {
+  for (auto entries = cbor.enter(CborMajor::map, "an object"); cbor.next_entry(entries, key);) {
     if (is(key, "parts")) {
       parts = true;
       read_parts(cbor, object);
     } else if (is(key, "shape")) {
       shape = true;
-      for (auto items = cbor.array("shape"); cbor.next_item(items);) {
+      for (auto items = cbor.enter(CborMajor::array, "shape"); cbor.next(items);) {
         if (object.shape.size() == kMaxRank)
           throw Error(ErrorKind::corrupt, "zt2.shape", fmt::format("more than {} dimensions", kMaxRank))
               .at(cbor.offset());
-        object.shape.push_back(cbor.uint("shape"));
+        object.shape.push_back(cbor.read_uint("shape"));
       }
     } else if (is(key, "layout")) {
-      object.layout = cbor.text("layout");
+      object.layout = cbor.read_text("layout");
     } else if (is(key, "attributes")) {
       object.attributes = read_attributes(cbor, object.attributes_at);
     } else {
@@ -167,7 +168,7 @@ void read_guarded(Cbor& cbor, RawObject& object, Objects& objects) {
 }
 
 void read_objects(Cbor& cbor, Objects& objects) {
-  auto entries = cbor.map("objects");
+  auto entries = cbor.enter(CborMajor::map, "objects");
   objects.reserve(entries.count(), cbor.remaining());
   RawObject object;
   while (cbor.next_entry(entries, object.name)) {
@@ -182,15 +183,15 @@ void read_objects(Cbor& cbor, Objects& objects) {
 
 void read_shards(Cbor& cbor, std::vector<Shard>& files) {
   std::string_view name, key;
-  for (auto entries = cbor.map("shards"); cbor.next_entry(entries, name);) {
-    if (name.data() == nullptr) cbor.fail_schema("the name of a shard is not text");
+  for (auto entries = cbor.enter(CborMajor::map, "shards"); cbor.next_entry(entries, name);) {
+    if (name.data() == nullptr) cbor.fail("zt2.schema", "the name of a shard is not text");
     if (!is_shard_name(name)) throw bad_shard_name(name, cbor.offset());
     Shard& shard = files.emplace_back();
     shard.name = name;
     bool size = false;
-    for (auto fields = cbor.map("a shard"); cbor.next_entry(fields, key);) {
+    for (auto fields = cbor.enter(CborMajor::map, "a shard"); cbor.next_entry(fields, key);) {
       if (is(key, "size")) {
-        shard.size = cbor.uint("size");
+        shard.size = cbor.read_uint("size");
         size = true;
       } else if (is(key, "digest")) {
         shard.digest = read_digest(cbor);
@@ -198,10 +199,15 @@ void read_shards(Cbor& cbor, std::vector<Shard>& files) {
         cbor.skip();
       }
     }
-    if (!size || shard.digest.empty()) cbor.fail_schema(fmt::format("shard {} needs size and digest", name));
+    if (!size || shard.digest.empty()) cbor.fail("zt2.schema", fmt::format("shard {} needs size and digest", name));
     if (shard.size < kLeastFile)
-      cbor.fail_schema(fmt::format("shard {} of {} bytes; a file has at least {}", name, shard.size, kLeastFile));
+      cbor.fail("zt2.schema",
+                fmt::format("shard {} of {} bytes; a file has at least {}", name, shard.size, kLeastFile));
   }
+}
+
+void expect_end(const Cbor& cbor) {
+  if (!cbor.at_end()) cbor.fail(kSyntax, fmt::format("{} bytes follow the manifest's CBOR item", cbor.remaining()));
 }
 
 class ManifestReader {
@@ -210,20 +216,20 @@ class ManifestReader {
       : input_(input), options_(options), diagnostics_(diagnostics), manifest_(manifest) {}
 
   Model run() {
-    Cbor cbor(manifest_.bytes(), manifest_.footer.offset);
+    Cbor cbor = manifest_reader(manifest_.bytes(), manifest_.footer.offset);
     files_.push_back({{}, input_.source->size(), {}, input_.source, {}});
     Model model;
     try {
       walk(cbor, model);
     } catch (const Error&) {
       // An error in the CBOR itself takes precedence: bytes that are not deterministic CBOR have no meaning.
-      Cbor again(manifest_.bytes(), manifest_.footer.offset);
+      Cbor again = manifest_reader(manifest_.bytes(), manifest_.footer.offset);
       again.skip();
-      again.expect_end();
+      expect_end(again);
       throw;
     }
     model.version = "2";
-    take_private(model);
+    take_own_attributes(model, kFormatName, diagnostics_, input_.path, manifest_.footer.offset);
     if (files_.size() > 1) take_files(model);
     if (diagnostics_.thorough())
       if (const std::string doubt = model.broken.empty() ? canonical_doubt(manifest_, input_.source->size()) : "";
@@ -236,7 +242,7 @@ class ManifestReader {
   void walk(Cbor& cbor, Model& model) {
     bool found = false;
     std::string_view key;
-    for (auto entries = cbor.map("the manifest"); cbor.next_entry(entries, key);) {
+    for (auto entries = cbor.enter(CborMajor::map, "the manifest"); cbor.next_entry(entries, key);) {
       if (is(key, "objects")) {
         found = true;
         settle_shards();
@@ -260,8 +266,8 @@ class ManifestReader {
         cbor.skip();
       }
     }
-    cbor.expect_end();
-    if (!found) cbor.fail_schema("the manifest has no \"objects\"");
+    expect_end(cbor);
+    if (!found) cbor.fail("zt2.schema", "the manifest has no \"objects\"");
   }
 
   // A root needs all of its shards, unless only the list of tensors is needed.
@@ -275,37 +281,6 @@ class ManifestReader {
       else
         diagnostics_.error(*file.trouble);
     }
-  }
-
-  // Moves private attributes from the metadata into the model. An attribute in another form stays metadata.
-  void take_private(Model& model) {
-    PrivateTree tree("zt2.private.malformed");
-    const auto take = [&](std::string_view key, std::string_view part, const auto& apply) {
-      Value* const kept = model.metadata.find(key);
-      if (kept == nullptr) return;
-      tree.put(part, std::move(*kept));
-      try {
-        apply();
-        model.metadata.erase(key);
-      } catch (const Error& error) {
-        *kept = tree.release(part);
-        diagnostics_.warning(Error(ErrorKind::corrupt, "zt2.private.malformed",
-                                   fmt::format("the attribute {}: {}", key, error.sentence()))
-                                 .in(input_.path)
-                                 .at(manifest_.footer.offset));
-      }
-    };
-    take(kConfigKey, "config", [&] { tree.take_config(model); });
-    take(kVocabularyKey, "vocabulary", [&] { tree.take_vocabulary(model); });
-    take(kAttachmentsKey, "attachments", [&] {
-      Map& files = *tree.map("attachments");
-      for (const auto& [name, bytes] : files)
-        if (bytes.get<Bytes>() == nullptr)
-          throw Error(ErrorKind::corrupt, "zt2.private.malformed", "is not a map of byte strings");
-      require_few_attachments(files.size(), "zt2.private.malformed");
-      for (auto& [name, bytes] : files)
-        model.attachments.push_back({name, Blob::memory(std::move(*bytes.get<Bytes>()))});
-    });
   }
 
   // Several shards may be the same file, which counts once: the bound on the decoded size uses the bytes that exist.
@@ -336,7 +311,7 @@ Map entries_of(const Value* value) {
   const Opaque* const opaque = value->get<Opaque>();
   if (opaque == nullptr) return {};
   try {
-    return wire::CborReader(opaque->bytes, {}, 0, Cbor::kMaxDepth + 1).read_map();
+    return wire::CborReader(opaque->bytes, {}, 0, kMaxDepth + 1).read_map();
   } catch (const Error&) {
     return {};  // for example, keys that are not texts, which `fold` does not write
   }

@@ -224,19 +224,19 @@ std::vector<std::string> files_of_root(const io::Directory& directory, const std
     const SourcePtr source = io::descriptor_source(std::move(file), root);
     const Manifest manifest = find_manifest(*source, {});
     if (!manifest.footer.has_manifest()) return names;
-    Cbor cbor(manifest.bytes(), 0);
+    Cbor cbor = manifest_reader(manifest.bytes(), 0);
     std::string_view key, name, field;
-    for (auto entries = cbor.map("the manifest"); cbor.next_entry(entries, key);) {
+    for (auto entries = cbor.enter(CborMajor::map, "the manifest"); cbor.next_entry(entries, key);) {
       if (key != "shards") {
         cbor.skip();
         continue;
       }
-      for (auto shards = cbor.map("shards"); cbor.next_entry(shards, name);) {
+      for (auto shards = cbor.enter(CborMajor::map, "shards"); cbor.next_entry(shards, name);) {
         if (is_shard_name(name)) names.push_back(positional_name(stem_of(root), name));
-        for (auto fields = cbor.map("a shard"); cbor.next_entry(fields, field);)
+        for (auto fields = cbor.enter(CborMajor::map, "a shard"); cbor.next_entry(fields, field);)
           if (field != "digest")
             cbor.skip();
-          else if (const std::string_view digest = cbor.text("digest"); is_digest(digest))
+          else if (const std::string_view digest = cbor.read_text("digest"); is_digest(digest))
             names.push_back(store_name(digest));
       }
     }

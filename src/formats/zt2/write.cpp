@@ -11,11 +11,10 @@
 #include "base/printable.hpp"
 #include "base/text.hpp"
 #include "formats/fits.hpp"
-#include "formats/private_tree.hpp"
+#include "formats/own_attributes.hpp"
 #include "formats/rows.hpp"
 #include "formats/zt2/zt2.hpp"
 #include "model/pull_blob.hpp"
-#include "model/stored_vocabulary.hpp"
 #include "model/transfer.hpp"
 
 namespace tare::zt2 {
@@ -216,11 +215,9 @@ std::vector<Object> objects_of(const Model& model) {
   return objects;
 }
 
-constexpr std::string_view kReserved = "zt2.write.reserved";
-
 void check_writable(const Model& model) {
   require_fit(model, kFormat);
-  check_own(model, {kConfigKey, kVocabularyKey, kAttachmentsKey}, kReserved);
+  check_own_attributes(model, kFormatName);
   const auto name = [](std::string_view text, std::string_view what) {
     if (!is_name(text) || !is_valid_utf8(text))
       throw Error(ErrorKind::unsupported, "zt2.write.name",
@@ -242,30 +239,12 @@ void check_writable(const Model& model) {
       throw error.about("tensor " + quote(tensor.name));
     }
   }
-  wire::KeyCheck names;
-  for (const Attachment& attachment : model.attachments) {
-    if (!is_valid_utf8(attachment.name))
-      throw Error(ErrorKind::unsupported, "zt2.write.name", "an attachment's name is not UTF-8, as zTensor asks")
-          .about("attachment " + quote(attachment.name));
-    names.add(attachment.name);
-  }
-  if (const auto twice = names.find_duplicate(); twice.data() != nullptr)
-    throw Error(ErrorKind::unsupported, "zt2.write.duplicate", "the name appears twice")
-        .about("attachment " + quote(twice));
   scratch.take();
   put_map(scratch, fold(model.metadata), kRootAttributes);
 }
 
 void add_attributes(EntryList& root, const Model& model) {
-  Map attributes = model.metadata;
-  if (!model.config.empty()) put_own(attributes, kConfigKey, model.config.to_map(), kReserved);
-  if (!model.vocabulary.empty()) put_own(attributes, kVocabularyKey, stored_map(model.vocabulary), kReserved);
-  if (!model.attachments.empty()) {
-    Map attachments;
-    for (const Attachment& attachment : model.attachments)
-      attachments.append(attachment.name, attachment.blob.bytes(kMaxManifest));
-    put_own(attributes, kAttachmentsKey, std::move(attachments), kReserved);
-  }
+  const Map attributes = with_own_attributes(model);
   if (attributes.empty()) return;
   CborWriter out;
   put_map(out, fold(attributes), kRootAttributes);

@@ -31,11 +31,7 @@ inline constexpr std::string_view kFormatName = "zt2";
 // Dialects: the alignment of blobs, and the names of shards.
 inline constexpr std::string_view kPages = "pages", kStore = "store";
 
-// Private attributes of the root for what the container has no field for. Objects have the last one too, for attributes
-// with keys that are not allowed.
-inline constexpr std::string_view kConfigKey = "tare.config";
-inline constexpr std::string_view kVocabularyKey = "tare.vocabulary";
-inline constexpr std::string_view kAttachmentsKey = "tare.attachments";
+// An attribute for attributes with keys that are not allowed.
 inline constexpr std::string_view kOtherKeys = "tare.keys";
 
 inline constexpr std::string_view kSeekableId = "zt.zstd-seekable/1";

@@ -227,7 +227,7 @@ export async function work(start, name, values, progress, alive = () => true) {
 // Shows an error in an element in place of the answer.
 export function sorry(error) {
   if (error.facts && error.facts.kind === 'left') return h('span', {});
-  // The line above the views says why, once.
+  // The line above the views gives the reason once.
   if (!trouble.hidden && error.facts && error.facts.kind === 'io') return h('p', {class: 'quiet small', role: 'note'}, 'Not loaded.');
   return h('p', {class: 'quiet small', role: 'note'}, error.message);
 }

@@ -6,7 +6,7 @@ const W = 720;
 
 function axisText(x, y, text, anchor = 'middle') { return s('text', {x, y, 'text-anchor': anchor}, text); }
 
-// Bars from `low` to `high`. `ends`: how many values lie below and above, each marked at its end; `marks`: single values.
+// Bars from `low` to `high`. `ends`: how many values are below and above, each marked at its end; `marks`: single values.
 export function bars(values, {low, high, log, height = 190, label, names, colours, ends = [0, 0], marks = []}) {
   const scale = (n) => log ? Math.log10(n + 1) : n, room = ends.map((n) => n > 0 ? 54 : 0);
   const most = Math.max(1e-9, ...values.flat().map(scale)), wide = W - room[0] - room[1], width = wide / values.length;
@@ -22,7 +22,7 @@ export function bars(values, {low, high, log, height = 190, label, names, colour
         s('title', {}, names ? names(i, value, k) : String(value))));
     });
   });
-  // What lies outside has a block of its own at its end: its height says nothing.
+  // Values outside have a block at their end of the chart. Its height has no meaning.
   ends.forEach((n, k) => {
     if (!n) return;
     const x = k ? W - 46 : 0;

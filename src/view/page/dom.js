@@ -35,7 +35,7 @@ export function markedSheet(mark, title, tools, ...children) {
   return h('section', {class: 'sheet', 'aria-label': title}, h('div', {class: 'head'}, h('h2', {}, mark, mark && ' ', title), tools), children);
 }
 
-// What stands where there is nothing to show: why, and what can be done.
+// Shown in place of an empty view: the reason, and what can be done.
 export function emptyState(title, ...more) { return h('div', {class: 'empty', role: 'note'}, h('b', {}, title), more.length > 0 && h('div', {}, more)); }
 // A place for what has been asked for; as high as what comes, so that nothing jumps.
 export function loading(height) { return h('div', {class: 'loading', 'aria-label': 'Loading', role: 'status', style: {minHeight: `${height}px`}}); }

@@ -73,7 +73,7 @@ class Pane {
     put(this.scale, scaleLegend(cells, scale, single));
     const few = single && width <= 24 && height <= 32, roomy = few && this.canvas.clientWidth / width >= 46 && this.canvas.clientHeight / height >= 15;
     put(this.table, few && this.numbers(scale, view));
-    // If the cells have room for them, the numbers are in the picture; the table is then for those who do not see it.
+    // If the cells have room for them, the picture shows the numbers, and the table is only for screen readers.
     this.table.classList.toggle('unseen', roomy);
     Object.assign(this.over.style, {display: roomy ? 'grid' : 'none', gridTemplateColumns: `repeat(${width}, 1fr)`, gridTemplateRows: `repeat(${height}, 1fr)`});
     put(this.over, roomy && cells.map((cell) => h('span', {style: {color: inkOn(scale.colour(cell))}}, cell === null ? '' : element(cell, 3))));
@@ -90,7 +90,7 @@ class Pane {
 }
 
 // The colours of cells. A few far values would leave all others pale: unless the full range is wanted, the scale ends at a
-// percentile, and what lies outside has a colour of its own and is counted. By default, it ends only where it has to: at the
+// percentile, and values outside have a colour of their own and are counted. By default, it ends only where it has to: at the
 // largest value that is at most twice the 98th percentile.
 const SCALES = [['root', 'around 0, square root'], ['linear', 'around 0, linear'], ['log', 'around 0, logarithmic'], ['range', 'least to largest, linear']];
 const RANGES = [['auto', 'without outliers'], ['99.9', 'clipped at 99.9 %'], ['99', 'clipped at 99 %'], ['full', 'full range']];
@@ -101,7 +101,7 @@ function boundOf(sorted, middle) {
   const last = sorted.length - 1, at = (share) => sorted[Math.floor(share * last)];
   if (last < 0 || drawn.range === 'full') return sorted[last] ?? middle;
   if (drawn.range !== 'auto') return at(Number(drawn.range) / 100);
-  // Of few values, the second largest.
+  // If there are few values, the bound is the second largest.
   const bound = middle + 2 * ((last < 50 ? sorted[Math.max(0, last - 1)] : at(0.98)) - middle);
   let end = last;
   while (end > 0 && sorted[end] > bound) --end;
@@ -114,7 +114,7 @@ function scaleOf(lists) {
     const sorted = Float64Array.from(all).sort(), middle = sorted[sorted.length >> 1] ?? 0, low = -boundOf(sorted.map((v) => -v).reverse(), -middle), high = boundOf(sorted, middle), wide = high - low || 1;
     return {low, high, colour: (cell) => typeof cell === 'string' ? AMBER : rangeColour(cell === null ? null : (cell - low) / wide), ends: [0, 0.25, 0.5, 0.75, 1].map(rangeColour)};
   }
-  // Zeros say nothing about the size of the others.
+  // Zeros do not show how large the others are.
   const limit = boundOf(Float64Array.from(all.filter((cell) => cell !== 0).map(Math.abs)).sort(), 0);
   return {low: -limit, high: limit, colour: (cell) => typeof cell === 'string' ? AMBER : valueColour(cell === null ? null : limit ? cell / limit : 0, drawn.scale), ends: [-1, -0.75, -0.5, -0.25, -0.1, 0, 0.1, 0.25, 0.5, 0.75, 1].map((v) => valueColour(v, drawn.scale))};
 }

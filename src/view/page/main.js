@@ -13,7 +13,7 @@ const VIEWS = [['overview', 'Overview', overviewView], ['tensors', 'Tensors', te
 const main = document.getElementById('main'), nav = document.getElementById('views'), theme = document.getElementById('theme');
 let state = null, shownView = '', shownSide = '', current = null;
 
-// The theme: the system's, unless somebody chose the other one. A server has another port, and so other storage, each time;
+// The theme: the system's, unless the user chose the other one. A server has another port, and so other storage, each time;
 // a cookie is for all ports of a host. A report is a file, which has no cookies.
 function rememberedTheme() {
   try { return isReport ? localStorage.getItem('tare-theme') : (/(?:^|; )tare-theme=(light|dark)/.exec(document.cookie) || [])[1]; } catch { return null; }

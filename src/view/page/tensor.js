@@ -13,7 +13,7 @@ const whichSide = (sides, chosen, change) => sides.length > 1 && choice('Of', si
 
 const chart = {kind: 'values', bars: 'counts', full: false};
 
-// `first`: where it says what is not finite, above everything else.
+// `first`: the place above everything else, for a note on values that are not finite.
 function distributionSheet(sides, begin, heat, signal, first, place) {
   const area = h('div', {}, loading(212)), words = h('div', {}, loading(56)), places = h('div', {class: 'wide'}, loading(300)), norms = h('div', {}, loading(260)), marks = [], how = h('div', {});
   const sampleMark = () => { const mark = h('span', {class: 'sampled', hidden: true}, 'sample'); marks.push(mark); return mark; };

@@ -62,7 +62,7 @@ async function beginHere(side, go) {
 export function tensorsView(state, place) {
   const side = place.of === 'b' ? 'b' : undefined, model = state.models[side ? 1 : 0];
   const detail = h('div', {}), body = h('div', {}), found = h('span', {class: 'small quiet'});
-  // What the list shows is in the address; what it shows if nothing else is said, is not.
+  // The address has the choices for the list, without those that are the default.
   const take = (from) => { for (const key of ['search', 'type', 'sort', 'form']) if (from[key] !== undefined) asked[key] = from[key]; asked.way = LARGEST_FIRST.includes(asked.sort) ? 'down' : 'up'; };
   const listed = () => ({search: asked.search, type: asked.type, sort: asked.sort === 'file' ? undefined : asked.sort, form: asked.form === 'list' ? undefined : asked.form});
   const go = (tensor) => { location.hash = placeText('tensors', tensor, {of: side, ...listed()}); };

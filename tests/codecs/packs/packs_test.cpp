@@ -149,7 +149,7 @@ TEST(Packs, TheWayOfPackingOutlivesTheConfig) {
   for (const std::string name : {"gptq4-v2", "mlx-affine4-bf16", "gptq4"}) {
     SCOPED_TRACE(name);
     const Model first = open(path_of(name));
-    EXPECT_EQ(packs::tells_itself(first.tensors[0]), name == "gptq4");
+    EXPECT_EQ(packs::describes_itself(first.tensors[0]), name == "gptq4");
     const std::vector<float> weights = first.tensors[0].values<float>();
     std::string from = path_of(name);
     for (const char* const suffix : {".safetensors", ".zt", ".npz", ".mcf", ".safetensors"}) {
@@ -160,7 +160,7 @@ TEST(Packs, TheWayOfPackingOutlivesTheConfig) {
       EXPECT_EQ(back.tensors[0].layout, first.tensors[0].layout);
       EXPECT_EQ(back.tensors[0].values<float>(), weights) << suffix;
       EXPECT_EQ(content_digest(back), content_digest(first));
-      EXPECT_EQ(back.metadata.find("quantization_config") == nullptr, packs::tells_itself(first.tensors[0]));
+      EXPECT_EQ(back.metadata.find("quantization_config") == nullptr, packs::describes_itself(first.tensors[0]));
       from = to;
     }
     const Adapted decoded = adapt(open(from), *find_format("zt"), {.dtype = DType::f32});
@@ -195,7 +195,7 @@ TEST(Packs, WhatWasChangedIsNotSaved) {
     EXPECT_EQ(rule_of_save(changed), "pack.changed");
     Model alone;  // without the config
     alone.tensors = model.tensors;
-    EXPECT_EQ(rule_of_save(alone), packs::tells_itself(model.tensors[0]) ? "" : "pack.changed");
+    EXPECT_EQ(rule_of_save(alone), packs::describes_itself(model.tensors[0]) ? "" : "pack.changed");
   }
 }
 

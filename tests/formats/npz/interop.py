@@ -1,6 +1,6 @@
 """NumPy and Python's zipfile as the other side: they write, Tare reads; Tare writes, they read.
 
-usage: npz_interop.py TOOL    (TOOL: the program built from npz_tool.cpp)
+usage: npz_interop.py TOOL    (TOOL: the program built from tool.cpp)
 Exit status 77: NumPy is missing, nothing was tested.
 """
 

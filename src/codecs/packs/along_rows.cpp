@@ -21,9 +21,9 @@
 #include "base/endian.hpp"
 #include "base/printable.hpp"
 #include "codecs/packs/arrays.hpp"
+#include "codecs/packs/families.hpp"
 #include "codecs/packs/groups.hpp"
 #include "codecs/packs/kernels.hpp"
-#include "codecs/packs/rows.hpp"
 
 namespace tare::codec::packs {
 namespace {
