@@ -142,7 +142,7 @@ struct Reader {
   void operator()(In<Quantization> in) const { in(options) = Options(value()).convert().adapt.quant; }
   void operator()(In<Importance> in) const { in(options) = read_importance(path_of(value()), {}); }
   void operator()(Method method) const { method.in(options) = given.text(name()); }
-  void operator()(Kept kept) const {
+  void operator()(KeptGlobs kept) const {
     for (const std::string& glob : given.texts(name())) kept.in(options).emplace_back(glob, kKeep);
   }
   void operator()(Rules rules) const {
@@ -182,7 +182,7 @@ struct Kind {
   const char* operator()(In<Quantization>) const { return "recipe"; }
   const char* operator()(In<Importance>) const { return "path"; }
   const char* operator()(Method) const { return "text"; }
-  const char* operator()(Kept) const { return "texts"; }
+  const char* operator()(KeptGlobs) const { return "texts"; }
   const char* operator()(Rules) const { return "rules"; }
   const char* operator()(In<Access>) const { return "mapped"; }
   const char* operator()(In<Limits>) const { return "number"; }

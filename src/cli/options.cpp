@@ -143,7 +143,7 @@ struct Reader {
   // recipe_from reads these.
   void operator()(In<Importance>) const {}
   void operator()(Method) const {}
-  void operator()(Kept) const {}
+  void operator()(KeptGlobs) const {}
   void operator()(Rules) const {}
 };
 

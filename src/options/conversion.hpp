@@ -14,6 +14,16 @@
 
 namespace tare {
 
+// The field at the end of a path of members.
+template <auto... path>
+constexpr auto& field(ConvertOptions& options) {
+  return (options.*....*path);
+}
+inline constexpr auto kAdapt = &ConvertOptions::adapt;
+inline constexpr auto kQuant = &AdaptOptions::quant;
+inline constexpr auto kRead = &ConvertOptions::read;
+inline constexpr auto kWrite = &ConvertOptions::write;
+
 inline constexpr Option kConversionOptions[] = {
     {.name = "method",
      .value = "[GLOB=]METHOD",
@@ -23,17 +33,13 @@ inline constexpr Option kConversionOptions[] = {
      .repeatable = true,
      .quantize = Section::common,
      .keyword = Keyword::recipe,
-     .stored = Method{[](ConvertOptions & o) -> auto& {return o.adapt.quant.method;
-}
-}
-}
-,
+     .stored = Method{field<kAdapt, kQuant, &Quantization::method>}},
     {.name = "bits",
      .value = "N",
      .help = "choose a method for each matrix: the least error within N bits per weight on average",
      .quantize = Section::common,
      .keyword = Keyword::recipe,
-     .stored = In<std::optional<double>>([](ConvertOptions & o) -> auto& { return o.adapt.quant.bits; })},
+     .stored = field<kAdapt, kQuant, &Quantization::bits>},
     {.name = "importance",
      .value = "FILE",
      .help =
@@ -42,7 +48,7 @@ inline constexpr Option kConversionOptions[] = {
      .completes = Completes::files,
      .quantize = Section::common,
      .keyword = Keyword::recipe,
-     .stored = In<Importance>([](ConvertOptions & o) -> auto& { return o.adapt.quant.importance; })},
+     .stored = field<kAdapt, kQuant, &Quantization::importance>},
     {.name = "embeddings",
      .value = "METHOD",
      .help = "the method or float type for the token embeddings, or \"keep\", whatever --keep and --method say",
@@ -59,18 +65,11 @@ inline constexpr Option kConversionOptions[] = {
      .repeatable = true,
      .quantize = Section::common,
      .keyword = Keyword::recipe,
-     .stored = Kept{[](ConvertOptions & o) -> auto& {return o.adapt.quant.rules;
-}
-}
-}
-, {.help = "pairs (GLOB, METHOD) or a dict of them; the first match decides",
-   .keyword = Keyword::recipe,
-   .python = "rules",
-   .stored = Rules{[](ConvertOptions & o) -> auto& {return o.adapt.quant.rules;
-}
-}
-}
-,
+     .stored = KeptGlobs{field<kAdapt, kQuant, &Quantization::rules>}},
+    {.help = "pairs (GLOB, METHOD) or a dict of them; the first match decides",
+     .keyword = Keyword::recipe,
+     .python = "rules",
+     .stored = Rules{field<kAdapt, kQuant, &Quantization::rules>}},
     {.name = "to",
      .value = "FORMAT",
      .help = "the format of OUT; by default the one that its suffix names",
@@ -79,7 +78,7 @@ inline constexpr Option kConversionOptions[] = {
      .quantize = Section::written,
      .keyword = Keyword::save,
      .python = "format",
-     .stored = In<std::string>([](ConvertOptions & o) -> auto& { return o.to; })},
+     .stored = field<&ConvertOptions::to>},
     {.name = "dtype",
      .value = "TYPE",
      .help = "cast float tensors to TYPE; quantized tensors are decoded",
@@ -87,14 +86,14 @@ inline constexpr Option kConversionOptions[] = {
      .canonical = dtype_spelling,
      .convert = Section::common,
      .keyword = Keyword::save,
-     .stored = In<std::optional<DType>>([](ConvertOptions & o) -> auto& { return o.adapt.dtype; })},
+     .stored = field<kAdapt, &AdaptOptions::dtype>},
     {.name = "quant",
      .value = "METHOD",
      .help = "quantize float matrices",
      .words = quant_words,
      .convert = Section::common,
      .keyword = Keyword::save,
-     .stored = In<Quantization>([](ConvertOptions & o) -> auto& { return o.adapt.quant; })},
+     .stored = field<kAdapt, &AdaptOptions::quant>},
     {.name = "merge",
      .value = "ADAPTER",
      .help = "add a LoRA adapter, the directory that PEFT writes, to the weights; may be given several times",
@@ -103,18 +102,14 @@ inline constexpr Option kConversionOptions[] = {
      .convert = Section::common,
      .quantize = Section::written,
      .keyword = Keyword::convert,
-     .stored = Paths{[](ConvertOptions & o) -> auto& {return o.merge;
-}
-}
-}
-,
+     .stored = Paths{field<&ConvertOptions::merge>}},
     {.name = "shard",
      .value = "SIZE",
      .help = "split the tensors into files of at most SIZE (5GB, 500MiB) in the directory OUT",
      .convert = Section::common,
      .quantize = Section::written,
      .keyword = Keyword::save,
-     .stored = In<std::optional<std::uint64_t>>([](ConvertOptions & o) -> auto& { return o.write.shard_bytes; }),
+     .stored = field<kWrite, &WriteOptions::shard_bytes>,
      .needs = &Capabilities::shards},
     {.name = "match",
      .value = "GLOB",
@@ -123,23 +118,16 @@ inline constexpr Option kConversionOptions[] = {
      .convert = Section::written,
      .append = true,
      .keyword = Keyword::save,
-     .stored = Globs{[](ConvertOptions & o) -> auto& {return o.adapt.match;
-}
-}
-}
-, {.name = "skip",
-   .value = "GLOB",
-   .help = "omit tensors whose name matches; may be given several times",
-   .repeatable = true,
-   .convert = Section::written,
-   .quantize = Section::written,
-   .append = true,
-   .keyword = Keyword::save,
-   .stored = Globs{[](ConvertOptions & o) -> auto& {return o.adapt.skip;
-}
-}
-}
-,
+     .stored = Globs{field<kAdapt, &AdaptOptions::match>}},
+    {.name = "skip",
+     .value = "GLOB",
+     .help = "omit tensors whose name matches; may be given several times",
+     .repeatable = true,
+     .convert = Section::written,
+     .quantize = Section::written,
+     .append = true,
+     .keyword = Keyword::save,
+     .stored = Globs{field<kAdapt, &AdaptOptions::skip>}},
     {.name = "drop",
      .value = "WHAT",
      .help = "omit this from OUT; may be given several times",
@@ -148,13 +136,13 @@ inline constexpr Option kConversionOptions[] = {
      .convert = Section::written,
      .quantize = Section::written,
      .keyword = Keyword::save,
-     .stored = In<std::vector<ModelPart>>([](ConvertOptions & o) -> auto& { return o.adapt.drop; })},
+     .stored = field<kAdapt, &AdaptOptions::drop>},
     {.name = "weights-only",
      .help = "write the tensors only, without config, vocabulary and files",
      .convert = Section::common,
      .quantize = Section::written,
      .keyword = Keyword::save,
-     .stored = In<bool>([](ConvertOptions & o) -> auto& { return o.adapt.weights_only; })},
+     .stored = field<kAdapt, &AdaptOptions::weights_only>},
     {.name = "names",
      .value = "WHAT",
      .help = "\"keep\" keeps the tensor names of IN; by default, OUT gets those that programs expect",
@@ -163,7 +151,7 @@ inline constexpr Option kConversionOptions[] = {
      .quantize = Section::written,
      .keyword = Keyword::save,
      .python = "keep_names",
-     .stored = In<bool>([](ConvertOptions & o) -> auto& { return o.adapt.keep_names; })},
+     .stored = field<kAdapt, &AdaptOptions::keep_names>},
     {.name = "attach",
      .value = "GLOB",
      .help = "also carry files of the directory IN whose name matches (*.md, onnx/*); may be given several times",
@@ -171,11 +159,7 @@ inline constexpr Option kConversionOptions[] = {
      .convert = Section::written,
      .quantize = Section::written,
      .keyword = Keyword::convert,
-     .stored = Globs{[](ConvertOptions & o) -> auto& {return o.read.attach;
-}
-}
-}
-,
+     .stored = Globs{field<kRead, &ReadOptions::attach>}},
     {.name = "set",
      .value = "KEY=VALUE",
      .help = "set a metadata key; VALUE is JSON, or else a string; may be given several times",
@@ -193,7 +177,7 @@ inline constexpr Option kConversionOptions[] = {
      .quantize = Section::common,
      .keyword = Keyword::save,
      .python = "overwrite",
-     .stored = In<bool>([](ConvertOptions & o) -> auto& { return o.overwrite; })},
+     .stored = field<&ConvertOptions::overwrite>},
     {.name = "overflow",
      .value = "WHAT",
      .help = "what to do with values too large for TYPE; an error by default",
@@ -201,36 +185,35 @@ inline constexpr Option kConversionOptions[] = {
      .words = overflow_words,
      .convert = Section::stored,
      .keyword = Keyword::save,
-     .stored = In<Overflow>([](ConvertOptions & o) -> auto& { return o.adapt.overflow; })},
+     .stored = field<kAdapt, &AdaptOptions::overflow>},
     {.name = "pure",
      .help = "with a mix: its main method for every tensor that it quantizes, the head included",
      .quantize = Section::quantized,
      .keyword = Keyword::recipe,
-     .stored = In<bool>([](ConvertOptions & o) -> auto& { return o.adapt.quant.pure; })},
+     .stored = field<kAdapt, kQuant, &Quantization::pure>},
     {.name = "no-fallback",
      .help = "refuse tensors whose rows do not fit the method, instead of taking a similar one",
      .quantize = Section::quantized,
      .keyword = Keyword::recipe,
-     .stored = In<bool>([](ConvertOptions & o) -> auto& { return o.adapt.quant.no_fallback; })},
+     .stored = field<kAdapt, kQuant, &Quantization::no_fallback>},
     {.name = "fast",
      .help = "take each scale from the largest weight of its block instead of searching for the best",
      .quantize = Section::quantized,
      .keyword = Keyword::recipe,
-     .stored = In<bool>([](ConvertOptions & o) -> auto& { return o.adapt.quant.fast; })},
+     .stored = field<kAdapt, kQuant, &Quantization::fast>},
     {.name = "clip",
      .value = "MIN,MAX",
      .help = "clamp the weights to this range first",
      .quantize = Section::quantized,
      .keyword = Keyword::recipe,
-     .stored =
-         In<std::optional<std::pair<float, float>>>([](ConvertOptions & o) -> auto& { return o.adapt.quant.clip; })},
+     .stored = field<kAdapt, kQuant, &Quantization::clip>},
     {.name = "range",
      .help = "asymmetric codes with a minimum or zero point next to the scale, if the method has them",
      .with = "quant",
      .convert = Section::stored,
      .quantize = Section::quantized,
      .keyword = Keyword::recipe,
-     .stored = In<bool>([](ConvertOptions & o) -> auto& { return o.adapt.quant.range; })},
+     .stored = field<kAdapt, kQuant, &Quantization::range>},
     {.name = "zstd",
      .value = "LEVEL",
      .help = "compress with zstd, from 1 (fast) to 22 (small); 3 by default",
@@ -238,14 +221,14 @@ inline constexpr Option kConversionOptions[] = {
      .convert = Section::stored,
      .append = true,
      .keyword = Keyword::save,
-     .stored = In<std::optional<int>>([](ConvertOptions & o) -> auto& { return o.write.zstd_level; }),
+     .stored = field<kWrite, &WriteOptions::zstd_level>,
      .needs = &Capabilities::zstd},
     {.name = "no-zstd",
      .help = "decompress what IN stores compressed with zstd; by default it stays as it is",
      .convert = Section::stored,
      .append = true,
      .keyword = Keyword::save,
-     .stored = In<bool>([](ConvertOptions & o) -> auto& { return o.write.unpack; }),
+     .stored = field<kWrite, &WriteOptions::unpack>,
      .needs = &Capabilities::zstd},
     {.name = "digest",
      .value = "ALGORITHM",
@@ -254,13 +237,13 @@ inline constexpr Option kConversionOptions[] = {
      .convert = Section::stored,
      .append = true,
      .keyword = Keyword::save,
-     .stored = In<std::optional<DigestAlgorithm>>([](ConvertOptions & o) -> auto& { return o.write.digest; }),
+     .stored = field<kWrite, &WriteOptions::digest>,
      .needs = &Capabilities::digests},
     {.name = "dedup",
      .help = "store tensors with equal bytes once",
      .convert = Section::stored,
      .keyword = Keyword::save,
-     .stored = In<bool>([](ConvertOptions & o) -> auto& { return o.write.dedup; }),
+     .stored = field<kWrite, &WriteOptions::dedup>,
      .needs = &Capabilities::dedup},
     {.name = "dialect",
      .value = "NAME",
@@ -268,12 +251,12 @@ inline constexpr Option kConversionOptions[] = {
      .words = dialect_words,
      .convert = Section::stored,
      .keyword = Keyword::save,
-     .stored = In<std::string>([](ConvertOptions & o) -> auto& { return o.write.dialect; })},
+     .stored = field<kWrite, &WriteOptions::dialect>},
     {.name = "check",
      .help = "check the digests and checksums stored in IN while reading",
      .convert = Section::reading,
      .keyword = Keyword::convert,
-     .stored = In<bool>([](ConvertOptions & o) -> auto& { return o.check; })},
+     .stored = field<&ConvertOptions::check>},
     {.name = "no-mmap",
      .help = "read the file instead of mapping it into memory",
      .convert = Section::reading,
@@ -281,7 +264,7 @@ inline constexpr Option kConversionOptions[] = {
      .append = true,
      .keyword = Keyword::convert,
      .python = "mmap",
-     .stored = In<Access>([](ConvertOptions & o) -> auto& { return o.read.access; })},
+     .stored = field<kRead, &ReadOptions::access>},
     {.name = "max-expansion",
      .value = "N",
      .help = "let the file decode to N times its size plus 16 MiB; 32 times by default",
@@ -289,7 +272,7 @@ inline constexpr Option kConversionOptions[] = {
      .quantize = Section::reading,
      .append = true,
      .keyword = Keyword::convert,
-     .stored = In<Limits>([](ConvertOptions & o) -> auto& { return o.read.limits; })},
+     .stored = field<kRead, &ReadOptions::limits>},
     {.name = "threads",
      .value = "N",
      .help = "use at most N threads; 0, the default, means all cores",
@@ -310,8 +293,7 @@ inline constexpr Option kConversionOptions[] = {
      .quantize = Section::reporting,
      .append = true,
      .python = "the result has it"},
-}
-;
+};
 
 // The row of an option of the command.
 consteval const Option& conversion_option(std::string_view name) {

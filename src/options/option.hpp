@@ -36,7 +36,7 @@ struct Paths {
 struct Method {
   In<std::string> in;
 };
-struct Kept {
+struct KeptGlobs {
   In<std::vector<std::pair<std::string, std::string>>> in;
 };
 struct Rules {
@@ -51,7 +51,7 @@ using Stored =
                  In<bool>, In<std::string>, Globs, Paths, In<std::optional<int>>, In<std::optional<std::uint64_t>>,
                  In<std::optional<double>>, In<std::optional<std::pair<float, float>>>, In<std::optional<DType>>,
                  In<Overflow>, In<std::optional<DigestAlgorithm>>, In<std::vector<ModelPart>>, In<Access>, In<Limits>,
-                 In<Quantization>, In<Importance>, Method, Kept, Rules, Metadata, Threads>;
+                 In<Quantization>, In<Importance>, Method, KeptGlobs, Rules, Metadata, Threads>;
 
 // A heading in the help of `convert` and `quantize`. `none`: the verb does not have the option.
 enum class Section : std::uint8_t { none, common, quantized, written, stored, reading, reporting };
