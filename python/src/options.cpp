@@ -183,11 +183,11 @@ struct Kind {
   const char* operator()(In<Importance>) const { return "path"; }
   const char* operator()(Method) const { return "text"; }
   const char* operator()(KeptGlobs) const { return "texts"; }
-  const char* operator()(Rules) const { return "rules"; }
+  const char* operator()(Rules) const { return "pairs"; }
   const char* operator()(In<Access>) const { return "mapped"; }
   const char* operator()(In<Limits>) const { return "number"; }
   const char* operator()(Metadata) const { return "values"; }
-  const char* operator()(Threads) const { return "threads"; }
+  const char* operator()(Threads) const { return "count"; }
 };
 
 const char* name_of(Keyword keyword) {

@@ -48,7 +48,7 @@ def _recipe(value):
     return as_taken("quant", "recipe", value)
 
 
-def _rules(value):
+def _pairs(value):
     return list(value.items() if isinstance(value, dict) else value)
 
 
@@ -62,14 +62,14 @@ KINDS = {
     "path": (None, "_Path | None", None),
     "paths": ((), "_Path | Iterable[_Path]", paths),
     "number": (None, "int | None", None),
-    "threads": (0, "int", None),
+    "count": (0, "int", None),
     "level": (None, "bool | int | None", _level),
     "size": (None, "int | str | None", size),
     "real": (None, "float | None", None),
     "reals": (None, "tuple[float, float] | None", None),
     "type": (None, "Any", _dtypes.name_of),
     "recipe": (None, "_Quant", _recipe),
-    "rules": ((), "Mapping[str, str] | Iterable[tuple[str, str]]", _rules),
+    "pairs": ((), "Mapping[str, str] | Iterable[tuple[str, str]]", _pairs),
     "values": (None, "Mapping[str, Any] | None", dict),
 }  # fmt: skip
 
