@@ -146,8 +146,9 @@ lint: packages  ## clang-tidy over the library, the command and the public heade
 
 readme: packages  ## bring the generated parts of README.md and docs up to date
 	$(call configure,release)
-	$(call build,release,--target tare-cli)
+	$(call build,release,--target tare-cli tare-python)
 	@/usr/bin/python3 tools/readme.py build/release/tare
+	@/usr/bin/python3 tools/options.py build/release/python
 	@/usr/bin/python3 tools/schema.py
 	@/usr/bin/python3 tools/verbs.py build/release/tare
 

@@ -23,6 +23,10 @@ if(NOT TARE_SANITIZE)
   add_test(NAME tree.ggml-types COMMAND ${TARE_PYTHON} ${PROJECT_SOURCE_DIR}/tools/ggml_types.py)
   add_test(NAME tree.ggml-types-selftest COMMAND ${TARE_PYTHON} ${PROJECT_SOURCE_DIR}/tools/ggml_types.py --selftest)
 
+  # An option of conversions is one row of a table.
+  add_test(NAME tree.options COMMAND ${TARE_PYTHON} ${PROJECT_SOURCE_DIR}/tools/options.py --count)
+  add_test(NAME tree.options-selftest COMMAND ${TARE_PYTHON} ${PROJECT_SOURCE_DIR}/tools/options.py --selftest)
+
   # What may wait for Python's GIL is called in one place; nothing is destroyed under threads that outlive main.
   add_test(NAME tree.gil-calls COMMAND ${TARE_PYTHON} ${PROJECT_SOURCE_DIR}/tools/gil_calls.py)
   add_test(NAME tree.gil-calls-selftest COMMAND ${TARE_PYTHON} ${PROJECT_SOURCE_DIR}/tools/gil_calls.py --selftest)

@@ -28,7 +28,7 @@ LAYERS = [
     ["resources"],
     ["formats"],
     ["convert", "inspect", "tiny_llama"],
-    ["device", "view"],
+    ["device", "options", "view"],
     ["cli"],
 ]
 
@@ -241,7 +241,7 @@ def named_containers(own_path, code, called):
 
 
 def words_in(code, own_path):
-    if own_path.startswith("cli/"):
+    if own_path.startswith(("cli/", "options/")):
         return
     for literal in LITERAL.finditer(code):
         if literal[1] is not None and OPTION.search(literal[1]):

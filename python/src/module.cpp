@@ -9,6 +9,7 @@
 #include "dlpack.hpp"
 #include "formats/format.hpp"
 #include "model.hpp"
+#include "options.hpp"
 #include "parts.hpp"
 #include "tare/codec.hpp"
 #include "tare/config.hpp"
@@ -114,6 +115,7 @@ int execute(PyObject* module) {
     checked(PyModule_AddFunctions(module, work_functions()));
     checked(PyModule_AddFunctions(module, parts_functions()));
     checked(PyModule_AddFunctions(module, device_functions()));
+    checked(PyModule_AddObjectRef(module, "options", option_rows().get()));
     checked(PyModule_AddObjectRef(module, "version", text(version()).get()));
     const Ref fields = list_of(config_fields(), [](const ConfigField& field) { return text(field.name); });
     checked(PyModule_AddObjectRef(module, "config_fields", fields.get()));

@@ -18,23 +18,22 @@ class Options {
   bool flag(const char* key) const;
   std::string text(const char* key) const;
   std::vector<std::string> texts(const char* key) const;
+  std::vector<std::pair<std::string, std::string>> pairs(const char* key) const;
   std::optional<std::int64_t> number(const char* key) const;
-  std::optional<double> real(const char* key) const;
   // Borrowed; null if absent.
   PyObject* find(const char* key) const;
 
-  ReadOptions read() const;
-  WriteOptions write() const;
-  AdaptOptions adapt() const;
-  Quantization quantization() const;
-  SaveOptions save() const;
+  // The rows of the table of options (options/conversion.hpp) that the dict has.
   ConvertOptions convert() const;
+  SaveOptions save() const;
+  ReadOptions read() const;
 
  private:
-  unsigned threads() const;
-  std::vector<std::pair<std::string, std::string>> pairs(const char* key) const;
-
   PyObject* dict_;
 };
+
+// The table for the package: (keyword, name of the command's option, functions, kind, help). Without a keyword, the last
+// item says what to do instead.
+Ref option_rows();
 
 }  // namespace tare::py

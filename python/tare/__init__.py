@@ -10,7 +10,7 @@ The guide is docs/python.md.
 
 import importlib
 
-from . import _tare
+from . import _tare, _work
 from ._errors import (
     AccessError,
     ClosedError,
@@ -30,23 +30,7 @@ from ._errors import (
 from ._model import Attachments, Model, Vocabulary, open, verifying
 from ._tensor import Opaque, Sparse, Tensor
 from ._to_device import to as _to
-from ._work import (
-    Conversion,
-    Difference,
-    Finding,
-    Quantized,
-    Saved,
-    Verification,
-    convert,
-    diff,
-    formats,
-    hash,
-    methods,
-    quantize,
-    save,
-    to_bytes,
-    verify,
-)
+from ._work import *  # noqa: F403: what its __all__ lists
 
 __version__ = _tare.version
 Model.to = _to
@@ -56,11 +40,9 @@ _LAZY = ("cluster", "device", "jax", "numpy", "plot", "safetensors", "torch", "t
 _LAZY_NAMES = {"Writer": "_writer", "Plan": "_plan", "Task": "_plan", "plan": "_plan"}
 
 __all__ = [
-    "AccessError", "Attachments", "ClosedError", "Conversion", "CorruptError", "DeniedError", "Difference", "Error",
-    "ExistsError", "Finding", "LimitError", "LossyError", "Model", "NotFoundError", "Opaque", "OutsideError", "Quantized",
-    "Saved", "Sparse", "Tensor", "TensorNotFoundError", "UnsupportedError", "UsageError", "Verification", "Vocabulary",
-    "WrongTypeError", "convert", "diff", "formats", "hash", "methods", "open", "quantize", "save", "to_bytes", "verify",
-    "verifying",
+    "AccessError", "Attachments", "ClosedError", "CorruptError", "DeniedError", "Error", "ExistsError", "LimitError", "LossyError",
+    "Model", "NotFoundError", "Opaque", "OutsideError", "Sparse", "Tensor", "TensorNotFoundError", "UnsupportedError", "UsageError",
+    "Vocabulary", "WrongTypeError", "open", "verifying", *_work.__all__,
 ]  # fmt: skip
 
 

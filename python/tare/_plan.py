@@ -11,6 +11,7 @@ import os
 
 from . import _errors, _progress, _tare, _work
 from ._model import open
+from ._options import as_taken, paths, takes
 from ._paths import absolute, path_of
 
 
@@ -55,7 +56,7 @@ class Plan:
                 file=self.folder,
             )
         facts = self._facts
-        options = _work._options(**facts["options"])
+        options = as_taken("plan", "convert", facts["options"])
         names = [task.name for task in self.tasks]
         with _Folder(facts["folder"], any_owner=any_owner) as folder, _progress.reporter(progress, "finishing") as report:
             paths = [folder.path_of(name) for name in names]
@@ -94,7 +95,7 @@ class Task:
         facts = self._facts
         with open(facts["source"]) as source:
             _require_same(source, facts)
-        options = _work._options(**{**facts["options"], "threads": threads})
+        options = as_taken("plan", "convert", {**facts["options"], "threads": threads})
         first = facts["parts"][self.number]["first"]
         with _Folder(facts["folder"], make=True, any_owner=any_owner) as folder:
             try:
@@ -145,6 +146,7 @@ class _Folder:
             error.file = error.filename = shown
 
 
+@takes("convert")
 def plan(source, target, *, tasks=None, task_bytes=1 << 30, folder=None, **options):
     """Splits the conversion of `source` to `target` into tasks.
 
@@ -169,11 +171,11 @@ def plan(source, target, *, tasks=None, task_bytes=1 << 30, folder=None, **optio
     }
     # Workers may run in another directory.
     if merge := options.get("merge"):
-        options["merge"] = [absolute(path) for path in _work._path_list(merge)]
+        options["merge"] = [absolute(path) for path in paths(merge)]
     quant = options.get("quant")
     if isinstance(quant, dict) and quant.get("importance"):
         options["quant"] = {**quant, "importance": absolute(quant["importance"])}
-    rows = _tare._planned(facts["source"], facts["target"], _work._options(**options))
+    rows = _tare._planned(facts["source"], facts["target"], as_taken("plan", "convert", options))
     facts["parts"] = _split(rows, tasks, task_bytes)
     with open(source) as model:
         facts["tensors"] = _fingerprint(model)

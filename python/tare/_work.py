@@ -8,8 +8,15 @@ import numpy as np
 from . import _dtypes, _paths, _progress, _tare
 from ._errors import UsageError, WrongTypeError
 from ._model import Model, Vocabulary
+from ._options import as_taken, takes, with_recipe
 from ._paths import path_of
 from ._tensor import Sparse, Tensor
+
+# The part of `tare` that is here: a new function needs no other list.
+__all__ = [
+    "Conversion", "Difference", "Finding", "Quantized", "Saved", "Verification", "convert", "diff", "formats", "hash", "methods",
+    "quantize", "save", "to_bytes", "verify",
+]  # fmt: skip
 
 
 class Record:
@@ -153,33 +160,8 @@ class Difference(Record):
         return _html.difference(self)
 
 
-def save(
-    path,
-    tensors,
-    *,
-    metadata=None,
-    config=None,
-    vocabulary=None,
-    attachments=None,
-    format=None,
-    dtype=None,
-    overflow=None,
-    quant=None,
-    zstd=None,
-    no_zstd=False,
-    digest=None,
-    dedup=False,
-    dialect=None,
-    shard=None,
-    match=(),
-    skip=(),
-    drop=(),
-    weights_only=False,
-    keep_names=False,
-    overwrite=False,
-    threads=0,
-    progress=None,
-):
+@takes("save")
+def save(path, tensors, *, metadata=None, config=None, vocabulary=None, attachments=None, progress=None, **options):
     """Writes tensors to a file, or to a directory of Hugging Face's layout (a path that ends in /). Whole or not at all.
 
     tensors      a model, or a mapping from names to arrays (NumPy, torch, JAX, anything with __array__ or DLPack) or to
@@ -195,11 +177,7 @@ def save(
     If `tensors` is a model, its metadata, config, vocabulary and attachments are written, too; what is given here replaces
     them. The other options are those of `convert`.
     """
-    options = _options(
-        format=format, dtype=dtype, overflow=overflow, quant=quant, zstd=zstd, no_zstd=no_zstd, digest=digest,
-        dedup=dedup, dialect=dialect, shard=shard, match=match, skip=skip, drop=drop, weights_only=weights_only,
-        keep_names=keep_names, overwrite=overwrite, threads=threads,
-    )  # fmt: skip
+    options = as_taken("save", "save", options)
     path = path_of(path)
     base, rows = _rows(tensors)
     parts = _parts(metadata, config, vocabulary, attachments)
@@ -207,42 +185,17 @@ def save(
         return _saved(Saved, _tare._save(path, rows, base, parts, options, report))
 
 
-def to_bytes(tensors, *, format, metadata=None, config=None, vocabulary=None, attachments=None, threads=0, **options):
+@takes("save")
+def to_bytes(tensors, *, format, metadata=None, config=None, vocabulary=None, attachments=None, **options):
     """The bytes of the file that `save` would write."""
     base, rows = _rows(tensors)
     parts = _parts(metadata, config, vocabulary, attachments)
-    return _tare._save(None, rows, base, parts, _options(format=format, threads=threads, **options), None)
+    options = as_taken("to_bytes", "save", {"format": format, **options})
+    return _tare._save(None, rows, base, parts, options, None)
 
 
-def convert(
-    source,
-    target,
-    *,
-    format=None,
-    dtype=None,
-    overflow=None,
-    quant=None,
-    zstd=None,
-    no_zstd=False,
-    digest=None,
-    dedup=False,
-    dialect=None,
-    shard=None,
-    match=(),
-    skip=(),
-    drop=(),
-    weights_only=False,
-    keep_names=False,
-    attach=(),
-    merge=(),
-    metadata=None,
-    check=False,
-    overwrite=False,
-    mmap=True,
-    max_expansion=None,
-    threads=0,
-    progress=None,
-):
+@takes("convert")
+def convert(source, target, *, progress=None, **options):
     """Takes a model from one container to another, in bounded memory. The target appears whole or not at all.
 
     format        of the target; by default that of its suffix. A path that ends in / is a directory
@@ -255,34 +208,14 @@ def convert(
     metadata      a dict of keys to set
     progress      True for a bar (tqdm if installed), or a function of (done, expected) bytes
     """
-    options = _options(
-        format=format, dtype=dtype, overflow=overflow, quant=quant, zstd=zstd, no_zstd=no_zstd, digest=digest,
-        dedup=dedup, dialect=dialect, shard=shard, match=match, skip=skip, drop=drop, weights_only=weights_only,
-        keep_names=keep_names, attach=attach, merge=merge, metadata=metadata, check=check, overwrite=overwrite, mmap=mmap,
-        max_expansion=max_expansion, threads=threads,
-    )  # fmt: skip
+    options = as_taken("convert", "convert", options)
     with _progress.reporter(progress, "converting") as report:
         done = _tare._convert(source, target, options, report)
     return _saved(Conversion, done, source_format=done["from"])
 
 
-def quantize(
-    source,
-    target,
-    method=None,
-    *,
-    bits=None,
-    rules=(),
-    keep=(),
-    fast=False,
-    range=False,
-    pure=False,
-    no_fallback=False,
-    clip=None,
-    importance=None,
-    progress=None,
-    **options,
-):
+@takes("quantize")
+def quantize(source, target, method=None, *, progress=None, **options):
     """Converts with a recipe and says what it cost.
 
     method      for all float matrices: 'k4', a mix such as 'q4_k_m' or 'q4_0', ...; see tare.methods()
@@ -293,22 +226,19 @@ def quantize(
 
     The other options are those of `convert`.
     """
-    recipe = {
-        "method": method, "bits": bits, "rules": [*((glob, "keep") for glob in _texts(keep)), *_pairs(rules)], "fast": fast,
-        "range": range, "pure": pure, "no_fallback": no_fallback, "clip": clip, "importance": importance,
-    }  # fmt: skip
-    if method is None and bits is None and not rules:
+    options = as_taken("quantize", "quantize", {"method": method, **options})
+    if method is None and options.get("bits") is None and not options.get("rules"):
         raise ValueError("give a method, rules or bits")
-    if method is not None and bits is not None:
+    if method is not None and options.get("bits") is not None:
         raise ValueError("bits chooses the methods itself; give one of the two")
     with _progress.reporter(progress, "quantizing") as report:
-        done = _tare._convert(source, target, _options(quant=recipe, **options), report)
+        done = _tare._convert(source, target, with_recipe(options), report)
     return _saved(Quantized, done, source_format=done["from"], report=done["outcomes"])
 
 
 def verify(path, *, mmap=True, max_expansion=None, threads=0, progress=None):
     """Checks everything that can be checked: structure, bounds, digests, data. What is wrong with a file is a finding."""
-    options = _options(mmap=mmap, max_expansion=max_expansion, threads=threads)
+    options = {"mmap": mmap, "max_expansion": max_expansion, "threads": threads}
     with _progress.reporter(progress, "verifying") as report:
         found = _tare._verify(path, options, report)
     findings = [Finding(**row) for row in found.pop("findings")]
@@ -365,92 +295,6 @@ def _saved(kind, done, **more):
         format=done["to"], tensors=done["tensors"], bytes=done["bytes"], file_bytes=done["file_bytes"],
         changes=done["changes"], lost=done["lost"], **more,
     )  # fmt: skip
-
-
-def _pairs(value):
-    """Pairs, or a dict of them."""
-    return value.items() if isinstance(value, dict) else value or ()
-
-
-def _texts(value):
-    return [value] if isinstance(value, str) else list(value)
-
-
-# The options of a conversion, by their names here: `convert`, `quantize`, `plan` and `save` pass theirs to `_options`.
-_KNOWN = {
-    "format", "dtype", "overflow", "quant", "zstd", "no_zstd", "digest", "dedup", "dialect", "shard", "match", "skip", "drop",
-    "weights_only", "keep_names", "attach", "merge", "metadata", "check", "overwrite", "mmap", "max_expansion", "threads",
-}  # fmt: skip
-
-# Options of the command that have another name here, and those without one, because they concern a terminal or are
-# expressed in another way.
-_COMMAND = {
-    "to": "format", "no-zstd": "no_zstd", "weights-only": "weights_only", "names": "keep_names", "set": "metadata",
-    "force": "overwrite", "no-mmap": "mmap", "max-expansion": "max_expansion", "no-fallback": "no_fallback",
-}  # fmt: skip
-_NOT_HERE = {
-    "json": "the result has it", "verbose": "the result has all changes", "color": "nothing is printed",
-    "quiet": "nothing is printed", "help": "help(tare.convert)",
-    "embeddings": "rules=[('*embed_tokens*', METHOD)]", "head": "rules=[('*lm_head*', METHOD)]",
-}  # fmt: skip
-
-
-def _options(**options):
-    unknown = options.keys() - _KNOWN
-    if unknown:
-        raise TypeError(f"there is no option {', '.join(map(repr, sorted(unknown)))}")
-    for name in ("match", "skip", "drop", "attach"):
-        if name in options:
-            options[name] = _texts(options[name] or ())
-    if "merge" in options:
-        options["merge"] = _path_list(options["merge"] or ())
-    if options.get("zstd") and options.get("no_zstd"):
-        raise ValueError("zstd and no_zstd exclude each other")
-    if options.get("zstd") is True:
-        options["zstd"] = 3
-    elif options.get("zstd") is False:
-        options["zstd"] = None
-    if options.get("quant") is not None:
-        options["quant"] = _recipe(options["quant"])
-    if isinstance(options.get("shard"), str):
-        options["shard"] = _size(options["shard"])
-    if options.get("dtype") is not None:
-        options["dtype"] = _dtypes.name_of(options["dtype"])
-    # The names that the extension uses.
-    options["unpack"] = options.pop("no_zstd", False)
-    if options.get("metadata") is not None:
-        options["metadata"] = dict(options["metadata"])
-    return options
-
-
-def _path_list(value):
-    return [path_of(path) for path in ([value] if isinstance(value, (str, bytes, os.PathLike)) else value)]
-
-
-_RECIPE = {"method", "bits", "rules", "fast", "range", "pure", "no_fallback", "clip", "importance"}
-
-
-def _recipe(quant):
-    """The argument of `quantize` as a dict; a text is the method."""
-    if isinstance(quant, str):
-        return {"method": quant}
-    if not isinstance(quant, dict):
-        raise TypeError(f"quant must be the name of a method or a dict, not {type(quant).__name__}")
-    unknown = quant.keys() - _RECIPE
-    if unknown:
-        raise ValueError(
-            f"quant has no key {', '.join(map(repr, sorted(unknown, key=str)))}; it has {', '.join(sorted(_RECIPE))}, where "
-            "rules are pairs (glob, method)"
-        )
-    return quant
-
-
-def _size(text):
-    """'5GB', '1.5 GiB', '1024' in bytes, as the command reads them."""
-    size = _tare._parse_size(text.strip())
-    if size is None:
-        raise ValueError(f"{text!r} is not a size such as '5GB' or '500MiB'")
-    return size
 
 
 def _parts(metadata, config, vocabulary, attachments):

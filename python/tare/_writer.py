@@ -10,6 +10,7 @@ import threading
 import numpy as np
 
 from . import _dtypes, _errors, _progress, _tare, _work
+from ._options import as_taken, takes
 from ._paths import absolute
 
 _ALIGNMENT = 64
@@ -35,6 +36,7 @@ class Writer:
     thread (of a signal handler, of `progress`, of the piece itself) is a UsageError and changes nothing.
     """
 
+    @takes("save")
     def __init__(
         self, path, *, metadata=None, config=None, vocabulary=None, attachments=None, progress=None, **options
     ):
@@ -43,7 +45,7 @@ class Writer:
         self._closing = False
         self._path = absolute(path)
         self._parts = _work._parts(metadata, config, vocabulary, attachments)
-        self._options = _work._options(**options)
+        self._options = as_taken("Writer", "save", options)
         self._progress = progress
         self._tensors = {}  # by name
         self._promised = self._written = 0  # bytes of all of them together

@@ -4,12 +4,13 @@ import inspect
 import os
 import pathlib
 import shutil
+import subprocess
 import sys
 
 import pytest
 
 import tare
-from tare import _work
+from tare import _options, _tare
 
 COMMAND = os.environ.get("TARE_COMMAND")
 SOURCES = os.environ.get("TARE_SOURCES")
@@ -70,18 +71,42 @@ def test_a_conversion_is_that_of_the_command(folder, monkeypatch, words, source,
 
 def test_every_option_of_the_command_has_a_name_here(folder):
     tare_command = option_samples.runner(COMMAND, folder)
-    recipe = inspect.signature(tare.quantize).parameters.keys() | _work._RECIPE
-    for verb, known in (("convert", _work._KNOWN | {"range"}), ("quantize", _work._KNOWN | recipe)):
-        unknown = {
-            option
-            for option in option_samples.options_of(tare_command, verb)
-            if _work._COMMAND.get(option, option) not in known and option not in _work._NOT_HERE
-        }
-        assert not unknown, verb
-    signature = inspect.signature(tare.convert).parameters.keys() - {"source", "target", "progress"}
-    assert signature == _work._KNOWN
-    # What is said not to be here is not.
-    assert not _work._NOT_HERE.keys() & (signature | recipe)
+    general = {"color", "quiet", "help"}
+    rows = {option: (keyword, text) for keyword, option, _, _, text in _tare.options if option}
+    options = option_samples.options_of(tare_command, "convert") | option_samples.options_of(tare_command, "quantize")
+    assert rows.keys() == options - general
+    keywords = {keyword for keyword, *_ in _tare.options if keyword}
+    assert len(keywords) == sum(bool(keyword) for keyword, *_ in _tare.options)
+    quantize = inspect.signature(tare.quantize).parameters.keys() - {"source", "target", "progress"}
+    assert quantize | {"quant"} == keywords
+    assert inspect.signature(tare.convert).parameters.keys() - {"source", "target", "progress"} < keywords
+    assert all(text for _, text in rows.values())
+
+
+def test_an_unknown_keyword_names_the_nearest():
+    for work in (
+        lambda **given: tare.convert("a", "b.zt", **given),
+        lambda **given: tare.quantize("a", "b.zt", "k4", **given),
+        lambda **given: tare.plan("a", "b.zt", **given),
+        lambda **given: tare.save("b.zt", {}, **given),
+        lambda **given: tare.to_bytes({}, format="zt", **given),
+        lambda **given: tare.Writer("b.zt", **given),
+    ):
+        for wrong, hint in (("dedupe", "Did you mean 'dedup'"), ("force", "Did you mean 'overwrite'"), ("json", "the result has it"), ("xyzzy", "'xyzzy'$")):
+            with pytest.raises(TypeError, match=hint):
+                work(**{wrong: 1})
+    with pytest.raises(TypeError):
+        tare.save("b.zt", {}, attach="*")
+    with pytest.raises(ValueError, match="quant has no key 'mehtod'"):
+        tare.convert("a", "b.zt", quant={"mehtod": "k4"})
+
+
+def test_the_stub_and_the_page_are_made_of_the_table():
+    done = subprocess.run(
+        [sys.executable, pathlib.Path(SOURCES, "tools", "options.py"), "--check", pathlib.Path(tare.__file__).parent.parent],
+        capture_output=True, text=True,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stdout + done.stderr
 
 
 def test_quantize_takes_the_options_of_convert(folder, monkeypatch):
@@ -97,11 +122,11 @@ def test_quantize_takes_the_options_of_convert(folder, monkeypatch):
 
 
 def test_a_size_is_that_of_the_command():
-    assert _work._size("1M") == 10**6 and _work._size("1MB") == 10**6 and _work._size("1MiB") == 2**20
-    assert _work._size("1.5GB") == 1_500_000_000 and _work._size(" 2 kib ") == 2048 and _work._size("17") == 17
+    assert _options.size("1M") == 10**6 and _options.size("1MB") == 10**6 and _options.size("1MiB") == 2**20
+    assert _options.size("1.5GB") == 1_500_000_000 and _options.size(" 2 kib ") == 2048 and _options.size("17") == 17
     for wrong in ("", "GB", "1.5.5", "-1", "5 apples", "1e3x", "inf", "nan", "9" * 40):
         with pytest.raises(ValueError):
-            _work._size(wrong)
+            _options.size(wrong)
 
 
 def test_whatever_reads_all_bytes_compares_their_digest(folder, monkeypatch):

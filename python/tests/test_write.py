@@ -284,8 +284,7 @@ def test_plan_knows_its_source(tmp_path):
     task = again.tasks[0]
     task.run()
     checkpoint(200)
-    options = tare._work._options()
-    tare._tare._write_part(again.source, again.target, options, 2, 2, again._facts["id"], again.tasks[1].path, None)
+    tare._tare._write_part(again.source, again.target, {}, 2, 2, again._facts["id"], again.tasks[1].path, None)
     with pytest.raises(tare.AccessError) as caught:
         again.finish()
     assert caught.value.rule == "plan.source" and not os.path.exists(again.target)

@@ -9,7 +9,7 @@
 #include <string_view>
 #include <vector>
 
-#include "tare/source.hpp"
+#include "options/option.hpp"
 
 namespace tare::cli {
 
@@ -20,36 +20,11 @@ inline constexpr int kDone = 0;
 inline constexpr int kFailed = 1;  // the file is bad, the files differ, or the work could not be done
 inline constexpr int kUsage = 2;   // the command line is wrong
 
-// What a shell completes for a value or an operand.
-// `tensors`: those of the file that an earlier word names.
-enum class Completes : std::uint8_t { nothing, files, directories, verbs, tensors };
-
-using Words = std::vector<std::string>;
-
-struct Option {
-  char letter = 0;              // 'o'; 0 if there is only the long name
-  std::string_view name = {};   // "output", without dashes
-  std::string_view value = {};  // "PATH"; empty: a switch
-  std::string_view help = {};   // one sentence, no capital, no full stop
-  bool optional_value = false;  // --zstd or --zstd=3
-  bool repeatable = false;
-  Words (*words)() = nullptr;                                    // the only values allowed, if there is a closed set
-  std::string (*canonical)(const std::string& value) = nullptr;  // turns other spellings of a value into one of `words`
-  Completes completes = Completes::nothing;
-};
-
 // A heading in a verb's help, above the option `first` and those that follow it.
 struct OptionSection {
   std::string_view title = {};
   std::string_view first = {};
 };
-// Whether each section begins with one of the options, the first section with the first option, all in order.
-consteval bool divides(std::span<const OptionSection> sections, std::span<const Option> options) {
-  std::size_t found = 0;
-  for (const Option& option : options)
-    if (found < sections.size() && option.name == sections[found].first) ++found;
-  return found == sections.size() && found > 0 && sections.front().first == options.front().name;
-}
 
 struct Operand {
   std::string_view name = {};  // "FILE"
@@ -72,6 +47,9 @@ class Arguments {
   // Returns all values given, in order.
   const std::vector<std::string>& all(std::string_view option) const;
 
+  // The options that were given, in the order of the verb's table.
+  std::span<const Option> given() const { return given_; }
+
   std::size_t size() const { return operands_.size(); }
   const std::string& operand(std::size_t i) const { return operands_.at(i); }
   std::span<const std::string> operands() const { return operands_; }
@@ -85,6 +63,7 @@ class Arguments {
  private:
   friend class Parser;
   std::map<std::string, std::vector<std::string>, std::less<>> options_;
+  std::vector<Option> given_;
   std::vector<std::string> operands_;
 };
 
@@ -119,6 +98,8 @@ std::vector<Option> own_options_of(const Verb& verb);
 std::vector<Option> options_of(const Verb& verb);
 // Returns for example "FILE [NAME]" or "FILE...".
 std::string operands_text(const Verb& verb);
+// What the help says of one of the verb's options.
+std::string help_of(const Verb& verb, const Option& option);
 // Returns for example "--sort KEY" or "--zstd[=LEVEL]".
 std::string spelling(const Option& option);
 

@@ -49,8 +49,8 @@ Words shown_words(const Option& option) {
   return words;
 }
 
-std::string option_right(const Option& option) {
-  std::string text(option.help);
+std::string option_right(const Verb& verb, const Option& option) {
+  std::string text = help_of(verb, option);
   if (option.words != nullptr) text += fmt::format(": {}", fmt::join(shown_words(option), ", "));
   return text;
 }
@@ -72,7 +72,7 @@ void append_options(std::string& out, const Verb& verb, std::string_view end, co
     if (!end.empty() && option.name == end) return;
     const auto section = std::ranges::find(verb.sections, option.name, &OptionSection::first);
     if (section != verb.sections.end()) out += fmt::format("\n{}\n", heading(fmt::format("{}:", section->title), look));
-    append_entry(out, option_left(option), columns, option_right(option), look);
+    append_entry(out, option_left(option), columns, option_right(verb, option), look);
   }
 }
 

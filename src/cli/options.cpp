@@ -3,15 +3,13 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <charconv>
+#include <cmath>
 
+#include "base/half.hpp"
 #include "base/printable.hpp"
 #include "base/sizes.hpp"
 #include "cli/text.hpp"
-#include "model/dtype_option.hpp"
-#include "tare/codec.hpp"
-#include "tare/convert.hpp"
-#include "tare/digest.hpp"
-#include "tare/quantize.hpp"
 
 namespace tare::cli {
 namespace {
@@ -60,64 +58,106 @@ std::string operands_text(const Verb& verb) {
   return text;
 }
 
+std::string help_of(const Verb& verb, const Option& option) {
+  const bool needed =
+      !option.with.empty() && std::ranges::find(verb.options, option.with, &Option::name) != verb.options.end();
+  return needed ? fmt::format("with --{}: {}", option.with, option.help) : std::string(option.help);
+}
+
 std::string spelling(const Option& option) {
   if (option.value.empty()) return fmt::format("--{}", option.name);
   if (option.optional_value) return fmt::format("--{}[={}]", option.name, option.value);
   return fmt::format("--{} {}", option.name, option.value);
 }
 
-Words names_words() { return {"keep"}; }
+namespace {
 
-Words drop_words() {
-  Words words;
-  for (const ModelPart part : kModelParts) words.emplace_back(name_of(part));
-  return words;
+double real_of(const Option& option, std::string_view text) {
+  double value = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (error != std::errc() || end != text.data() + text.size() || !std::isfinite(value))
+    throw UsageError(fmt::format("--{}: '{}' is not a number", option.name, text));
+  return value;
 }
 
-std::vector<ModelPart> dropped_parts(const Arguments& arguments) {
-  std::vector<ModelPart> parts;
-  for (const std::string& word : arguments.all("drop")) parts.push_back(*parse_model_part(word));
-  return parts;
-}
+// Sets the field of an option that was given. There is one function for each type of field.
+struct Reader {
+  const Arguments& arguments;
+  const Option& option;
+  ConvertOptions& options;
 
-std::string dtype_spelling(const std::string& value) {
-  const auto type = parse_dtype_option(value);
-  return type ? std::string(name_of(*type)) : value;
-}
+  std::string value() const { return arguments.get(option.name); }
+  const std::vector<std::string>& values() const { return arguments.all(option.name); }
 
-Words quant_words() {
-  Words words;
-  for (const Codec& codec : codecs())
-    for (const std::string_view method : codec.methods) {
-      const std::string full = fmt::format("{}{}", codec.name.substr(0, codec.name.find('.') + 1), method);
-      if (find_codec_by_method(method) == &codec) words.emplace_back(method);
-      if (find_codec_by_method(full) == &codec && full != method) words.push_back(full);
-    }
-  for (const Mix& mix : mixes())
-    if (std::find(words.begin(), words.end(), mix.name) == words.end()) words.emplace_back(mix.name);
-  return words;
-}
-
-Words digest_words() {
-  Words words{std::string(name_of(DigestAlgorithm::none))};
-  for (const auto algorithm :
-       {DigestAlgorithm::sha256, DigestAlgorithm::crc32c, DigestAlgorithm::xxh3, DigestAlgorithm::xxh3_128})
-    words.emplace_back(name_of(algorithm));
-  return words;
-}
-
-ReadOptions read_options(const Arguments& arguments) {
-  ReadOptions options;
-  options.access = arguments.access();
-  options.work.threads = arguments.threads();
-  options.attach = arguments.all("attach");
-  options.keep_broken = true;  // verbs that need all tensors refuse a model with broken ones
-  if (arguments.has("max-expansion")) {
-    options.limits.expansion = static_cast<std::uint64_t>(arguments.number("max-expansion", 32, 1, UINT32_MAX));
-    options.limits.component_bytes = UINT64_MAX;
+  void operator()(std::monostate) const {}
+  void operator()(In<bool> in) const { in(options) = true; }
+  void operator()(In<std::string> in) const { in(options) = value(); }
+  void operator()(Globs globs) const { globs.in(options) = values(); }
+  void operator()(Paths paths) const { paths.in(options) = values(); }
+  void operator()(In<std::optional<int>> in) const {
+    in(options) = static_cast<int>(arguments.number(option.name, 3, 1, 22));
   }
+  void operator()(In<std::optional<std::uint64_t>> in) const {
+    const auto bytes = parse_size(value());
+    if (!bytes || *bytes == 0)
+      throw UsageError(fmt::format("--{} takes a size such as 5GB or 500MiB, not '{}'", option.name, value()));
+    in(options) = bytes;
+  }
+  void operator()(In<std::optional<double>> in) const { in(options) = real_of(option, value()); }
+  void operator()(In<std::optional<std::pair<float, float>>> in) const {
+    const std::string text = value();
+    const auto comma = text.find(',');
+    if (comma == std::string::npos) throw UsageError(fmt::format("--{} takes two numbers: MIN,MAX", option.name));
+    const double low = real_of(option, std::string_view(text).substr(0, comma));
+    const double high = real_of(option, std::string_view(text).substr(comma + 1));
+    if (!(low < high))
+      throw UsageError(fmt::format("--{}: MIN ({}) must be less than MAX ({})", option.name, low, high));
+    in(options) = {f64_to_f32(low), f64_to_f32(high)};
+  }
+  // These have a closed set of words, which the parser has checked.
+  void operator()(In<std::optional<DType>> in) const { in(options) = parse_dtype(value()); }
+  void operator()(In<Overflow> in) const { in(options) = *parse_overflow(value()); }
+  void operator()(In<std::optional<DigestAlgorithm>> in) const { in(options) = parse_digest_algorithm(value()); }
+  void operator()(In<std::vector<ModelPart>> in) const {
+    for (const std::string& word : values()) in(options).push_back(*parse_model_part(word));
+  }
+  void operator()(In<Quantization> in) const { in(options).method = value(); }
+
+  void operator()(In<Access> in) const { in(options) = arguments.access(); }
+  void operator()(In<Limits> in) const {
+    in(options).expansion = static_cast<std::uint64_t>(arguments.number(option.name, 32, 1, UINT32_MAX));
+    in(options).component_bytes = UINT64_MAX;
+  }
+  void operator()(Metadata) const {
+    for (const std::string& text : values()) {
+      const std::size_t equals = text.find('=');
+      if (equals == std::string::npos || equals == 0)
+        throw UsageError(fmt::format("--{} takes {}, not '{}'", option.name, option.value, printable(text)));
+      options.adapt.set.emplace_back(text.substr(0, equals), text.substr(equals + 1));
+    }
+  }
+  void operator()(Threads) const {
+    options.work.threads = options.read.work.threads = options.write.work.threads = arguments.threads();
+  }
+
+  // recipe_from reads these.
+  void operator()(In<Importance>) const {}
+  void operator()(Method) const {}
+  void operator()(KeptGlobs) const {}
+  void operator()(Rules) const {}
+};
+
+}  // namespace
+
+ConvertOptions conversion_options(const Arguments& arguments) {
+  ConvertOptions options;
+  options.read.keep_broken = true;  // verbs that need all tensors refuse a model with broken ones
+  for (const Option& option : arguments.given()) std::visit(Reader{arguments, option, options}, option.stored);
+  if (options.write.unpack && options.write.zstd_level) throw UsageError("--zstd and --no-zstd exclude each other");
   return options;
 }
+
+ReadOptions read_options(const Arguments& arguments) { return conversion_options(arguments).read; }
 
 ReadOptions listing_options(const Arguments& arguments) {
   ReadOptions options = read_options(arguments);
@@ -125,62 +165,7 @@ ReadOptions listing_options(const Arguments& arguments) {
   return options;
 }
 
-namespace {
-
-std::optional<std::uint64_t> shard_bytes(const Arguments& arguments) {
-  if (!arguments.has("shard")) return std::nullopt;
-  const auto bytes = parse_size(arguments.get("shard"));
-  if (!bytes || *bytes == 0)
-    throw UsageError(fmt::format("--shard takes a size such as 5GB or 500MiB, not '{}'", arguments.get("shard")));
-  return bytes;
-}
-
-}  // namespace
-
-Words overflow_words() { return {"error", "clamp", "infinity"}; }
-
-Overflow overflow_from(const Arguments& arguments) {
-  const std::string what = arguments.get("overflow");
-  return what == "clamp" ? Overflow::clamp : what == "infinity" ? Overflow::infinity : Overflow::refuse;
-}
-
-WriteOptions write_options(const Arguments& arguments) {
-  WriteOptions options;
-  options.work.threads = arguments.threads();
-  if (arguments.has("zstd")) options.zstd_level = static_cast<int>(arguments.number("zstd", 3, 1, 22));
-  options.unpack = arguments.has("no-zstd");
-  if (options.unpack && options.zstd_level) throw UsageError("--zstd and --no-zstd exclude each other");
-  if (arguments.has("digest")) options.digest = parse_digest_algorithm(arguments.get("digest"));
-  return options;
-}
-
-std::vector<std::pair<std::string, std::string>> set_pairs(const Arguments& arguments) {
-  std::vector<std::pair<std::string, std::string>> pairs;
-  for (const std::string& text : arguments.all("set")) {
-    const std::size_t equals = text.find('=');
-    if (equals == std::string::npos || equals == 0)
-      throw UsageError(fmt::format("--set takes KEY=VALUE, not '{}'", printable(text)));
-    pairs.emplace_back(text.substr(0, equals), text.substr(equals + 1));
-  }
-  return pairs;
-}
-
-ConvertOptions conversion_options(const Arguments& arguments) {
-  ConvertOptions options;
-  options.to = arguments.get("to");
-  options.read = read_options(arguments);
-  options.write = write_options(arguments);
-  options.write.shard_bytes = shard_bytes(arguments);
-  options.overwrite = arguments.has("force");
-  options.merge = arguments.all("merge");
-  options.adapt.skip = arguments.all("skip");
-  options.adapt.drop = dropped_parts(arguments);
-  options.adapt.weights_only = arguments.has("weights-only");
-  options.adapt.keep_names = arguments.has("names");
-  options.adapt.set = set_pairs(arguments);
-  options.work.threads = arguments.threads();
-  return options;
-}
+WriteOptions write_options(const Arguments& arguments) { return conversion_options(arguments).write; }
 
 bool verbose(const Arguments& arguments) {
   if (arguments.has("quiet") && arguments.has("verbose")) throw UsageError("--quiet and --verbose exclude each other");

@@ -8,6 +8,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <iterator>
 #include <optional>
 #include <utility>
 
@@ -61,6 +62,8 @@ class Parser {
       }
     }
     if (!arguments_.has("help")) check_operands();
+    std::ranges::copy_if(options_, std::back_inserter(arguments_.given_),
+                         [&](const Option& option) { return arguments_.has(option.name); });
     return std::move(arguments_);
   }
 

@@ -4,34 +4,14 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <charconv>
-#include <cmath>
 
 #include "arch/usual_names.hpp"
-#include "base/half.hpp"
 #include "cli/options.hpp"
 #include "cli/text.hpp"
 #include "tare/convert.hpp"
 
 namespace tare::cli {
 namespace {
-
-double real_of(std::string_view option, std::string_view text) {
-  double value = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (error != std::errc() || end != text.data() + text.size() || !std::isfinite(value))
-    throw UsageError(fmt::format("--{}: '{}' is not a number", option, text));
-  return value;
-}
-
-std::pair<float, float> clip_of(const std::string& text) {
-  const auto comma = text.find(',');
-  if (comma == std::string::npos) throw UsageError("--clip takes two numbers: MIN,MAX");
-  const double low = real_of("clip", std::string_view(text).substr(0, comma));
-  const double high = real_of("clip", std::string_view(text).substr(comma + 1));
-  if (!(low < high)) throw UsageError(fmt::format("--clip: MIN ({}) must be less than MAX ({})", low, high));
-  return {f64_to_f32(low), f64_to_f32(high)};
-}
 
 // Adds rules for the tensors of a kind, if the option is given.
 void add_kind(std::string_view option, std::span<const std::string_view> globs, const Arguments& arguments,
@@ -77,25 +57,18 @@ void add_methods(const Arguments& arguments, Quantization& recipe) {
 }  // namespace
 
 // The first matching rule counts, so the most specific option comes first.
-Quantization recipe_from(const Arguments& arguments, const Model& model) {
-  Quantization recipe;
+Quantization recipe_from(const Arguments& arguments, Quantization recipe, const Model& model) {
   add_kind("embeddings", arch::embedding_globs(), arguments, model, recipe);
   add_kind("head", arch::head_globs(), arguments, model, recipe);
   for (const std::string& glob : arguments.all("keep")) recipe.rules.emplace_back(glob, kKeep);
   add_methods(arguments, recipe);
-  if (arguments.has("bits")) recipe.bits = real_of("bits", arguments.get("bits"));
   if (recipe.bits && !recipe.method.empty())
     throw UsageError("--bits chooses the methods itself; with it, --method takes GLOB=METHOD only");
   const bool says_how = recipe.bits || std::any_of(recipe.rules.begin(), recipe.rules.end(),
                                                    [](const auto& rule) { return rule.second != kKeep; });
   if (!says_how && recipe.method.empty()) throw UsageError("give --method METHOD or --bits N");
-  recipe.fast = arguments.has("fast");
-  recipe.pure = arguments.has("pure");
   if (recipe.pure && std::ranges::find(mixes(), recipe.method, &Mix::name) == mixes().end())
     throw UsageError("--pure needs --method with the name of a mix, such as q4_0 or q4_k_m");
-  recipe.no_fallback = arguments.has("no-fallback");
-  recipe.range = arguments.has("range");
-  if (arguments.has("clip")) recipe.clip = clip_of(arguments.get("clip"));
   if (arguments.has("importance"))
     recipe.importance = read_importance(arguments.get("importance"), read_options(arguments));
   return recipe;

@@ -6,7 +6,8 @@
 
 namespace tare::cli {
 
-// Throws UsageError for options that are invalid, or do not fit this model.
-Quantization recipe_from(const Arguments& arguments, const Model& model);
+// Adds to the recipe that conversion_options returns. Throws UsageError for options that are invalid, or do not fit this
+// model.
+Quantization recipe_from(const Arguments& arguments, Quantization recipe, const Model& model);
 
 }  // namespace tare::cli

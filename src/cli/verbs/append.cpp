@@ -42,9 +42,10 @@ Model gather(const Arguments& arguments) {
 
 int run(const Arguments& arguments, Session& session) {
   const std::string& file = arguments.operand(0);
+  const ConvertOptions given = conversion_options(arguments);
   AdaptOptions adapt_options;
-  adapt_options.set = set_pairs(arguments);
-  WriteOptions options = write_options(arguments);
+  adapt_options.set = given.adapt.set;
+  WriteOptions options = given.write;
 
   const Format& target = detect(*open_file(file, arguments.access()));
   Adapted extra = adapt(gather(arguments), target, adapt_options, options.work);
@@ -72,7 +73,6 @@ int run(const Arguments& arguments, Session& session) {
 }
 
 constexpr Operand kOperands[] = {kFile, {.name = "IN", .many = true, .completes = Completes::files}};
-constexpr Option kOptions[] = {kMatch, kSkip, kSet, kZstd, kNoZstd, kDigest, kJson, kNoMmap, kMaxExpansion, kThreads};
 constexpr Example kExamples[] = {{"tare append model.zt adapter.npz", "the file grows by what is added"}};
 
 }  // namespace
@@ -86,7 +86,7 @@ constexpr Verb kVerb{
         "--set sets keys. If it is interrupted, at whatever moment, FILE is readable as it was, or with all the "
         "new tensors.",
     .operands = kOperands,
-    .options = kOptions,
+    .options = kOptionsIn<&Option::append>,
     .examples = kExamples,
     .run = run};
 

@@ -92,7 +92,9 @@ int run(const Arguments& arguments, Session& session) {
   }
   Blob blob;
   if (as == "f32")
-    blob = cast(dense_part(tensor, arguments), DType::f32, overflow_from(arguments)).components[0].blob;
+    blob = cast(dense_part(tensor, arguments), DType::f32, *parse_overflow(arguments.get("overflow", "error")))
+               .components[0]
+               .blob;
   else if (arguments.has("slice"))
     blob = dense_part(tensor, arguments).components[0].blob;
   else

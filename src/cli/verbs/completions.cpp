@@ -131,9 +131,9 @@ std::string zsh_action(Completes completes) {
   return " ";
 }
 
-std::string zsh_option(const Option& option) {
+std::string zsh_option(const Verb& verb, const Option& option) {
   const std::string star = option.repeatable ? "*" : "";
-  std::string rest = fmt::format("[{}]", zsh_text(option.help));
+  std::string rest = fmt::format("[{}]", zsh_text(help_of(verb, option)));
   if (!option.value.empty()) {
     const std::string action =
         option.words != nullptr ? fmt::format("({})", fmt::join(option.words(), " ")) : zsh_action(option.completes);
@@ -165,7 +165,7 @@ std::string zsh() {
       fmt::join(verb_names(), " "));
   for (const Verb* verb : shown_verbs()) {
     out += fmt::format("      {}) _arguments -s", verb->name);
-    for (const Option& option : options_of(*verb)) out += zsh_option(option);
+    for (const Option& option : options_of(*verb)) out += zsh_option(*verb, option);
     std::size_t position = 1;
     for (const Operand& operand : verb->operands) {
       const std::string place = operand.many ? "*" : fmt::format("{}{}", position++, operand.required ? "" : ":");
@@ -188,7 +188,7 @@ std::string fish_option(const Verb& verb, const Option& option) {
     else
       out += option.completes == Completes::nothing ? " -x" : " -r -F";
   }
-  return out + fmt::format(" -d {}\n", in_quotes(option.help));
+  return out + fmt::format(" -d {}\n", in_quotes(help_of(verb, option)));
 }
 
 std::string fish() {

@@ -19,28 +19,6 @@
 namespace tare::cli::convert_verb {
 namespace {
 
-Words format_words() {
-  Words words;
-  for (const Format& format : formats())
-    if (is_writable(format)) words.emplace_back(format.name);
-  return words;
-}
-
-Words dtype_words() {
-  Words words;
-  for (const DType type : kAllDTypes) words.emplace_back(name_of(type));
-  return words;
-}
-
-Words dialect_words() {
-  Words words;
-  for (const Format& format : formats())
-    for (const std::string_view dialect : format.holds.dialects)
-      if (std::find(words.begin(), words.end(), dialect) == words.end()) words.emplace_back(dialect);
-  return words;
-}
-
-// Returns every method by its short name if that is unique, and by its full name; and the mixes.
 std::vector<std::string_view> written_suffixes() {
   std::vector<std::string_view> all;
   for (const Format& format : formats())
@@ -66,21 +44,17 @@ const Format& target_format(const Arguments& arguments) {
                                  format->name, format->title,
                                  clause == std::string_view::npos ? "" : format->versions.substr(clause)));
   }
-  const std::pair<std::string_view, bool> honoured[] = {{"zstd", format->holds.zstd},
-                                                        {"no-zstd", format->holds.zstd},
-                                                        {"digest", format->holds.digests},
-                                                        {"dedup", format->holds.dedup},
-                                                        {"shard", format->holds.shards}};
-  for (const auto& [option, honours] : honoured)
-    if (arguments.has(option) && !honours)
-      throw UsageError(fmt::format("{} does not support --{}", format->name, option));
+  for (const Option& option : arguments.given())
+    if (option.needs != nullptr && !(format->holds.*option.needs))
+      throw UsageError(fmt::format("{} does not support --{}", format->name, option.name));
   if (const std::string dialect = arguments.get("dialect"); !dialect.empty()) {
     const auto& known = format->holds.dialects;
     if (std::find(known.begin(), known.end(), dialect) == known.end())
       throw UsageError(fmt::format("{} has no dialect '{}'", format->name, dialect));
   }
-  if (arguments.has("overflow") && !arguments.has("dtype")) throw UsageError("--overflow needs --dtype");
-  if (arguments.has("range") && !arguments.has("quant")) throw UsageError("--range needs --quant");
+  for (const Option& option : arguments.given())
+    if (!option.with.empty() && !arguments.has(option.with))
+      throw UsageError(fmt::format("--{} needs --{}", option.name, option.with));
   if (output == "-" && !format->holds.forward_only)
     throw UsageError(fmt::format("{} cannot be written to a pipe", format->name));
   return *format;
@@ -89,14 +63,6 @@ const Format& target_format(const Arguments& arguments) {
 ConvertOptions options_from(const Arguments& arguments, const Format& target) {
   ConvertOptions options = conversion_options(arguments);
   options.to = target.name;
-  options.check = arguments.has("check");
-  options.adapt.dtype = parse_dtype(arguments.get("dtype"));
-  options.adapt.overflow = overflow_from(arguments);
-  options.adapt.quant.method = arguments.get("quant");
-  options.adapt.quant.range = arguments.has("range");
-  options.adapt.match = arguments.all("match");
-  options.write.dedup = arguments.has("dedup");
-  options.write.dialect = arguments.get("dialect");
   return options;
 }
 
@@ -126,51 +92,6 @@ int run(const Arguments& arguments, Session& session) {
 
 constexpr Operand kOperands[] = {{.name = "IN", .completes = Completes::files},
                                  {.name = "OUT", .completes = Completes::files}};
-constexpr Option kOptions[] = {
-    {.name = "to",
-     .value = "FORMAT",
-     .help = "the format of OUT; by default the one that its suffix names",
-     .words = format_words},
-    {.name = "dtype",
-     .value = "TYPE",
-     .help = "cast float tensors to TYPE; quantized tensors are decoded",
-     .words = dtype_words,
-     .canonical = dtype_spelling},
-    {.name = "quant", .value = "METHOD", .help = "quantize float matrices", .words = quant_words},
-    kMerge,
-    kShard,
-    kWeightsOnly,
-    kSet,
-    {.letter = 'f', .name = "force", .help = "replace OUT if it exists, even if it is IN"},
-    kMatch,
-    kSkip,
-    kDrop,
-    kNames,
-    kAttach,
-    {.name = "overflow",
-     .value = "WHAT",
-     .help = "with --dtype: what to do with values too large for TYPE; an error by default",
-     .words = overflow_words},
-    {.name = "range",
-     .help = "with --quant: asymmetric codes with a minimum or zero point next to the scale, if the method has them"},
-    kZstd,
-    kNoZstd,
-    kDigest,
-    {.name = "dedup", .help = "store tensors with equal bytes once"},
-    {.name = "dialect", .value = "NAME", .help = "write this dialect of the format of OUT", .words = dialect_words},
-    {.name = "check", .help = "check the digests and checksums stored in IN while reading"},
-    kNoMmap,
-    kMaxExpansion,
-    kThreads,
-    kVerbose,
-    kJson,
-};
-constexpr OptionSection kSections[] = {{"Most used options", "to"},
-                                       {"What is written", "match"},
-                                       {"How it is stored", "overflow"},
-                                       {"Reading", "check"},
-                                       {"Reporting", "verbose"}};
-static_assert(divides(kSections, kOptions));
 constexpr Example kExamples[] = {
     {"tare convert Llama-3.2-1B/ model.gguf --quant q4_k_m", "a downloaded model, quantized for llama.cpp"},
     {"tare convert Llama-3.2-1B/ model.zt", "as one file, with its config and tokenizer"},
@@ -199,8 +120,8 @@ constexpr Verb kVerb{
         "and changed, first what may change the results; --verbose adds the harmless details. An option that the "
         "format does not support is an error.",
     .operands = kOperands,
-    .options = kOptions,
-    .sections = kSections,
+    .options = kOptionsIn<&Option::convert>,
+    .sections = kSectionsIn<&Option::convert>,
     .examples = kExamples,
     .run = run};
 

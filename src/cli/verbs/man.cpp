@@ -92,11 +92,11 @@ std::string operand_macros(const Operand& operand) {
   return fmt::format("{} {}{}", operand.required ? "Ar" : "Op Ar", operand.name, operand.many ? " ..." : "");
 }
 
-void append_options(std::string& out, std::span<const Option> options) {
+void append_options(std::string& out, const Verb& verb, std::span<const Option> options) {
   if (options.empty()) return;
   out += ".Bl -tag -width Ds\n";
   for (const Option& option : options) {
-    out += fmt::format(".It {}\n{}", option_macros(option), sentences(sentence_case(option.help) + "."));
+    out += fmt::format(".It {}\n{}", option_macros(option), sentences(sentence_case(help_of(verb, option)) + "."));
     if (option.words != nullptr) out += fmt::format("One of\n.Cm {} .\n", fmt::join(option.words(), " ,\n.Cm "));
   }
   out += ".El\n";
@@ -107,7 +107,7 @@ void append_verb(std::string& out, const Verb& verb) {
   if (!verb.options.empty()) out += ".Op Ar option ...\n";
   for (const Operand& operand : verb.operands) out += fmt::format(".{}\n", operand_macros(operand));
   out += ".Pp\n" + paragraphs(description_of(verb));
-  append_options(out, own_options_of(verb));
+  append_options(out, verb, own_options_of(verb));
   for (const Example& example : verb.examples)
     out += fmt::format(".Pp\n{}{}\n.Dl {}\n", roff(sentence_case(example.meaning)),
                        example.meaning.ends_with('?') ? "" : ":", roff(example.command));
@@ -170,7 +170,7 @@ int run(const Arguments& /*arguments*/, Session& session) {
       "Data goes to standard output, messages to standard error.\n"
       "An existing file is replaced only with\n.Fl \\-force .\n"
       "These options are understood by every verb:\n";
-  append_options(out, universal_options());
+  append_options(out, Verb(), universal_options());
   out += ".Sh VERBS\n";
   for (const Verb* verb : verbs())
     if (!verb->hidden) append_verb(out, *verb);

@@ -186,7 +186,7 @@ int run(const Arguments& arguments, Session& session) {
   if (arguments.operand(1) == "-") throw UsageError("the report goes to standard output; OUT must be a file");
   const bool wordy = verbose(arguments);
   ConvertOptions options = conversion_options(arguments);
-  options.adapt.quant = recipe_from(arguments, open(arguments.operand(0), options.read));
+  options.adapt.quant = recipe_from(arguments, options.adapt.quant, open(arguments.operand(0), options.read));
   Conversion done;
   {
     ProgressBar bar(session, options.adapt.quant.bits ? "measuring, then quantizing" : "quantizing", std::nullopt);
@@ -240,58 +240,6 @@ std::string about_methods() {
 
 constexpr Operand kOperands[] = {{.name = "IN", .completes = Completes::files},
                                  {.name = "OUT", .completes = Completes::files}};
-constexpr Option kOptions[] = {
-    {.name = "method",
-     .value = "[GLOB=]METHOD",
-     .help =
-         "the method for all matrices, a mix such as q4_k_m, a float type, or what tensors get whose name matches (the "
-         "first match decides)",
-     .repeatable = true},
-    {.name = "bits",
-     .value = "N",
-     .help = "choose a method for each matrix: the least error within N bits per weight on average"},
-    {.name = "importance",
-     .value = "FILE",
-     .help =
-         "weigh errors by column, if the method searches its scales; FILE has a vector for each tensor, by name, or is "
-         "an imatrix of llama.cpp",
-     .completes = Completes::files},
-    {.name = "embeddings",
-     .value = "METHOD",
-     .help = "the method or float type for the token embeddings, or \"keep\", whatever --keep and --method say"},
-    {.name = "head", .value = "METHOD", .help = "likewise for the output head"},
-    {.name = "keep",
-     .value = "GLOB",
-     .help = "leave tensors whose name matches as they are, whatever --method says; may be given several times",
-     .repeatable = true},
-    {.letter = 'f', .name = "force", .help = "replace OUT if it exists, even if it is IN"},
-    {.name = "pure", .help = "with a mix: its main method for every tensor that it quantizes, the head included"},
-    {.name = "no-fallback", .help = "refuse tensors whose rows do not fit the method, instead of taking a similar one"},
-    {.name = "fast", .help = "take each scale from the largest weight of its block instead of searching for the best"},
-    {.name = "clip", .value = "MIN,MAX", .help = "clamp the weights to this range first"},
-    {.name = "range",
-     .help = "asymmetric codes with a minimum or zero point next to the scale, if the method has them"},
-    {.name = "to", .value = "FORMAT", .help = "the format of OUT; by default the one that its suffix names"},
-    kMerge,
-    kShard,
-    kSkip,
-    kDrop,
-    kWeightsOnly,
-    kNames,
-    kAttach,
-    kSet,
-    kNoMmap,
-    kMaxExpansion,
-    kThreads,
-    kVerbose,
-    kJson,
-};
-constexpr OptionSection kSections[] = {{"Most used options", "method"},
-                                       {"How it is quantized", "pure"},
-                                       {"What is written", "to"},
-                                       {"Reading", "no-mmap"},
-                                       {"Reporting", "verbose"}};
-static_assert(divides(kSections, kOptions));
 constexpr Example kExamples[] = {
     {"tare quantize model.safetensors model.mcf --method k4", "every matrix with 4 bits per weight"},
     {"tare quantize in.zt out.mcf --method k4 --method '*down_proj*=k6' --head q8", "a recipe"},
@@ -319,8 +267,8 @@ constexpr Verb kVerb{
         "was lost and changed is reported on standard error, with a warning if scales are below f16's normal numbers.",
     .more = about_methods,
     .operands = kOperands,
-    .options = kOptions,
-    .sections = kSections,
+    .options = kOptionsIn<&Option::quantize>,
+    .sections = kSectionsIn<&Option::quantize>,
     .examples = kExamples,
     .run = run};
 

@@ -1,0 +1,21 @@
+// The values that options of conversions allow.
+#pragma once
+
+#include "options/option.hpp"
+
+namespace tare {
+
+Words writable_format_words();
+Words dtype_words();
+Words dialect_words();
+// The methods of --quant: those of the layouts, by short name if that is unique, and by full name; and the mixes.
+Words quant_words();
+Words names_words();
+Words drop_words();
+Words digest_words();
+Words overflow_words();
+std::optional<Overflow> parse_overflow(std::string_view word);
+// Returns for example "f16" for "float16"; the value itself if it names no type.
+std::string dtype_spelling(const std::string& value);
+
+}  // namespace tare
