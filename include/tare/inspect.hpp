@@ -59,7 +59,8 @@ struct TensorDifference {
   std::uint64_t different = 0, count = 0;  // elements
   double max_abs = 0, rms = 0, cosine = 1;
   double relative_rms = 0;  // `rms` divided by the root mean square of A; infinite if A is all zeros and B is not
-  std::optional<std::uint64_t> first_difference;  // element index
+  std::optional<std::uint64_t> first_difference;  // element index; of diff_bytes(), byte of `component`
+  std::string component = {};                     // diff_bytes() only: the first one whose bytes differ
 };
 
 // A difference other than in tensor values.
@@ -89,6 +90,10 @@ struct Difference {
 };
 
 [[nodiscard]] TARE_API Difference diff(const Model& a, const Model& b, const Work& work = {});
+
+// Compares bytes instead of values: a tensor differs if its shape, type, layout or the bytes of a component do. Decodes
+// nothing, and fills `component` and `first_difference` instead of the fields that measure values.
+[[nodiscard]] TARE_API Difference diff_bytes(const Model& a, const Model& b, const Work& work = {});
 
 // The difference b - a, element by element, as a one-dimensional f64 tensor, produced lazily; its `statistics` describe
 // the error of b. Throws usage `diff.shape`, and `stats.type` for tensors without numbers.
