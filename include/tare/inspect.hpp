@@ -35,10 +35,18 @@ struct WholeNumbers {
   List first;
 };
 
+// The histogram of the range where nearly all values are, of a tensor that has a few far ones.
+struct InnerHistogram {
+  double low = 0, high = 0;
+  std::uint64_t below = 0, above = 0;    // finite values outside
+  std::vector<std::uint64_t> histogram;  // equal bins over [low, high]
+};
+
 struct Statistics {
   std::uint64_t count = 0, nan = 0, inf = 0, zeros = 0;
   double min = 0, max = 0, mean = 0, std = 0;  // only finite values count; 0 if there are none
   std::vector<std::uint64_t> histogram;        // equal bins over [min, max]
+  std::optional<InnerHistogram> inner;         // if at least 99.9 % of the values are in less than a third of [min, max]
   std::vector<double> first;
   std::optional<WholeNumbers> whole;  // integer types only: min, max and first as exact integers
 };
