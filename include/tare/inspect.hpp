@@ -35,10 +35,18 @@ struct WholeNumbers {
   List first;
 };
 
+// The histogram of the range where nearly all values are, of a tensor that has a few far ones.
+struct InnerHistogram {
+  double low = 0, high = 0;
+  std::uint64_t below = 0, above = 0;    // finite values outside
+  std::vector<std::uint64_t> histogram;  // equal bins over [low, high]
+};
+
 struct Statistics {
   std::uint64_t count = 0, nan = 0, inf = 0, zeros = 0;
   double min = 0, max = 0, mean = 0, std = 0;  // only finite values count; 0 if there are none
   std::vector<std::uint64_t> histogram;        // equal bins over [min, max]
+  std::optional<InnerHistogram> inner;         // if at least 99.9 % of the values are in less than a third of [min, max]
   std::vector<double> first;
   std::optional<WholeNumbers> whole;  // integer types only: min, max and first as exact integers
 };
@@ -59,7 +67,8 @@ struct TensorDifference {
   std::uint64_t different = 0, count = 0;  // elements
   double max_abs = 0, rms = 0, cosine = 1;
   double relative_rms = 0;  // `rms` divided by the root mean square of A; infinite if A is all zeros and B is not
-  std::optional<std::uint64_t> first_difference;  // element index
+  std::optional<std::uint64_t> first_difference;  // element index; of diff_bytes(), byte of `component`
+  std::string component = {};                     // diff_bytes() only: the first one whose bytes differ
 };
 
 // A difference other than in tensor values.
@@ -89,6 +98,10 @@ struct Difference {
 };
 
 [[nodiscard]] TARE_API Difference diff(const Model& a, const Model& b, const Work& work = {});
+
+// Compares bytes instead of values: a tensor differs if its shape, type, layout or the bytes of a component do. Decodes
+// nothing, and fills `component` and `first_difference` instead of the fields that measure values.
+[[nodiscard]] TARE_API Difference diff_bytes(const Model& a, const Model& b, const Work& work = {});
 
 // The difference b - a, element by element, as a one-dimensional f64 tensor, produced lazily; its `statistics` describe
 // the error of b. Throws usage `diff.shape`, and `stats.type` for tensors without numbers.

@@ -338,6 +338,10 @@ Ref statistics_dict(const Statistics& found) {
   facts.set("first", found.whole ? list_of(found.whole->first, from_value) : list_of(found.first, real));
   facts.set("low", real(found.min)).set("high", real(found.max));
   facts.set("histogram", list_of(found.histogram, counts));
+  if (found.inner) {
+    facts.set("inner_low", real(found.inner->low)).set("inner_high", real(found.inner->high));
+    facts.set("inner", list_of(found.inner->histogram, counts));
+  }
   return facts.done();
 }
 

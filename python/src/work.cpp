@@ -473,7 +473,7 @@ PyObject* diff_models(PyObject*, PyObject* args) {
     const auto a = complete_model_of(first), b = complete_model_of(second);
     Difference found;
     run_job(report, [&](Progress& progress) {
-      if (share_a_name(*a, *b)) {
+      if (!names_differ(*a, *b)) {
         found = diff(*a, *b, {.threads = threads, .progress = &progress});
         return;
       }

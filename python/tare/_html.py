@@ -6,6 +6,7 @@ from ._tare import number_text, size_text
 
 _COLOURS = ("#4c78a8", "#f58518", "#54a24b", "#e45756", "#72b7b2", "#b279a2", "#eeca3b", "#9d755d")
 _MOST_ROWS = 60
+_MOST_TILES = 400
 _MOST_LETTERS = 300
 
 
@@ -18,13 +19,13 @@ def model(m):
     colours = {kind: _COLOURS[i % len(_COLOURS)] for i, kind in enumerate(types)}
     name = html.escape(_printable(str(m.path) if m.path is not None else "bytes"))
     head = (
-        f"<p><b>{name}</b>: {html.escape(facts['format'])} {html.escape(facts['version'])}, {facts['tensors']:,} tensors, "
+        f"<p><b>{name}</b>: {_format(facts['format'], facts['version'])}, {facts['tensors']:,} tensors, "
         f"{facts['parameters']:,} parameters, {size_text(facts['bytes'])}</p>"
     )
     lines = "".join(
         f"<tr><td style='text-align:left'>{html.escape(_printable(row['name']))}</td>"
         f"<td>{' &times; '.join(map(str, row['shape'])) or 'scalar'}</td>"
-        f"<td style='color:{colours[row['type']]}'>{html.escape(_printable(row['type']))}</td>"
+        f"<td><span style='color:{colours[row['type']]}'>&#9632;</span> {html.escape(_printable(row['type']))}</td>"
         f"<td>{size_text(row['bytes'])}</td></tr>"
         for row in rows[:_MOST_ROWS]
     )
@@ -41,18 +42,25 @@ def tensor(t):
     )
     try:
         stats = t.stats(bins=1, first=0)
-        counts, edges = t.histogram(40)
+        counts, edges, outside = t._inner_histogram(40)
     except Exception as error:  # noqa: BLE001: a notebook shows what it can
         return facts + f"<p>{html.escape(_printable(str(error)))}</p>"
     words = ", ".join(f"{key} {number_text(stats[key])}" for key in ("min", "max", "mean", "std"))
-    return facts + f"<p>{words}, {stats['nan']} NaN, {stats['inf']} infinite</p>" + histogram(counts, edges)
+    return facts + f"<p>{words}, {stats['nan']} NaN, {stats['inf']} infinite</p>" + histogram(counts, edges) + _outside(outside, edges)
+
+
+def _outside(count, edges):
+    if not count:
+        return ""
+    values = "1 value lies" if count == 1 else f"{count:,} values lie"
+    return f"<p>{values} outside of {number_text(edges[0])} to {number_text(edges[-1])}</p>"
 
 
 def verification(v):
     """The verdict, and a row for each finding."""
     errors = sum(finding.severity == "error" for finding in v.findings)
     verdict = "nothing is wrong" if not v.findings else f"{errors:,} errors, {len(v.findings) - errors:,} warnings and notes"
-    head = _verdict(v.ok, f"{_text(v.format)} {_text(v.version)}, {v.tensors:,} tensors, {size_text(v.bytes)}: {verdict}")
+    head = _verdict(v.ok, f"{_format(v.format, v.version)}, {v.tensors:,} tensors, {size_text(v.bytes)}: {verdict}")
     rows = [(finding.severity, finding.rule, finding.item, finding.sentence) for finding in v.findings]
     return head + _table(("severity", "rule", "item", "what is wrong"), rows)
 
@@ -101,6 +109,10 @@ def _verdict(good, words):
     return f"<p><b style='color:{colour}'>{mark}</b> {words}</p>"
 
 
+def _format(name, version):
+    return _text(" ".join(part for part in (name, version) if part))
+
+
 def _text(value):
     return html.escape(_printable(str(value)))
 
@@ -139,10 +151,7 @@ def histogram(counts, edges, width=480, height=120):
 
 def treemap(items, width=640, height=160):
     """Rectangles as large as the tensors, by halving the list again and again."""
-    items = sorted((item for item in items if item[1] > 0), key=lambda item: -item[1])
-    if len(items) > 400:
-        rest = sum(size for _, size, _ in items[400:])
-        items = items[:400] + [(f"{len(items) - 400} more", rest, "#999999")]
+    items = _bundled(sorted((item for item in items if item[1] > 0), key=lambda item: -item[1]))
     shapes = []
 
     def place(part, x, y, w, h):
@@ -166,6 +175,32 @@ def treemap(items, width=640, height=160):
     if items:
         place(items, 0, 0, width, height)
     return f"<svg width='{width}' height='{height}' xmlns='http://www.w3.org/2000/svg'>{''.join(shapes)}</svg>"
+
+
+def _bundled(items, most=_MOST_TILES):
+    """At most so many items: the small ones, at the end, are put together to tiles of about the same size."""
+    if len(items) <= most:
+        return items
+    rest, left, out = sum(size for _, size, _ in items), most, []
+    while items and left > 1:
+        part, size = 0, 0
+        while part < len(items) and (not part or size + items[part][1] / 2 <= rest / left):
+            size += items[part][1]
+            part += 1
+        out.append(_bundle(items[:part]))
+        items, rest, left = items[part:], rest - size, left - 1
+    return out + [_bundle(items)] if items else out
+
+
+def _bundle(items):
+    """One tile, in the colour of most of its bytes."""
+    if len(items) == 1:
+        return items[0]
+    bytes_of = {}
+    for _, size, colour in items:
+        bytes_of[colour] = bytes_of.get(colour, 0) + size
+    name = f"{len(items):,} tensors, from {items[0][0]} to {items[-1][0]}"
+    return name, sum(bytes_of.values()), max(bytes_of, key=bytes_of.get)
 
 
 def _printable(text):

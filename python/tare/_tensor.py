@@ -185,7 +185,8 @@ class Tensor(_tare.Tensor):
     def stats(self, bins=24, first=8, threads=0):
         """Counts, minimum, maximum, mean and standard deviation, over the finite elements, as a dict."""
         found = self._statistics(*_counts(bins=bins, first=first, threads=threads))
-        found.pop("low"), found.pop("high"), found.pop("histogram")
+        for fact in ("low", "high", "histogram", "inner", "inner_low", "inner_high"):
+            found.pop(fact, None)
         if found["count"] == found["nan"] + found["inf"]:  # no element is finite
             found.update(dict.fromkeys(("min", "max", "mean", "std"), math.nan))
         return found
@@ -197,6 +198,14 @@ class Tensor(_tare.Tensor):
         found = self._statistics(*_counts(bins=bins, first=0, threads=threads))
         low, high = found["low"], found["high"]
         return np.array(found["histogram"], dtype=np.int64), np.linspace(low, high, bins + 1)
+
+    def _inner_histogram(self, bins):
+        """The histogram that a picture shows, without outliers, and how many values lie outside."""
+        found = self._statistics(*_counts(bins=bins, first=0, threads=0))
+        kind = "inner_" if "inner" in found else ""
+        counts = np.array(found["inner" if kind else "histogram"], dtype=np.int64)
+        edges = np.linspace(found[f"{kind}low"], found[f"{kind}high"], bins + 1)
+        return counts, edges, found["count"] - found["nan"] - found["inf"] - int(counts.sum())
 
     def __repr__(self):
         shape = "x".join(map(str, self.shape)) or "scalar"

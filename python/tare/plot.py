@@ -4,19 +4,22 @@ import numpy as np
 
 
 def histogram(tensor, bins=100, ax=None, log=True):
-    """The finite elements of a tensor, or of an array. Returns the axes."""
+    """The finite elements of a tensor, or of an array, without a few far ones, whose number the title states. Returns the axes."""
     ax = _axes(ax)
     if hasattr(tensor, "histogram"):
-        counts, edges = tensor.histogram(bins)
+        counts, edges, outside = tensor._inner_histogram(bins)
         name, kind = tensor.name, tensor.type
     else:
         array = np.asarray(tensor, dtype=np.float64)
-        counts, edges = np.histogram(array[np.isfinite(array)], bins)
+        array = array[np.isfinite(array)]
+        counts, edges = np.histogram(array, bins, _inner_range(array))
+        outside = array.size - int(counts.sum())
         name, kind = "", str(tensor.dtype)
     ax.stairs(counts, edges, fill=True)
     if log:
         ax.set_yscale("symlog", linthresh=1)
-    ax.set_title(f"{name} {'x'.join(map(str, tensor.shape))} {kind}".strip())
+    far = f"\n{outside:,} outside of {edges[0]:.4g} to {edges[-1]:.4g}" if outside else ""
+    ax.set_title(f"{name} {'x'.join(map(str, tensor.shape))} {kind}".strip() + far)
     ax.set_xlabel("value")
     ax.set_ylabel("elements")
     return ax
@@ -33,6 +36,17 @@ def errors(reports, ax=None):
     ax.set_xlabel("bits per weight")
     ax.set_ylabel("relative rms error")
     return ax
+
+
+def _inner_range(values):
+    """As for a tensor: the power of two that 99.9 % of what is not zero stays below, if that is a third of the range or less."""
+    magnitudes = np.abs(values[values != 0])
+    if not magnitudes.size:
+        return None
+    below = np.partition(magnitudes, (at := max(0, int(np.ceil(0.999 * magnitudes.size)) - 1)))[at]
+    bound = 2.0 ** (np.floor(np.log2(below)) + 1)
+    low, high = max(values.min(), -bound), min(values.max(), bound)
+    return (low, high) if low < high and 3 * (high - low) < values.max() - values.min() else None
 
 
 def _axes(ax):

@@ -7,6 +7,7 @@
 #include "base/text.hpp"
 #include "cli/model_text.hpp"
 #include "cli/table.hpp"
+#include "cli/text.hpp"
 
 namespace tare::cli {
 namespace {
@@ -17,15 +18,18 @@ std::string share_text(std::uint64_t part, std::uint64_t whole) {
 }
 
 void print_histogram(const Statistics& stats, Session& session) {
-  const std::uint64_t top = *std::max_element(stats.histogram.begin(), stats.histogram.end());
+  // Without the outliers, if there are any, because next to them all other values would be one bar.
+  const auto& histogram = stats.inner ? stats.inner->histogram : stats.histogram;
+  const double low = stats.inner ? stats.inner->low : stats.min, high = stats.inner ? stats.inner->high : stats.max;
+  const std::uint64_t top = *std::max_element(histogram.begin(), histogram.end());
   if (top == 0) return;
   std::vector<std::string> edges;
   std::size_t edge_columns = 0;
-  const auto bins = static_cast<double>(stats.histogram.size());
-  for (std::size_t i = 0; i < stats.histogram.size(); ++i) {
+  const auto bins = static_cast<double>(histogram.size());
+  for (std::size_t i = 0; i < histogram.size(); ++i) {
     // Interpolates, because max - min may overflow.
     const double at = static_cast<double>(i) / bins;
-    edges.push_back(number_text(stats.min * (1 - at) + stats.max * at, 3));
+    edges.push_back(number_text(low * (1 - at) + high * at, 3));
     edge_columns = std::max(edge_columns, edges.back().size());
   }
   const std::size_t count_columns = count_text(top).size();
@@ -34,13 +38,20 @@ void print_histogram(const Statistics& stats, Session& session) {
   const std::size_t room = std::min<std::size_t>(60, width > used ? width - used : 1);
   session.line();
   for (std::size_t i = 0; i < edges.size(); ++i) {
-    const double share = static_cast<double>(stats.histogram[i]) / static_cast<double>(top);
+    const double share = static_cast<double>(histogram[i]) / static_cast<double>(top);
     const std::string bar = share_bar(share, room, session.unicode());
-    std::string line = fmt::format("  {:>{}}  {:>{}}  {}", edges[i], edge_columns, count_text(stats.histogram[i]),
+    std::string line = fmt::format("  {:>{}}  {:>{}}  {}", edges[i], edge_columns, count_text(histogram[i]),
                                    count_columns, session.paint(Style::green, bar));
     line.erase(line.find_last_not_of(' ') + 1);
     session.line(line);
   }
+  if (!stats.inner) return;
+  const std::string outside =
+      fmt::format("{} lie outside: {} below {}, {} above {}", counted(stats.inner->below + stats.inner->above, "value"),
+                  count_text(stats.inner->below), number_text(low, 3), count_text(stats.inner->above),
+                  number_text(high, 3));
+  for (const std::string& part : wrap(outside, std::max<std::size_t>(20, width) - 2))
+    session.line("  " + session.paint(Style::yellow, part));
 }
 
 // Returns as many of the first values as fit the line.
@@ -69,13 +80,20 @@ void print_statistics(const Statistics& stats, Session& session) {
     numbers.add({Cell(name, Style::dim), std::move(value)});
   };
   const bool some = has_finite(stats);
+  // What no model should have comes first.
+  const bool odd = stats.nan + stats.inf > 0;
+  const auto add_odd = [&](std::string_view name, std::uint64_t count) {
+    numbers.add({Cell(name, odd ? Style::yellow : Style::dim),
+                 Cell(share_text(count, stats.count), count > 0 ? Style::yellow : Style::plain)});
+  };
+  const auto add_both = [&] { add_odd("nan", stats.nan), add_odd("inf", stats.inf); };
+  if (odd) add_both();
   add("min", !some ? "-" : stats.whole ? to_json(stats.whole->min) : number_text(stats.min, 6));
   add("max", !some ? "-" : stats.whole ? to_json(stats.whole->max) : number_text(stats.max, 6));
   add("mean", some ? number_text(stats.mean, 6) : "-");
   add("std", some ? number_text(stats.std, 6) : "-");
   add("zeros", share_text(stats.zeros, stats.count));
-  add("nan", share_text(stats.nan, stats.count));
-  add("inf", share_text(stats.inf, stats.count));
+  if (!odd) add_both();
   add("first", first_text(stats, session));
   numbers.print(session);
   if (!stats.histogram.empty()) print_histogram(stats, session);
@@ -93,7 +111,16 @@ void write_statistics(JsonWriter& json, const Statistics& stats) {
   if (has_finite(stats)) json.key("mean").real(stats.mean).key("std").real(stats.std);
   json.key("histogram").open('[');
   for (const std::uint64_t count : stats.histogram) json.number(count);
-  json.close(']').key("first").open('[');
+  json.close(']').key("inner");
+  if (stats.inner) {
+    json.open('{').key("low").real(stats.inner->low).key("high").real(stats.inner->high);
+    json.key("below").number(stats.inner->below).key("above").number(stats.inner->above).key("histogram").open('[');
+    for (const std::uint64_t count : stats.inner->histogram) json.number(count);
+    json.close(']').close('}');
+  } else {
+    json.null();
+  }
+  json.key("first").open('[');
   for (std::size_t i = 0; i < stats.first.size(); ++i) {
     if (stats.whole)
       json.raw(to_json(stats.whole->first[i]));

@@ -10,6 +10,8 @@ namespace {
 constexpr std::size_t kGap = 2;
 // A shorter name cannot be recognized.
 constexpr std::size_t kLeast = 8;
+// What a spare column leaves to an elastic one, if that wants it.
+constexpr std::size_t kUseful = 24;
 // If nothing is shortened, columns are at most this wide: one long name must not add as many spaces to every row.
 constexpr std::size_t kWidestColumn = 160;
 
@@ -44,6 +46,19 @@ std::vector<std::size_t> Table::widths() const {
   for (std::size_t c = 0; c < widths.size(); ++c)
     if (widths[c] > 0) widths[c] = std::max(widths[c], display_width(columns_[c].title));
   return widths;
+}
+
+// Sets the width of spare columns to 0 until the others fit.
+void Table::omit_spare(std::size_t room, std::vector<std::size_t>& widths) const {
+  const auto used = [&] {
+    std::size_t total = indent_.size();
+    for (std::size_t c = 0; c < widths.size(); ++c)
+      if (widths[c] > 0)
+        total += (total > indent_.size() ? kGap : 0) + (columns_[c].elastic ? std::min(widths[c], kUseful) : widths[c]);
+    return total;
+  };
+  for (std::size_t c = widths.size(); c-- > 0 && used() > room;)
+    if (columns_[c].spare) widths[c] = 0;
 }
 
 // Divides the columns that have text into as few parts as fit if elastic ones are shortened.
@@ -104,7 +119,8 @@ void Table::print_part(const Part& part, const std::vector<std::size_t>& widths,
 void Table::print(Session& session) const {
   if (rows_.empty()) return;
   const std::size_t room = session.screen().terminal ? session.screen().columns : SIZE_MAX;
-  const std::vector<std::size_t> natural = widths();
+  std::vector<std::size_t> natural = widths();
+  if (session.screen().terminal) omit_spare(room, natural);
   const std::vector<Part> all = parts(natural, room);
   for (const Part& part : all) {
     if (&part != &all.front()) session.line();

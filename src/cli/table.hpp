@@ -1,5 +1,5 @@
-// Aligned columns. On a terminal, elastic columns are shortened until a line fits. If that is not enough, the columns
-// are printed in parts, one below the other, each with the first column. In a pipe nothing is shortened.
+// Aligned columns. On a terminal, spare columns are omitted and elastic ones shortened until a line fits. If that is not
+// enough, the columns are printed in parts, one below the other, each with the first column. In a pipe nothing is shortened.
 #pragma once
 
 #include <string>
@@ -16,6 +16,7 @@ struct Column {
   std::string title = {};
   Align align = Align::left;
   bool elastic = false;  // may be shortened in the middle
+  bool spare = false;    // on a terminal: omitted if it does not fit, the last one first
 };
 
 struct Cell {
@@ -41,6 +42,7 @@ class Table {
   using Part = std::vector<std::size_t>;  // numbers of columns
 
   std::vector<std::size_t> widths() const;
+  void omit_spare(std::size_t room, std::vector<std::size_t>& widths) const;
   std::vector<Part> parts(const std::vector<std::size_t>& widths, std::size_t room) const;
   void fit(const Part& part, std::size_t room, std::vector<std::size_t>& widths) const;
   void print_part(const Part& part, const std::vector<std::size_t>& widths, Session& session) const;

@@ -1,36 +1,23 @@
 #include "convert/directory_form.hpp"
 
 #include <algorithm>
-#include <optional>
-#include <set>
 #include <string_view>
+#include <unordered_set>
 
 #include "resources/resources.hpp"
 
 namespace tare {
-namespace {
 
-// Returns nothing if the model's names are unknown.
-std::optional<std::vector<Tensor>> under_usual_names(const Model& model) {
-  const Format* const format = find_format(model.format);
-  if (format != nullptr && is_directory(*format)) return model.tensors;
-  Model copy = model;
-  std::vector<Change> lines;
-  try {
-    release_conventions(copy, lines);
-  } catch (const Error& error) {
-    if (error.kind() != ErrorKind::unsupported && error.kind() != ErrorKind::lossy) throw;
-    return std::nullopt;
-  }
-  return std::move(copy.tensors);
+std::size_t common_names(const Model& a, const Model& b) {
+  std::unordered_set<std::string_view> names;
+  for (const Tensor& tensor : b.tensors) names.insert(tensor.name);
+  std::size_t count = 0;
+  for (const Tensor& tensor : a.tensors) count += names.erase(tensor.name);
+  return count;
 }
 
-}  // namespace
-
-bool share_a_name(const Model& a, const Model& b) {
-  std::set<std::string_view> names;
-  for (const Tensor& tensor : a.tensors) names.insert(tensor.name);
-  return std::ranges::any_of(b.tensors, [&](const Tensor& tensor) { return names.contains(tensor.name); });
+bool names_differ(const Model& a, const Model& b) {
+  return 2 * common_names(a, b) < std::min(a.tensors.size(), b.tensors.size());
 }
 
 bool is_directory(const Format& format) { return format.write == nullptr && format.write_tree != nullptr; }
@@ -42,14 +29,30 @@ std::vector<Renamed> release_conventions(Model& model, std::vector<Change>& line
   return renamed;
 }
 
+std::vector<Renamed> use_usual_names(Model& model) {
+  const Format* const format = find_format(model.format);
+  if (format != nullptr && is_directory(*format)) return {};
+  Model copy = model;
+  std::vector<Change> lines;
+  try {
+    std::vector<Renamed> renamed = release_conventions(copy, lines);
+    model.tensors = std::move(copy.tensors);
+    return renamed;
+  } catch (const Error& error) {
+    if (error.kind() != ErrorKind::unsupported && error.kind() != ErrorKind::lossy) throw;
+    return {};
+  }
+}
+
 bool pair_names(Model& a, Model& b) {
-  if (a.tensors.empty() || b.tensors.empty() || share_a_name(a, b)) return false;
-  auto first = under_usual_names(a), second = under_usual_names(b);
-  if (!first || !second) return false;
-  a.tensors.swap(*first), b.tensors.swap(*second);
-  if (share_a_name(a, b)) return true;
-  a.tensors.swap(*first), b.tensors.swap(*second);
-  return false;
+  if (!names_differ(a, b)) return false;
+  Model x = a, y = b;
+  use_usual_names(x);
+  use_usual_names(y);
+  if (common_names(x, y) <= common_names(a, b)) return false;
+  a.tensors = std::move(x.tensors);
+  b.tensors = std::move(y.tensors);
+  return true;
 }
 
 std::vector<Attachment> directory_files(Model model, std::vector<Change>& lines) {

@@ -15,11 +15,17 @@ bool is_directory(const Format& format);
 // conventions the model follows. Throws `convert.names` for unknown names.
 std::vector<Renamed> release_conventions(Model& model, std::vector<Change>& lines);
 
-// For two models without a common tensor name, such as a GGUF file and the directory it was made from: gives the
-// tensors of both Hugging Face's names and row order and returns true, if that pairs any of them. Otherwise, and if the
-// names of one are unknown, neither changes. Nothing but the tensors changes.
+// How many names of `a` are also names of `b`.
+std::size_t common_names(const Model& a, const Model& b);
+// Whether so few names are common that the two may name their tensors by different conventions, as a GGUF file and the
+// directory it was made from: fewer than half of the smaller model's.
+bool names_differ(const Model& a, const Model& b);
+// Gives the tensors Hugging Face's names and row order, and returns what was renamed. Does nothing to a directory, and
+// to a model whose names are unknown.
+std::vector<Renamed> use_usual_names(Model& model);
+// If names_differ(): use_usual_names() for both and returns true, if more names are common then. Otherwise neither
+// changes. Nothing but the tensors changes.
 bool pair_names(Model& a, Model& b);
-bool share_a_name(const Model& a, const Model& b);
 
 // Returns the files next to the weights in the directory that `convert` would make of the model, complete or not. Adds
 // the changes that `convert` would report to `lines`. Throws the errors of `adapt`.

@@ -50,9 +50,9 @@ bool differs(const Pair& pair) {
          pair.other_bits;
 }
 
-}  // namespace
+using Compare = void (*)(std::span<Pair> pairs, unsigned threads, Progress* progress);
 
-Difference diff(const Model& a, const Model& b, const Work& work) {
+Difference compared(const Model& a, const Model& b, const Work& work, Compare compare) {
   const StopScope stop(work);
   a.refuse_broken();
   b.refuse_broken();
@@ -72,7 +72,7 @@ Difference diff(const Model& a, const Model& b, const Work& work) {
     if (order <= 0) ++x;
     if (order >= 0) ++y;
   }
-  inspect::compare_values(pairs, work.threads, work.progress);
+  compare(pairs, work.threads, work.progress);
   a.check_sources();
   b.check_sources();
   result.compared = pairs.size();
@@ -82,6 +82,16 @@ Difference diff(const Model& a, const Model& b, const Work& work) {
   std::stable_sort(result.tensors.begin(), result.tensors.end(),
                    [](const TensorDifference& x, const TensorDifference& y) { return x.name < y.name; });
   return result;
+}
+
+}  // namespace
+
+Difference diff(const Model& a, const Model& b, const Work& work) {
+  return compared(a, b, work, inspect::compare_values);
+}
+
+Difference diff_bytes(const Model& a, const Model& b, const Work& work) {
+  return compared(a, b, work, inspect::compare_bytes);
 }
 
 }  // namespace tare

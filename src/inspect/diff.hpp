@@ -24,6 +24,9 @@ struct Pair {
 // counts the decoded bytes of `a`.
 void compare_values(std::span<Pair> pairs, unsigned threads, Progress* progress);
 
+// Likewise, but compares bytes: fills `values_differ`, `component` and `first_difference`.
+void compare_bytes(std::span<Pair> pairs, unsigned threads, Progress* progress);
+
 // The first byte in which two blobs of the same size differ.
 std::optional<std::uint64_t> first_different_byte(const Blob& a, const Blob& b);
 

@@ -71,7 +71,7 @@ bool equal_bytes(const ByteJob& job) {
 }
 
 // For each pair, whether its bytes differ; pairs with different structure count as different.
-std::vector<std::atomic<bool>> compare_bytes(std::span<const Pair> pairs, unsigned threads, Progress* progress) {
+std::vector<std::atomic<bool>> which_bytes_differ(std::span<const Pair> pairs, unsigned threads, Progress* progress) {
   std::vector<std::atomic<bool>> differ(pairs.size());
   std::vector<ByteJob> jobs;
   for (std::size_t i = 0; i < pairs.size(); ++i) {
@@ -193,7 +193,7 @@ std::optional<std::uint64_t> first_different_byte(const Blob& a, const Blob& b) 
 }
 
 void compare_values(std::span<Pair> pairs, unsigned threads, Progress* progress) {
-  const auto differ = compare_bytes(pairs, threads, progress);
+  const auto differ = which_bytes_differ(pairs, threads, progress);
   std::vector<ElementPair> undecided;
   for (std::size_t i = 0; i < pairs.size(); ++i) {
     Pair& pair = pairs[i];
@@ -223,6 +223,24 @@ void compare_values(std::span<Pair> pairs, unsigned threads, Progress* progress)
     }
   });
   for (const ElementPair& pair : undecided) settle(pair);
+}
+
+void compare_bytes(std::span<Pair> pairs, unsigned threads, Progress* progress) {
+  const auto differ = which_bytes_differ(pairs, threads, progress);
+  for (std::size_t i = 0; i < pairs.size(); ++i) {
+    Pair& pair = pairs[i];
+    const bool alike = same_structure(*pair.a, *pair.b);
+    if (!alike && progress != nullptr) progress->advance(pair.a->bytes());
+    pair.other_bits = !alike;
+    if (!alike || !differ[i]) continue;
+    pair.found.values_differ = true;
+    for (const Component& component : pair.a->components) {
+      pair.found.first_difference = first_different_byte(component.blob, pair.b->component(component.role)->blob);
+      if (!pair.found.first_difference) continue;
+      pair.found.component = component.role;
+      break;
+    }
+  }
 }
 
 }  // namespace tare::inspect

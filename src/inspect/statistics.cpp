@@ -1,4 +1,5 @@
-// Statistics in two passes: first the range and the counts, then the moments and the histogram over that range.
+// Statistics in two passes: first the range and the counts, then the moments and the histogram over that range. If there
+// are outliers, two more passes make the histogram of all other values.
 //
 // The second pass scales values by a power of two to at most 1, so that squares neither overflow nor underflow for data
 // of any magnitude.
@@ -16,6 +17,7 @@
 #include "base/printable.hpp"
 #include "base/stopping.hpp"
 #include "inspect/blocks.hpp"
+#include "inspect/inner_range.hpp"
 #include "inspect/moments.hpp"
 #include "inspect/whole_numbers.hpp"
 #include "tare/codec.hpp"
@@ -97,17 +99,66 @@ Extent measure(const Component& data, std::size_t blocks, unsigned threads) {
   return merged(extents);
 }
 
+using inspect::Magnitudes;
+
+// Counts the values of each magnitude.
+std::vector<std::uint64_t> count_magnitudes(const Component& data, unsigned threads) {
+  std::vector<std::uint64_t> all(Magnitudes::kCount);
+  std::mutex mutex;
+  for_each_piece(data, threads, [&](const auto& each_run) {
+    std::vector<std::uint64_t> counts(Magnitudes::kCount);
+    each_run([&](std::size_t, std::span<const double> run) {
+      for (const double v : run)
+        if (std::isfinite(v) && v != 0) ++counts[Magnitudes::bin_of(v)];
+    });
+    const std::scoped_lock lock(mutex);
+    for (std::size_t i = 0; i < counts.size(); ++i) all[i] += counts[i];
+  });
+  return all;
+}
+
+InnerHistogram inner_histogram(const Component& data, const inspect::Range& range, std::size_t bins, unsigned threads) {
+  InnerHistogram all{.low = range.low, .high = range.high, .histogram = std::vector<std::uint64_t>(bins)};
+  const double bins_per_unit = static_cast<double>(bins) / (range.high - range.low);
+  std::mutex mutex;
+  for_each_piece(data, threads, [&](const auto& each_run) {
+    std::vector<std::uint64_t> counts(bins);
+    std::uint64_t below = 0, above = 0;
+    each_run([&](std::size_t, std::span<const double> run) {
+      for (const double v : run) {
+        if (!std::isfinite(v)) continue;
+        if (v < range.low)
+          ++below;
+        else if (v > range.high)
+          ++above;
+        else
+          ++counts[inspect::bin_of((v - range.low) * bins_per_unit, bins)];
+      }
+    });
+    const std::scoped_lock lock(mutex);
+    all.below += below, all.above += above;
+    for (std::size_t i = 0; i < bins; ++i) all.histogram[i] += counts[i];
+  });
+  return all;
+}
+
 // The second pass. `out` already has its range and counts.
 void fill_moments(const Component& data, std::size_t blocks, std::size_t bins, unsigned threads, Statistics& out) {
   const inspect::Scale range = inspect::Scale::of(out.min, out.max);
   const double scale = range.factor, low = out.min * scale;
   const double bins_per_unit = static_cast<double>(bins) / (out.max * scale - low);
 
+  // Whether there are outliers; the range of nothing otherwise.
+  const auto widest = bins == 0 ? std::nullopt : inspect::widest_inner_range(out.min, out.max);
+  const double inner_low = widest ? widest->low * scale : 1, inner_high = widest ? widest->high * scale : -1;
+  std::uint64_t inside = 0;
+
   std::vector<Moments> moments(blocks);
   std::mutex mutex;
   for_each_piece(data, threads, [&](const auto& each_run) {
     std::vector<std::uint64_t> counts(bins);
     std::array<double, kRunElements> kept;
+    std::uint64_t in_piece = 0;
     each_run([&](std::size_t block, std::span<const double> run) {
       std::size_t finite = 0;
       for (const double v : run) {
@@ -117,9 +168,13 @@ void fill_moments(const Component& data, std::size_t blocks, std::size_t bins, u
       const std::span values(kept.data(), finite);
       moments[block].merge(inspect::moments_of(values));
       if (bins == 0) return;
-      for (const double v : values) ++counts[inspect::bin_of((v - low) * bins_per_unit, bins)];
+      for (const double v : values) {
+        ++counts[inspect::bin_of((v - low) * bins_per_unit, bins)];
+        in_piece += v >= inner_low && v <= inner_high && v != 0;
+      }
     });
     const std::scoped_lock lock(mutex);
+    inside += in_piece;
     for (std::size_t i = 0; i < bins; ++i) out.histogram[i] += counts[i];
   });
 
@@ -127,6 +182,10 @@ void fill_moments(const Component& data, std::size_t blocks, std::size_t bins, u
   if (all.count == 0) return;  // all have become infinite or NaN
   out.mean = std::clamp(std::ldexp(all.mean, range.exponent), out.min, out.max);
   out.std = std::ldexp(std::sqrt(all.squares / all.count), range.exponent);
+  if (inside == 0 || static_cast<double>(inside) < inspect::kInnerShare * (all.count - static_cast<double>(out.zeros)))
+    return;
+  if (const auto inner = inspect::inner_range(out.min, out.max, count_magnitudes(data, threads)))
+    out.inner = inner_histogram(data, *inner, bins, threads);
 }
 
 std::vector<double> first_values(const Component& data, std::uint64_t count) {

@@ -11,6 +11,7 @@
 
 #include "base/checked.hpp"
 #include "base/stopping.hpp"
+#include "inspect/inner_range.hpp"
 #include "inspect/moments.hpp"
 #include "view/endpoints.hpp"
 #include "view/reading.hpp"
@@ -21,8 +22,7 @@ namespace {
 
 constexpr std::uint64_t kRun = 8192, kLongestRow = 65536;  // elements read at a time
 constexpr std::size_t kBins = 96, kOutliers = 16, kPoints = 256;
-constexpr int kLeastExponent = -40, kMostExponent = 40;  // values beyond these fall into the last bins
-constexpr std::size_t kExponents = kMostExponent - kLeastExponent + 1;
+constexpr std::size_t kExponents = inspect::Magnitudes::kCount;
 
 // Which elements are read: all, or evenly spaced pieces of whole matrix rows, or of parts of rows if rows are very
 // long.
@@ -98,7 +98,7 @@ class Tally {
     const auto scaled = std::span<const double>(scaled_).first(kept);
     moments_.merge(inspect::moments_of(scaled));
     for (const double v : scaled) ++histogram_[inspect::bin_of((v - low) * bins_per_unit, kBins)];
-    if (has_inner_) bin_inner(scaled);
+    if (inner_range_) bin_inner(scaled);
   }
 
   void write(JsonWriter& json, bool is_single) const {
@@ -125,7 +125,7 @@ class Tally {
     for (const std::uint64_t count : histogram_) json.number(count);
     json.close(']').key("inner");
     write_inner(json);
-    json.key("magnitudes").open('{').key("first_exponent").number(std::int64_t{kLeastExponent});
+    json.key("magnitudes").open('{').key("first_exponent").number(std::int64_t{inspect::Magnitudes::kLeast});
     for (const auto& [name, side] : {std::pair("negative", &negative_), std::pair("positive", &positive_)}) {
       json.key(name).open('[');
       for (const std::uint64_t count : *side) json.number(count);
@@ -149,22 +149,14 @@ class Tally {
     std::uint64_t count;
   };
 
-  // A few far values would leave all others in one bar. The inner range is the smallest power of two that at least
-  // 99.9 % of the elements stay below; there is one if it covers less than a third of the whole.
   void find_inner_range() {
-    constexpr double kShare = 0.999, kPart = 1.0 / 3;
-    std::uint64_t below = zeros_;
-    for (std::size_t i = 0; i + 1 < kExponents; ++i) {  // the last bin has no upper bound
-      below += negative_[i] + positive_[i];
-      if (static_cast<double>(below) < kShare * static_cast<double>(finite_)) continue;
-      const double bound = std::ldexp(1.0, kLeastExponent + static_cast<int>(i) + 1);
-      inner_low_ = std::max(min_, -bound), inner_high_ = std::min(max_, bound);
-      has_inner_ = inner_high_ > inner_low_ && inner_high_ / 2 - inner_low_ / 2 < (max_ / 2 - min_ / 2) * kPart;
-      return;
-    }
+    std::array<std::uint64_t, kExponents> counts;
+    for (std::size_t i = 0; i < kExponents; ++i) counts[i] = negative_[i] + positive_[i];
+    inner_range_ = inspect::inner_range(min_, max_, counts);
   }
   void bin_inner(std::span<const double> scaled) {
-    const double low = inner_low_ * scale_.factor, high = inner_high_ * scale_.factor, per_unit = kBins / (high - low);
+    const double low = inner_range_->low * scale_.factor, high = inner_range_->high * scale_.factor;
+    const double per_unit = kBins / (high - low);
     for (const double v : scaled) {
       if (v < low)
         ++below_;
@@ -175,14 +167,14 @@ class Tally {
     }
   }
   void write_inner(JsonWriter& json) const {
-    if (!has_inner_) {
+    if (!inner_range_) {
       json.null();
       return;
     }
     json.open('{').key("low");
-    write_number(json, inner_low_);
+    write_number(json, inner_range_->low);
     json.key("high");
-    write_number(json, inner_high_);
+    write_number(json, inner_range_->high);
     json.key("below").number(below_).key("above").number(above_).key("histogram").open('[');
     for (const std::uint64_t count : inner_) json.number(count);
     json.close(']').close('}');
@@ -231,10 +223,7 @@ class Tally {
       }
       ++column_counts_[point];
       if (!whole_ && (outliers_.size() < kOutliers || std::abs(v) > least_)) remember({v, row, column + i});
-      if (v != 0) {
-        const int exponent = std::clamp(std::ilogb(v), kLeastExponent, kMostExponent);
-        ++(v < 0 ? negative_ : positive_)[static_cast<std::size_t>(exponent - kLeastExponent)];
-      }
+      if (v != 0) ++(v < 0 ? negative_ : positive_)[inspect::Magnitudes::bin_of(v)];
     }
     finite_ += finite;
     squares_.add(squares);
@@ -315,8 +304,7 @@ class Tally {
   inspect::Moments moments_;
   std::vector<double> scaled_;
   std::array<std::uint64_t, kBins> histogram_{}, inner_{};
-  bool has_inner_ = false;
-  double inner_low_ = 0, inner_high_ = 0;
+  std::optional<inspect::Range> inner_range_;
   std::uint64_t below_ = 0, above_ = 0;  // elements outside of the inner range
   std::array<std::uint64_t, kExponents> negative_{}, positive_{};
   std::vector<Outlier> outliers_;

@@ -4,9 +4,9 @@
 #include <memory>
 #include <numeric>
 #include <unordered_map>
-#include <unordered_set>
 
 #include "base/forever.hpp"
+#include "convert/directory_form.hpp"
 
 namespace tare::view {
 namespace {
@@ -30,16 +30,9 @@ Released as_it_is(const std::shared_ptr<const OpenModel>& shown) {
 
 Released released_from(const std::shared_ptr<const OpenModel>& open_model) {
   const Model& shown = open_model->model();
-  const Format* const format = find_format(shown.format);
-  if (format == nullptr || format->release == nullptr) return as_it_is(open_model);
   const auto model = std::make_shared<Model>(shown);
-  std::vector<Change> changes;
-  std::vector<Renamed> renamed;
-  try {
-    format->release(*model, changes, renamed);
-  } catch (const Error&) {
-    return as_it_is(open_model);  // unknown kind of model: keep the names
-  }
+  const std::vector<Renamed> renamed = use_usual_names(*model);
+  if (renamed.empty()) return as_it_is(open_model);
   std::unordered_map<std::string_view, std::int64_t> before, after;
   for (std::size_t i = 0; i < shown.tensors.size(); ++i)
     before.emplace(shown.tensors[i].name, static_cast<std::int64_t>(i));
@@ -82,13 +75,9 @@ Pairing join(const Released& a, const Released& b, std::size_t count_a, std::siz
   return pairing;
 }
 
-// How many names both have.
-std::size_t matched(const Released& a, const Released& b) {
-  std::unordered_set<std::string_view> names;
-  for (const Tensor& tensor : *b.tensors) names.insert(tensor.name);
-  std::size_t count = 0;
-  for (const Tensor& tensor : *a.tensors) count += names.erase(tensor.name);
-  return count;
+std::size_t pairs_of_two(const Pairing& pairing) {
+  return static_cast<std::size_t>(
+      std::ranges::count_if(pairing.pairs, [](const Pair& pair) { return pair.in_a() && pair.in_b(); }));
 }
 
 }  // namespace
@@ -100,16 +89,15 @@ const Tensor& Pair::nothing() {
 
 Pairing pair_up(const std::shared_ptr<const OpenModel>& a, const std::shared_ptr<const OpenModel>& b) {
   const std::size_t count_a = a->items().size(), count_b = b->items().size();
-  const Released plain_a = as_it_is(a), plain_b = as_it_is(b);
-  const std::size_t plain = matched(plain_a, plain_b);
-  if (2 * plain < std::min(count_a, count_b)) {
+  if (names_differ(a->model(), b->model())) {
     const Released released_a = released_from(a), released_b = released_from(b);
-    if (matched(released_a, released_b) > plain) {
-      Pairing renamed = join(released_a, released_b, count_a, count_b);
+    Pairing renamed = join(released_a, released_b, count_a, count_b);
+    if (pairs_of_two(renamed) > common_names(a->model(), b->model())) {
       renamed.renamed = true;
       return renamed;
     }
   }
+  const Released plain_a = as_it_is(a), plain_b = as_it_is(b);
   return join(plain_a, plain_b, count_a, count_b);
 }
 

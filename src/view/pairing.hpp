@@ -1,5 +1,5 @@
-// Pairs the tensors of two models, by name. If two containers use different naming conventions, both are first brought
-// to a common one (Format::release), which also restores the order of matrix rows.
+// Pairs the tensors of two models, by name. If the two use different naming conventions (names_differ), both are first
+// brought to a common one, which also restores the order of matrix rows. `tare diff` does the same.
 #pragma once
 
 #include <cstdint>

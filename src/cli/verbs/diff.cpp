@@ -36,7 +36,10 @@ std::string what_differs(const TensorDifference& tensor) {
   if (!tensor.type_a.empty()) parts.push_back(fmt::format("{} -> {}", tensor.type_a, tensor.type_b));
   if (!tensor.layout_a.empty() && tensor.type_a.empty())
     parts.push_back(change("layout", tensor.layout_a, tensor.layout_b));
-  if (tensor.values_differ && !tensor.compared) parts.emplace_back("bytes");
+  if (!tensor.component.empty() && tensor.first_difference)
+    parts.push_back(fmt::format("byte {} of {}", count_text(*tensor.first_difference), printable(tensor.component)));
+  else if (tensor.values_differ && !tensor.compared)
+    parts.emplace_back("bytes");
   if (parts.empty() && !tensor.values_differ)
     parts.emplace_back("bits: 0 and -0, two NaN, or two codes for one number");
   return fmt::format("{}", fmt::join(parts, ", "));
@@ -59,32 +62,51 @@ std::vector<const TensorDifference*> worst_first(const Difference& difference) {
   return tensors;
 }
 
+// What was compared, and how.
+struct Extent {
+  bool whole = false;    // all tensors and the metadata
+  bool exact = false;    // bytes
+  bool renamed = false;  // under the names of Hugging Face
+};
+
 // Answers the question most people have: is it the same model?
-std::string verdict(const Difference& difference) {
-  std::uint64_t all = difference.compared, in_a = 0, in_b = 0, shapes = 0, values = 0, stored = 0;
+std::string verdict(const Difference& difference, const Extent& extent) {
+  std::uint64_t in_a = 0, in_b = 0, shapes = 0, values = 0, stored = 0, unknown = 0;
   const TensorDifference* worst = nullptr;
   for (const TensorDifference& tensor : difference.tensors) {
-    in_a += tensor.only_in == Side::a;
-    in_b += tensor.only_in == Side::b;
-    shapes += !tensor.shape_a.empty();
-    values += tensor.values_differ;
-    stored += !tensor.only_in && tensor.shape_a.empty() && !tensor.values_differ;
+    if (tensor.only_in)
+      ++(*tensor.only_in == Side::a ? in_a : in_b);
+    else if (!tensor.shape_a.empty())
+      ++shapes;
+    else if (tensor.values_differ)
+      ++values;
+    else
+      ++(tensor.compared ? stored : unknown);
     if (tensor.compared && tensor.values_differ && (worst == nullptr || tensor.relative_rms > worst->relative_rms))
       worst = &tensor;
   }
-  all += in_a + in_b;
-  if (difference.same()) return fmt::format("the same: {} compared", counted(all, "tensor"));
+  const std::uint64_t all = difference.compared + in_a + in_b;
+  const std::string_view what = extent.exact ? "bytes" : "values";
+  if (difference.same() && extent.whole && !extent.exact)
+    return fmt::format("the same model: {} and the metadata compared", counted(all, "tensor"));
+  if (difference.same()) return fmt::format("the same{}: {} compared", extent.exact ? " bytes" : "", counted(all, "tensor"));
+
   std::vector<std::string> parts;
   if (in_a > 0) parts.push_back(fmt::format("{} only in A", count_text(in_a)));
   if (in_b > 0) parts.push_back(fmt::format("{} only in B", count_text(in_b)));
   if (shapes > 0) parts.push_back(fmt::format("{} of another shape", count_text(shapes)));
   if (values > 0)
     parts.push_back(fmt::format(
-        "{} with other values{}", count_text(values),
+        "{} with other {}{}", count_text(values), what,
         worst == nullptr ? "" : fmt::format(" (relative error up to {})", number_text(worst->relative_rms))));
+  if (unknown > 0) parts.push_back(fmt::format("{} of another type or layout", count_text(unknown)));
+  const bool same_weights = parts.empty();
   if (stored > 0) parts.push_back(fmt::format("{} with the same values, stored in another way", count_text(stored)));
-  std::string text = fmt::format("{}: {}", counted(all, "tensor"),
-                                 parts.empty() ? "all the same" : fmt::format("{}", fmt::join(parts, ", ")));
+  std::string text = same_weights ? "the same weights" : "not the same";
+  if (parts.empty())
+    text += fmt::format(": {} compared", counted(all, "tensor"));
+  else
+    text += fmt::format(": of {}, {}", counted(all, "tensor"), fmt::join(parts, ", "));
   if (!difference.metadata.empty())
     text += difference.metadata.size() == 1
                 ? "; one entry of metadata differs"
@@ -92,7 +114,7 @@ std::string verdict(const Difference& difference) {
   return text;
 }
 
-void print_text(const Difference& difference, Session& session) {
+void print_text(const Difference& difference, const Extent& extent, Session& session) {
   constexpr std::size_t kLongName = 60;  // usual names stay whole even in 80 columns
   const bool long_names = std::ranges::any_of(difference.tensors, [](const TensorDifference& tensor) {
     return display_width(printable(escape_name(tensor.name))) > kLongName;
@@ -101,8 +123,8 @@ void print_text(const Difference& difference, Session& session) {
                {"REL RMS", Align::right},
                {"COSINE", Align::right},
                {"WHAT DIFFERS", Align::left, true},
-               {"VALUES", Align::right},
-               {"MAX ABS", Align::right}});
+               {.title = "VALUES", .align = Align::right, .spare = true},
+               {.title = "MAX ABS", .align = Align::right, .spare = true}});
   for (const TensorDifference* tensor : worst_first(difference)) {
     const bool numbers = tensor->compared && tensor->values_differ;
     table.add({printable(escape_name(tensor->name)), numbers ? number_text(tensor->relative_rms) : "",
@@ -112,7 +134,7 @@ void print_text(const Difference& difference, Session& session) {
   }
   table.print(session);
   for (const MetadataDifference& entry : difference.metadata) session.line("metadata: " + printable(to_text(entry)));
-  if (!session.quiet()) session.line(verdict(difference));
+  if (!session.quiet()) session.line(verdict(difference, extent));
 }
 
 // Writes an entry of metadata that differs as data; the names are those of Python's `Difference.metadata`.
@@ -125,10 +147,11 @@ void write_entry(JsonWriter& json, const MetadataDifference& entry) {
   json.close('}');
 }
 
-void print_json(const Difference& difference, Session& session) {
+void print_json(const Difference& difference, const Extent& extent, Session& session) {
   std::string text;
   JsonWriter json(text);
   json.open('{').key("same").boolean(difference.same()).key("compared").number(difference.compared);
+  json.key("renamed").boolean(extent.renamed).key("exact").boolean(extent.exact);
   json.key("tensors").open('[');
   const auto pair = [&json](std::string_view name, const std::string& a, const std::string& b) {
     if (!a.empty() || !b.empty()) json.key(name).open('[').text(a).text(b).close(']');
@@ -145,6 +168,8 @@ void print_json(const Difference& difference, Session& session) {
       json.key("max_abs").real(tensor.max_abs).key("rms").real(tensor.rms);
       json.key("relative_rms").real(tensor.relative_rms).key("cosine").real(tensor.cosine);
       if (tensor.first_difference) json.key("first_difference").number(*tensor.first_difference);
+    } else if (!tensor.component.empty() && tensor.first_difference) {
+      json.key("component").text(one_line(tensor.component)).key("first_byte").number(*tensor.first_difference);
     }
     json.close('}');
   }
@@ -157,7 +182,7 @@ void print_json(const Difference& difference, Session& session) {
 }
 
 // Compares one tensor: shows the error of B as a distribution.
-int run_on_tensor(const Arguments& arguments, Session& session, Model a, Model b) {
+int run_on_tensor(const Arguments& arguments, Session& session, Model a, Model b, const Extent& extent) {
   const std::string& name = arguments.operand(2);
   const Tensor x = find_tensor(a, arguments.operand(0), name), y = find_tensor(b, arguments.operand(1), name);
   a.tensors = {x}, b.tensors = {y};
@@ -172,7 +197,8 @@ int run_on_tensor(const Arguments& arguments, Session& session, Model a, Model b
   if (arguments.has("json")) {
     std::string text;
     JsonWriter json(text);
-    json.open('{').key("same").boolean(found.same()).key("name").text(one_line(x.name)).key("dtype");
+    json.open('{').key("same").boolean(found.same()).key("name").text(one_line(x.name));
+    json.key("renamed").boolean(extent.renamed).key("dtype");
     json.open('[').text(dtype_name(x)).text(dtype_name(y)).close(']');
     json.key("rms").real(numbers.rms).key("relative_rms").real(numbers.relative_rms);
     json.key("max_abs").real(numbers.max_abs).key("cosine").real(numbers.cosine).key("error");
@@ -182,7 +208,7 @@ int run_on_tensor(const Arguments& arguments, Session& session, Model a, Model b
     return found.same() ? kDone : kFailed;
   }
   session.line(session.paint(Style::bold, printable(escape_name(x.name))));
-  print_text(found, session);
+  print_text(found, extent, session);
   if (found.same()) return kDone;
   session.line();
   session.line(
@@ -207,9 +233,13 @@ void expect_matches(const Arguments& arguments, const Model& a, const Model& b) 
 int run(const Arguments& arguments, Session& session) {
   const ReadOptions read = read_options(arguments);
   Model a = open(arguments.operand(0), read), b = open(arguments.operand(1), read);
-  if (pair_names(a, b))
-    session.remark("A and B have no tensor name in common: compared under the names and row order of Hugging Face");
-  if (arguments.size() == 3) return run_on_tensor(arguments, session, std::move(a), std::move(b));
+  Extent extent{.exact = arguments.has("exact")};
+  if (extent.exact && arguments.size() == 3) throw UsageError("--exact compares whole files; omit TENSOR");
+  extent.renamed = !extent.exact && pair_names(a, b);
+  extent.whole = arguments.size() < 3 && !arguments.has("tensors") && !arguments.has("match") && !arguments.has("skip");
+  if (extent.renamed)
+    session.remark("A and B name their tensors differently: compared under the names and row order of Hugging Face");
+  if (arguments.size() == 3) return run_on_tensor(arguments, session, std::move(a), std::move(b), extent);
   if (arguments.has("bins")) throw UsageError("--bins is for the histogram of one tensor; name it after B");
   expect_matches(arguments, a, b);
   for (Model* model : {&a, &b}) {
@@ -228,19 +258,20 @@ int run(const Arguments& arguments, Session& session) {
   Difference difference;
   {
     ProgressBar bar(session, "comparing", bytes);
-    difference = diff(a, b, {.threads = arguments.threads(), .progress = bar.progress()});
+    difference = (extent.exact ? diff_bytes : diff)(a, b, {.threads = arguments.threads(), .progress = bar.progress()});
   }
   if (arguments.has("json"))
-    print_json(difference, session);
+    print_json(difference, extent, session);
   else
-    print_text(difference, session);
+    print_text(difference, extent, session);
   return difference.same() ? kDone : kFailed;
 }
 
 constexpr Operand kOperands[] = {{.name = "A", .completes = Completes::files},
                                  {.name = "B", .completes = Completes::files},
-                                 {.name = "TENSOR", .required = false}};
+                                 {.name = "TENSOR", .required = false, .completes = Completes::tensors}};
 constexpr Option kOptions[] = {
+    {.name = "exact", .help = "compare bytes: decode nothing, pair no names, show the first byte that differs"},
     {.name = "tensors", .help = "compare tensors only, not metadata"},
     {.name = "bins", .value = "N", .help = "bars of the histogram of errors; 16 by default"},
     kMatch,
@@ -253,6 +284,7 @@ constexpr Option kOptions[] = {
 constexpr Example kExamples[] = {
     {"tare diff model.zt model-f16.zt", "what a cast to f16 cost, tensor by tensor"},
     {"tare diff model.zt model.mcf lm_head.weight", "the errors of one tensor, as a histogram"},
+    {"tare diff --exact a.zt b.zt", "are the stored bytes the same?"},
     {"tare diff -q --tensors a.zt b.npz && echo same", "exit code 0 when they hold the same tensors"},
 };
 
@@ -265,10 +297,11 @@ constexpr Verb kVerb{
         "Compares the tensors (names, shapes, types, layouts, values) and the metadata of two files, which may "
         "be of different formats. Tensors with the largest error come first: the root mean square of the difference "
         "relative to A, the cosine of the two, how many values differ and the largest absolute difference. Quantized "
-        "and sparse tensors are compared decoded. Two "
-        "files that have no name in common, such as a file for a runtime and the directory it was made from, are "
-        "compared under the names and row order of Hugging Face, which --match, --skip and TENSOR mean then. With a "
-        "TENSOR, the differences of its elements are shown as a distribution. Exit code 1 when they differ.",
+        "and sparse tensors are compared decoded. If "
+        "fewer than half of the names are common, as for a file for a runtime and the directory it was made from, both "
+        "are compared under the names and row order of Hugging Face, if more are common then; --match, --skip and "
+        "TENSOR mean these names. With a TENSOR, the differences of its elements are shown as a distribution. The last "
+        "line says whether it is the same model. Exit code 1 when anything differs.",
     .operands = kOperands,
     .options = kOptions,
     .examples = kExamples,

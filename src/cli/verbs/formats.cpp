@@ -91,7 +91,7 @@ std::string dash_if_empty(std::string text) { return text.empty() ? "-" : text; 
 Cell yes(bool value) { return value ? Cell("yes", Style::green) : Cell("-", Style::dim); }
 
 void print_formats(Session& session) {
-  Table table({{"FORMAT"}, {"NAME"}, {"SUFFIX"}, {"I/O"}, {"VERSIONS", Align::left, true}});
+  Table table({{"FORMAT"}, {"NAME"}, {"SUFFIX"}, {"I/O"}, {.title = "VERSIONS", .spare = true}});
   for (const Format& format : formats())
     table.add(
         {Cell(format.name, Style::cyan), format.title, joined(format.suffixes), access_text(format), format.versions});
@@ -240,7 +240,7 @@ constexpr Verb kVerb{
     .name = "formats",
     .summary = "the containers and what each can hold",
     .description =
-        "Lists the containers: name, suffixes, versions, and whether Tare reads (r) and writes (w) each. With FORMAT, "
+        "Lists the containers: name, suffixes, versions (where the line has room), and whether Tare reads (r) and writes (w) each. With FORMAT, "
         "shows what that one can hold: types and layouts of tensors, metadata (under any key, or a few of its own), "
         "and besides tensors the model's configuration, a vocabulary, attached files and attributes; and which options "
         "of convert it honours, whether it can grow in place (append) and be written to a pipe. --json prints all of "
