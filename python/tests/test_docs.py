@@ -38,7 +38,7 @@ def test_the_pages_are_found():
     if not blocks():
         pytest.skip("the pages are not here")
     assert len(blocks()) > 10
-    assert {"README.md", "python.md", "recipes.md", "tour.md"} <= {os.path.basename(page) for page in pages()}
+    assert {"README.md", "python.md", "python-frameworks.md", "gpu.md", "recipes.md", "tour.md"} <= {os.path.basename(page) for page in pages()}
 
 
 @pytest.mark.parametrize("page", pages() or [PAGE], ids=os.path.basename)
