@@ -857,8 +857,7 @@ CONTRAST = r"""(() => {
         const below = number ? pixel(number) : tile ? over(rgba(getComputedStyle(tile).fill), ground(element)) : ground(element), ink = rgba(drawn ? style.fill : style.color);
         if (ink[3] === 0) continue;
         const a = light(over(ink, below)), b = light(below), ratio = (Math.max(a, b) + 0.05) / (Math.min(a, b) + 0.05), size = parseFloat(style.fontSize), large = size >= 24 || size >= 18.66 && Number(style.fontWeight) >= 700;
-        // On a colour of middle lightness, the better of white and #14171c (inkOn in colour.js) has 4.25; black would have 4.58.
-        if (ratio < (large ? 3 : number ? 4.2 : 4.5)) bad.push(`${ratio.toFixed(2)}: ${element.tagName} ${element.getAttribute('class') || ''} "${node.textContent.trim().slice(0, 30)}"`);
+        if (ratio < (large ? 3 : 4.5)) bad.push(`${ratio.toFixed(2)}: ${element.tagName} ${element.getAttribute('class') || ''} "${node.textContent.trim().slice(0, 30)}"`);
     }
     return [...new Set(bad)].slice(0, 12);
 })()"""

@@ -30,7 +30,7 @@ function partsOf(colour) { return colour[0] === '#' ? [1, 3, 5].map((i) => parse
 // Black or white, whichever is easier to read on the colour: "#rrggbb", "rgb(r g b)" or three numbers.
 export function inkOn(colour) {
   const light = luminance(Array.isArray(colour) ? colour : partsOf(colour));
-  return (light + 0.05) / 0.058 >= 1.05 / (light + 0.05) ? '#14171c' : '#ffffff';
+  return (light + 0.05) / 0.05 >= 1.05 / (light + 0.05) ? '#000000' : '#ffffff';
 }
 
 const mix = (a, b, part) => a.map((c, i) => Math.round(c + (b[i] - c) * part));
