@@ -36,6 +36,9 @@ struct TARE_API Config {
   [[nodiscard]] Map to_map() const;
   // Takes the known fields from a map of Hugging Face keys; ignores other keys and values of the wrong kind.
   [[nodiscard]] static Config from_map(const Map& map);
+  // The same for values that a caller gives: throws usage `config.given` for a known field whose value is neither null nor
+  // of its kind.
+  [[nodiscard]] static Config from_given(const Map& map);
   friend bool operator==(const Config&, const Config&) = default;
 };
 

@@ -198,7 +198,7 @@ Blob blob_of(PyObject* bytes) {
 NewParts parts_from(const Options& parts) {
   NewParts made;
   if (PyObject* const metadata = parts.find("metadata")) made.metadata = to_map(metadata, "metadata");
-  if (PyObject* const config = parts.find("config")) made.config = Config::from_map(to_map(config, "config"));
+  if (PyObject* const config = parts.find("config")) made.config = Config::from_given(to_map(config, "config"));
   if (PyObject* const vocabulary = parts.find("vocabulary"))
     made.vocabulary = Vocabulary::from_map(to_map(vocabulary, "vocabulary"));
   if (PyObject* const text = parts.find("config_json")) made.config_json = blob_of(text);

@@ -586,6 +586,16 @@ def test_new_files_describe_the_model(tmp_path, suffix):
     with pytest.raises(tare.Error) as error:
         tare.save(path, arrays, attachments=new, vocabulary=tare.open(tmp_path / "m.zt").vocabulary, overwrite=True)
     assert error.value.rule == "tokenizer.contradiction"
+    # A hyper-parameter of the wrong kind is refused, not dropped.
+    for wrong in ({"hidden_size": 64.0}, {"hidden_size": "64"}, {"hidden_size": 2**63}, {"rms_norm_eps": "1e-6"}, {"model_type": 5},
+                  {"tie_word_embeddings": 1}):  # fmt: skip
+        for write in (lambda: tare.save(path, arrays, config=wrong, overwrite=True), lambda: tare.to_bytes(arrays, format="zt", config=wrong),
+                      lambda: tare.Writer(path, config=wrong, overwrite=True).close()):  # fmt: skip
+            with pytest.raises(tare.UsageError, match=next(iter(wrong))) as error:
+                write()
+            assert error.value.rule == "config.given"
+    tare.save(path, arrays, config={"hidden_size": 64, "rope_theta": 10000, "sliding_window": None}, overwrite=True)
+    assert dict(tare.open(path).config) == {"hidden_size": 64, "rope_theta": 10000.0}
     # A config with keys that Tare has no field for becomes a config.json, which describes the model as well.
     tare.save(path, arrays, config=json.loads(config(4.0)), keep_names=True, overwrite=True)
     assert tare.open(path).config["rope_theta"] == 4.0

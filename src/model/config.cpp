@@ -1,6 +1,12 @@
 #include "tare/config.hpp"
 
+#include <fmt/format.h>
+
+#include <type_traits>
+
+#include "base/printable.hpp"
 #include "base/text.hpp"
+#include "tare/error.hpp"
 
 namespace tare {
 namespace {
@@ -33,6 +39,11 @@ void take(std::optional<T>& field, const Value& value) {
     if (const auto* bytes = value.get<Bytes>()) field.emplace(as_text(*bytes));
 }
 
+constexpr std::string_view kind_of(const std::string* /*value*/) { return "a text"; }
+constexpr std::string_view kind_of(const bool* /*value*/) { return "true or false"; }
+constexpr std::string_view kind_of(const std::int64_t* /*value*/) { return "a whole number"; }
+constexpr std::string_view kind_of(const double* /*value*/) { return "a number"; }
+
 }  // namespace
 
 std::span<const ConfigField> config_fields() { return kFields; }
@@ -55,6 +66,26 @@ Config Config::from_map(const Map& map) {
   for (const auto& field : kFields)
     if (const Value* value = map.find(field.name))
       std::visit([&](auto member) { take(config.*member, *value); }, field.member);
+  return config;
+}
+
+Config Config::from_given(const Map& map) {
+  Config config;
+  for (const auto& field : kFields) {
+    const Value* const value = map.find(field.name);
+    if (value == nullptr || value->is_null()) continue;
+    std::visit(
+        [&](auto member) {
+          auto& taken = config.*member;
+          take(taken, *value);
+          if (taken) return;
+          const typename std::remove_reference_t<decltype(taken)>::value_type* const kind = nullptr;
+          throw Error(ErrorKind::usage, "config.given",
+                      fmt::format("the config's {} is {}; expected {}", field.name, quote(to_json(*value)), kind_of(kind)))
+              .about(std::string(field.name));
+        },
+        field.member);
+  }
   return config;
 }
 

@@ -123,6 +123,7 @@ VERBS = {
     "quantize zt": lambda run: ["quantize", run.path, run.out("out.zt"), "--method", "group2"],
     "quantize zt2": lambda run: ["quantize", run.path, run.out("out.zt2"), "--method", "group2"],
     "append": lambda run: ["append", run.grown(), run.path],
+    "append to it": lambda run: ["append", run.copy(), run.other()],
     "diff": lambda run: ["diff", run.path, run.path],
     "diff other": lambda run: ["diff", run.other(), run.path],
     "diff --json": lambda run: ["diff", run.path, run.other(), "--json"],

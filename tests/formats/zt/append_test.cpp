@@ -52,6 +52,23 @@ class ZtAppend : public ::testing::Test {
   Model base_, extra_;
 };
 
+// Reading the metadata of the file that grows has the budget of `open`.
+TEST(Append, IsBoundedLikeOpen) {
+  const Scratch scratch;
+  Model hostile;
+  hostile.metadata.set("zeros", List(1'000'000, Value(std::int64_t{0})));
+  Model extra;
+  extra.tensors = {make_dense("w", {3}, DType::f32)};
+  for (const char* const name : {"zt", "zt2"}) {
+    const std::string path = scratch / name;
+    put_file(path, write_bytes(*find_format(name), hostile));
+    EXPECT_EQ(rule_of([&] { (void)open(path); }), "open.values") << name;
+    const Bytes before = get_file(path);
+    EXPECT_EQ(rule_of([&] { (void)append(path, extra); }), "open.values") << name;
+    EXPECT_TRUE(get_file(path) == before) << name;
+  }
+}
+
 TEST_F(ZtAppend, AddsWithoutRewriting) {
   const std::uint64_t kReaches[] = {zt::kMaxManifest, std::uint64_t{64} << 10};
   const Bytes original = get_file(path_);
