@@ -1,6 +1,8 @@
 // Declarations shared by the parts of the zTensor format; zt.cpp has the byte map.
 #pragma once
 
+#include <fmt/format.h>
+
 #include <cstdint>
 #include <map>
 #include <optional>
