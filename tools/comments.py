@@ -32,7 +32,7 @@ COMMENT = re.compile(r'R"(\w*)\((?:.|\n)*?\)\1"|"(?:[^"\\\n]|\\.)*"|\'(?:[^\'\\\
 SCRIPT = re.compile(r'(`)(?:[^`\\]|\\.)*`|"(?:[^"\\\n]|\\.)*"|\'(?:[^\'\\\n]|\\.)*\'|(?<![:\\])//([^\n]*)')
 HASH = re.compile(r'"(?:[^"\\]|\\.)*"|\'[^\'\n]*\'|(?<![^\s;])#([^\n]*)')
 FILE = re.compile(r"(?<![\w/.*-])((?:[\w-]+/)*[\w-]+\.(?:cpp|hpp|cu|ptx|cmake))(?![\w/(*])")
-# Names that stand for any file, and files of other projects and of examples.
+# Placeholders for any file, and files of other projects and of examples.
 ELSEWHERE = re.compile(r"(?:^|/)(?:NAME|NAME_fuzz|snake_case|look|list|llama-adapter|x)\b|/NAME/")
 
 
@@ -96,7 +96,7 @@ def has_riddle(text):
 
 
 def riddles(root):
-    """Of each folder: the comments with such words."""
+    """The comments with such words, by folder."""
     found = {}
     for path in sources(root):
         own = path.relative_to(root)

@@ -169,7 +169,7 @@ def old_libc():
     sys.exit("tools/release/check.py: no Debian can be had from this mirror")
 
 
-# Of another processor: one of the oldest kind that is supported (no AVX2, no optional instructions), and one that has everything.
+# Another processor: one of the oldest kind that is supported (no AVX2, no optional instructions), and one that has everything.
 PROCESSORS = {"x86_64": ("Nehalem", "max"), "aarch64": ("cortex-a53", "max")}
 
 
@@ -300,7 +300,7 @@ def check_wheel(wheel, processor):
 
 
 def refused_wheels(wheel, root):
-    """pip says why: a wheel of another processor, and ours on a system with an older glibc."""
+    """pip states the reason: a wheel of another processor, and ours on a system with an older glibc."""
     for other in wheel.parent.glob("tare_weights-*.whl"):
         if other.name != wheel.name:
             shutil.copy(other, root / "trial")
@@ -484,7 +484,7 @@ def check_install(dist):
     expect_run("install.sh --static", root, "sh", "dist/install.sh", "--static", "--prefix", "other", says="in /trial/other")
     expect_run("installed, static", root, "other/bin/tare", "version", says=version())
 
-    # A system with an older glibc, and one without: the static build, and it says so.
+    # A system with an older glibc, and one without: the static build, and a message about it.
     (root / "trial/old").mkdir()
     for says in ("glibc 2.27", ""):
         (root / "trial/old/getconf").write_text(f"#!/bin/sh\necho '{says}'\n")
