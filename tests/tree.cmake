@@ -57,7 +57,7 @@ if(NOT TARE_SANITIZE)
   add_test(NAME tree.json COMMAND ${TARE_PYTHON} ${PROJECT_SOURCE_DIR}/tools/schema.py --check)
   add_test(NAME tree.json-selftest COMMAND ${TARE_PYTHON} ${PROJECT_SOURCE_DIR}/tools/schema.py --selftest)
 
-  # The version and the name to install are said once, or are the same everywhere.
+  # The version and the name to install are stated once, or are the same everywhere.
   add_test(NAME tree.version COMMAND ${TARE_PYTHON} ${PROJECT_SOURCE_DIR}/tools/version.py --check $<TARGET_FILE:tare-cli>)
   add_test(NAME tree.version-selftest COMMAND ${TARE_PYTHON} ${PROJECT_SOURCE_DIR}/tools/version.py --selftest)
 
@@ -116,7 +116,7 @@ if(TARGET tare-cli)
   add_test(NAME tree.blocks COMMAND ${TARE_PYTHON} ${PROJECT_SOURCE_DIR}/tools/blocks.py $<TARGET_FILE:tare-cli>)
   set_tests_properties(tree.blocks PROPERTIES TIMEOUT 900)
   add_test(NAME tree.blocks-selftest COMMAND ${TARE_PYTHON} ${PROJECT_SOURCE_DIR}/tools/blocks.py --selftest)
-  # The pages of the verbs say what their help says, and show what their examples print.
+  # The pages of the verbs have the text of their help, and show what their examples print.
   add_test(NAME tree.verbs COMMAND ${TARE_PYTHON} ${PROJECT_SOURCE_DIR}/tools/verbs.py --check $<TARGET_FILE:tare-cli>)
   add_test(NAME tree.verbs-selftest COMMAND ${TARE_PYTHON} ${PROJECT_SOURCE_DIR}/tools/verbs.py --selftest)
 

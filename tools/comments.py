@@ -6,9 +6,9 @@
     tools/comments.py --record     lowers the numbers in tools/comments.txt to what was found; never raises them
     tools/comments.py --selftest
 
-Comments of C++, JavaScript, Python (docstrings, too), CMake and shell scripts are searched for words that belong to people, not to code ("whoever", "tells", "lies in"), which CONTRIBUTING.md has better
-words for. tools/comments.txt has a number for each folder: how many such comments are left. More fail the check, and so do fewer, until
-the number is lowered: the list only shrinks.
+Comments of C++, JavaScript, Python (docstrings, too), CMake and shell scripts are searched for words that belong to people, not to code
+("whoever", "tells", "lies in"), which CONTRIBUTING.md has better words for. tools/comments.txt has a number for each folder: how many such
+comments are left. More fail the check, and so do fewer, until the number is lowered: the list only shrinks.
 """
 
 import io
@@ -32,7 +32,7 @@ COMMENT = re.compile(r'R"(\w*)\((?:.|\n)*?\)\1"|"(?:[^"\\\n]|\\.)*"|\'(?:[^\'\\\
 SCRIPT = re.compile(r'(`)(?:[^`\\]|\\.)*`|"(?:[^"\\\n]|\\.)*"|\'(?:[^\'\\\n]|\\.)*\'|(?<![:\\])//([^\n]*)')
 HASH = re.compile(r'"(?:[^"\\]|\\.)*"|\'[^\'\n]*\'|(?<![^\s;])#([^\n]*)')
 FILE = re.compile(r"(?<![\w/.*-])((?:[\w-]+/)*[\w-]+\.(?:cpp|hpp|cu|ptx|cmake))(?![\w/(*])")
-# Names that stand for any file, and files of other projects and of examples.
+# Placeholders for any file, and files of other projects and of examples.
 ELSEWHERE = re.compile(r"(?:^|/)(?:NAME|NAME_fuzz|snake_case|look|list|llama-adapter|x)\b|/NAME/")
 
 
@@ -96,7 +96,7 @@ def has_riddle(text):
 
 
 def riddles(root):
-    """Of each folder: the comments with such words."""
+    """The comments with such words, by folder."""
     found = {}
     for path in sources(root):
         own = path.relative_to(root)
@@ -144,8 +144,8 @@ def selftest():
         found = [text for _, text in comments(code) if has_riddle(text)]
         if len(found) != count:
             sys.exit(f"{code!r}: expected {count}, found {found}")
-    others = {(".py", '"""Whoever calls it."""\nx = "who"  # says so\n'): 2, (".py", "f(\n    'who',\n)\n"): 0, (".js", "// It tells.\n'// who'\n"): 1,
-              (".cmake", 'set(x "# who")  # lies at 4\n'): 1, (".sh", "echo ${x#who}\n# said\n"): 1}  # fmt: skip
+    others = {(".py", '"""Whoever calls it."""\nx = "who"  # says so\n'): 2, (".py", "f(\n    'who',\n)\n"): 0,
+              (".js", "// It tells.\n'// who'\n"): 1, (".cmake", 'set(x "# who")  # lies at 4\n'): 1, (".sh", "echo ${x#who}\n# said\n"): 1}  # fmt: skip
     for (suffix, code), count in others.items():
         found = [text for _, text in comments(code, suffix) if has_riddle(text)]
         if len(found) != count:

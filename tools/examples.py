@@ -5,7 +5,7 @@
 
 An example is a ```cpp block whose first line is `// example: NAME`. It is written to OUTPUT_DIR/NAME.cpp, unless that
 file holds it already, and its name is printed. A cpp block without that line is an error: nothing in the documents is
-C++ that nobody compiled.
+C++ that was never compiled.
 """
 
 import pathlib

@@ -30,7 +30,7 @@ def exported(symbols):
     found = {}
     for symbol in symbols:
         bare = PREFIX.sub("", symbol)
-        # A template says its result first: the name is the last word before the arguments that is in a namespace.
+        # A template begins with its result: the name is the last word before the arguments that is in a namespace.
         name = re.match(r"(?:[^(]*\s)?((?:\w+::)+(?:operator==|\w+))", re.sub(r"\(anonymous namespace\)", "anonymous", bare))
         found.setdefault(name[1] if name else bare, symbol)
     return found

@@ -4,7 +4,7 @@
     tools/file_calls.py [ROOT]       prints each call elsewhere that creates, renames or removes; exit 1 if there is one
     tools/file_calls.py --selftest   shows that every kind of call is found
 
-Whoever may write beside us can turn a path into a link between two calls. So names are changed relative to an open
+A user who may write to the same directory can turn a path into a link between two calls. So names are changed relative to an open
 directory, without following links, by one primitive (src/io/directory.hpp); a path-based call anywhere in src/ and python/ is refused.
 """
 

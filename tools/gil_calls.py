@@ -29,7 +29,7 @@ CALLS = re.compile(
     """,
     re.VERBOSE,
 )
-# Refused in gil.* as well: they believe an object's __class__, and what they say decided which memory is read as what (is_of in
+# Refused in gil.* as well: they believe an object's __class__, and their result decided which memory is read as what (is_of in
 # python.hpp looks at the type itself).
 BELIEVERS = re.compile(r"\bPyObject_Is(?:Instance|Subclass)\b")
 COMMENT = re.compile(r"//[^\n]*")

@@ -32,7 +32,7 @@ PAGES = sorted((ROOT / "docs" / "guide").glob("*.md"))
 FENCE = re.compile(r"^```(\w*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 FILE = re.compile(r"<!-- file: (\S+) -->\n\Z")
 EXAMPLE = re.compile(r"// example: ([a-z0-9-]+)\n")
-SECONDS = 300  # of one command
+SECONDS = 300  # for one command
 
 
 def fits(shown, line):
@@ -41,7 +41,7 @@ def fits(shown, line):
 
 
 def split(shown):
-    """What is shown in front of `...` and behind it; None behind it where there is no such line."""
+    """What is shown before `...` and after it; None after it if there is no such line."""
     if "..." not in shown:
         return shown, None
     place = shown.index("...")
@@ -91,7 +91,7 @@ def steps(body):
 
 
 def console(done):
-    """The text of a console block: a blank line behind every output but the last."""
+    """The text of a console block: a blank line after every output but the last."""
     text = ""
     for command, output in done:
         text += "$ " + "\n> ".join(command) + "\n" + "".join(line + "\n" for line in output) + ("\n" if output else "")
@@ -99,7 +99,7 @@ def console(done):
 
 
 class Guide:
-    """A run through a document. `text` is what it should say."""
+    """A run through a document. `text` is the expected one."""
 
     def __init__(self, document, directory, environment, programs, name="docs/guide/x.md"):
         self.directory, self.environment, self.programs, self.name = directory, environment, programs, name
@@ -114,7 +114,7 @@ class Guide:
         return self.document.count("\n", 0, place) + 1
 
     def look_outside(self):
-        """Code that is not in a block of the kinds above would be run by nobody."""
+        """Code that is not in a block of the kinds above would never be run."""
         outside = FENCE.sub(lambda block: "\n" * block[0].count("\n"), self.document)
         for number, line in enumerate(outside.splitlines(), 1):
             if line.startswith("    ") or line.startswith("```"):
@@ -167,7 +167,7 @@ class Guide:
 
 
 def surroundings(prefix, temporary):
-    """A plain world in which Tare is installed, whoever calls."""
+    """A plain environment in which Tare is installed, independent of the caller's."""
     kept = {key: os.environ[key] for key in ("CXX",) if key in os.environ}
     libraries = ":".join(str(path.parent) for path in prefix.rglob("libtare.*"))
     descriptions = ":".join(str(path.parent) for path in prefix.rglob("tare.pc"))

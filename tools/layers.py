@@ -47,7 +47,7 @@ PUBLIC = {
 }
 
 # Containers do not know each other, nor do families of codecs: each is a folder in its layer. These build on another's
-# syntax. What lies in the layer itself is for all of them.
+# syntax. The files of the layer itself are for all of them.
 BUILDS_ON = {"formats/npz": {"formats/npy"},
              "formats/hf": {"formats/safetensors", "formats/torch"},
              # whose rows are made from their tables of schemes and of types
@@ -83,7 +83,7 @@ PROCESS_MUTEX = re.compile(r"^(?:(?:inline|constinit|static)\s+)*std::\w*mutex\b
 PUBLIC_FOLDERS = {"tiny_llama"}
 
 # Bytes in place (Source::view, Blob::view) may change between two looks: they are for tensor data, and for code that is
-# right whatever they are. Whoever parses takes a copy (io/metadata.hpp). These may look, and why nothing can happen.
+# right whatever they are. A parser takes a copy (io/metadata.hpp). These may look, and why nothing can happen.
 VIEWS = {
     "io/metadata.cpp": "copies, then looks at the copy",
     "io/sink.cpp": "hands them to the kernel to be written",
@@ -112,7 +112,7 @@ WHOLE_NAMES = {
 WHOLE_NAME = re.compile(r"\bescape_name\(")
 COMMENT = re.compile(r"//[^\n]*")
 
-# A container is known by its name to its folder alone; everybody else asks its row. These may name some, and why.
+# A container is known by its name to its folder alone; all other code asks its row. These may name some, and why.
 KNOWS = {
     "formats/registry.cpp": ("*", "the table"),
     "formats/rows.hpp": ("*", "the table"),
@@ -137,7 +137,7 @@ TITLE = re.compile(r'\.title = "([^",]+)')
 # Examples of the command name files.
 COMMAND = re.compile(r"tare \w+ ")
 
-# Whoever calls the library has other options than the command: errors and changes carry a Remedy, which the command spells
+# A caller of the library has other options than the command: errors and changes carry a Remedy, which the command spells
 # (cli/advice.cpp).
 LITERAL = re.compile(r"""'(?:[^'\\\n]|\\.)'|"((?:[^"\\\n]|\\.)*)\"""")
 OPTION = re.compile(r"(?<![\w-])--[a-z]")
@@ -166,7 +166,7 @@ def layer_of(path):
 
 
 def room(path):
-    """The folder of a container or a family of codecs; None for what lies in the layer itself."""
+    """The folder of a container or a family of codecs; None for a file of the layer itself."""
     parts = path.split("/")
     return "/".join(parts[:2]) if parts[0] in ("formats", "codecs") and len(parts) > 2 else None
 

@@ -6,7 +6,7 @@ them to.
                                     DIR/versions.json; only those of the names if some are given
     tools/packs.py --list           prints the names
 
-The expected values have the type in which the library computes. The metadata key "steps" says by how many units in the
+The expected values have the type in which the library computes. The metadata key "steps" states by how many units in the
 last place of the largest value ours may differ, where the library rounds to that type more often than once.
 
 Needs torch, safetensors and whatever the case needs: transformers, bitsandbytes, compressed-tensors, autoawq, auto-gptq,

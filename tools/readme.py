@@ -4,7 +4,7 @@
     tools/readme.py TARE            rewrites them
     tools/readme.py --check TARE    exit 1, saying where, if that would change one
 
-TARE is the built command. What stands between a marker and `<!-- end -->` is replaced:
+TARE is the built command. The text between a marker and `<!-- end -->` is replaced:
 
     <!-- markdown: tare ARGUMENTS -->   by the output
     <!-- shell: LINE; LINE -->          by a block of `$ LINE` and its output, for each line (a semicolon and a space apart)
@@ -23,7 +23,7 @@ import tempfile
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 REGION = re.compile(r"(<!-- (markdown|shell): (.*?) -->\n)(.*?)(<!-- end -->)", re.DOTALL)
-# A plain 80-column world, whoever calls; what a sanitizer was told stays.
+# A plain environment with 80 columns, independent of the caller's; options of sanitizers stay.
 SURROUNDINGS = {"COLUMNS": "80", "LC_ALL": "C.UTF-8", "NO_COLOR": "1", "PATH": os.environ["PATH"], "TERM": "dumb"}
 SURROUNDINGS |= {name: text for name, text in os.environ.items() if name.endswith("SAN_OPTIONS")}
 

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""No function of a library uses MMX registers: without an `emms` behind it that spoils the x87 unit, and `long double` is NaN
+"""No function of a library uses MMX registers: without an `emms` after it that spoils the x87 unit, and `long double` is NaN
 from then on. GCC 12 does so by itself where it vectorizes for SSE4.
 
     tools/registers.py LIBRARY    prints each function that does; exit 1 if there is one

@@ -23,7 +23,7 @@ RAISED = re.compile(r"ErrorKind::\w+,\s*" + ID)
 # Helpers that put the container's name in front.
 SHORT = re.compile(r"\b(?:complain|fail|warn|note|error|refuse|throw_\w+)\(\s*" + ID)
 FIT = re.compile(r'error\("([a-z]+)"')
-# Texts of the same form that are something else: files, keys of metadata, layouts, methods, and what stands in front of
+# Texts of the same form that are something else: files, keys of metadata, layouts, methods, and the beginnings of
 # the ids that safetensors puts together.
 OTHERS = set("""
     alt.c alt.qint4 alt.qint8 alt.seq_len config.json

@@ -20,7 +20,7 @@ import schema
 from readme import ROOT, output_of
 
 FOLDER = ROOT / "docs" / "verbs"
-# For each verb: lines that are run, and pages that say more.
+# For each verb: lines that are run, and pages with more about it.
 EXAMPLES = {
     "info": (["tare info mistral.zt | head -9"], ["guide/look.md"]),
     "ls": (["tare ls mistral --sort size | head -4", "tare ls mistral --match '*norm*' --json | head -c 300"], ["guide/look.md", "json.md"]),

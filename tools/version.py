@@ -2,9 +2,9 @@
 """The version, and the name under which PyPI has Tare.
 
     tools/version.py                 prints the version, which CMakeLists.txt states and nothing else
-    tools/version.py --changes       prints what CHANGELOG.md says about it; exit 1 if that is nothing, or if it is "not yet released"
+    tools/version.py --changes       prints what CHANGELOG.md has about it; exit 1 if that is nothing, or if it is "not yet released"
     tools/version.py --check TARE    exit 1 if TARE (the built command) prints another one, or if a file of the tree states a version
-                                     of Tare, or tells someone to install another project's package `tare`
+                                     of Tare, or names as the one to install another project's package `tare`
     tools/version.py --selftest
 """
 
@@ -31,7 +31,7 @@ def version():
 
 
 def changes(text, wanted):
-    """The section of the changelog, without its heading; or a sentence that says why there is none."""
+    """The section of the changelog, without its heading; or a sentence with the reason why there is none."""
     found = re.search(rf"^## {re.escape(wanted)}(?![\w.])(.*)\n((?:(?!## ).*\n?)*)", text, re.MULTILINE)
     if found is None:
         return None, f"CHANGELOG.md: has no section for {wanted}"

@@ -424,6 +424,27 @@ std::vector<MetadataChange> edit_as(Model& model, const Format& format, std::spa
   return changes;
 }
 
+namespace {
+
+// Writes the edited model in place of the file or directory `target`, and returns its size.
+std::uint64_t replace_model(const Model& before, Model after, const Format& format, const std::string& path,
+                            const std::string& target, const EditOptions& options, const io::FileIds& inputs) {
+  const bool tree = format.write == nullptr;
+  const io::Descriptor lock = tree ? io::Descriptor() : lock_to_rewrite(target, before);
+  const Source* const replaced = tree || before.sources.size() != 1 ? nullptr : before.sources.front().get();
+  return write_fitting(std::move(after), Origins(before),
+                       {.format = format,
+                        .tree = tree,
+                        .input = path,
+                        .output = target,
+                        .overwrite = true,
+                        .replaces = replaced,
+                        .own = inputs},
+                       options_like(before, format, options));
+}
+
+}  // namespace
+
 Edited edit_metadata(const std::string& path, std::span<const MetadataEdit> edits, const EditOptions& options) try {
   const StopScope stop(options.work);
   ReadOptions read = options.read;
@@ -472,17 +493,7 @@ Edited edit_metadata(const std::string& path, std::span<const MetadataEdit> edit
   } else if (files > 1) {
     refuse_several();
   } else if (before.refuse_broken(); !options.dry_run) {
-    const io::Descriptor lock = tree ? io::Descriptor() : lock_to_rewrite(target, before);
-    const Source* const replaced = tree || before.sources.size() != 1 ? nullptr : before.sources.front().get();
-    done.file_bytes = write_fitting(std::move(after), Origins(before),
-                                    {.format = format,
-                                     .tree = tree,
-                                     .input = path,
-                                     .output = target,
-                                     .overwrite = true,
-                                     .replaces = replaced,
-                                     .own = inputs.files()},
-                                    options_like(before, format, options));
+    done.file_bytes = replace_model(before, std::move(after), format, path, target, options, inputs.files());
   }
   return done;
 } catch (Error& error) {

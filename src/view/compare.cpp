@@ -4,13 +4,12 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
-#include <map>
 #include <tuple>
 
 #include "tare/codec.hpp"
-#include "view/endpoints.hpp"
 #include "view/fuzzy.hpp"
 #include "view/names.hpp"
+#include "view/role_grid.hpp"
 
 namespace tare::view {
 namespace {
@@ -307,7 +306,7 @@ void write_grid(JsonWriter& json, const Context& context, const std::vector<Resu
   constexpr std::int32_t kMostGridLayers = 400;
   constexpr std::size_t kMostGridRoles = 40, kMostGridCells = 6000;
   const OpenModel& first = *context.models[0];
-  std::map<std::pair<std::int32_t, std::uint32_t>, Compared> cells;
+  RoleGrid<Compared> cells;
   std::vector<bool> in_layers(first.roles().size());
   std::int32_t last = -1;
   bool complete = true;
@@ -335,37 +334,16 @@ void write_grid(JsonWriter& json, const Context& context, const std::vector<Resu
     if (item.layer >= 0) in_layers[item.role] = true;
     last = std::max(last, item.layer);
   }
-  std::vector<std::uint32_t> roles;
-  for (std::uint32_t role = 0; role < in_layers.size(); ++role)
-    if (in_layers[role]) roles.push_back(role);
-  std::sort(roles.begin(), roles.end(), [&](std::uint32_t a, std::uint32_t b) {
-    return std::pair(order_of_role(first.roles()[a]), std::string_view(first.roles()[a])) <
-           std::pair(order_of_role(first.roles()[b]), std::string_view(first.roles()[b]));
-  });
+  std::vector<std::uint32_t> roles = roles_in_order(first, in_layers);
   const std::size_t most =
       std::min(kMostGridRoles, kMostGridCells / static_cast<std::size_t>(std::max(last + 1, std::int32_t{1})));
   complete = complete && roles.size() <= most;
   roles.resize(std::min(roles.size(), most));
-  json.key("grid").open('{').key("roles").open('[');
-  for (const std::uint32_t role : roles) json.text(first.roles()[role]);
-  json.close(']').key("layers").open('[');
-  for (std::int32_t layer = 0; layer <= last; ++layer) {
-    json.open('[');
-    for (const std::uint32_t role : roles) {
-      const auto found = cells.find({layer, role});
-      found == cells.end() ? static_cast<void>(json.null()) : write_compared(json, context, found->second);
-    }
-    json.close(']');
-  }
-  json.close(']').key("others").open('[');
-  std::size_t others = 0;
-  for (const auto& [key, cell] : cells) {
-    if (key.first >= 0 || others++ >= kMostGridRoles) continue;
-    json.open('{').key("role").text(first.roles()[key.second]).key("cell");
-    write_compared(json, context, cell);
-    json.close('}');
-  }
-  json.close(']').key("complete").boolean(complete && others <= kMostGridRoles).close('}');
+  json.key("grid").open('{');
+  const bool all =
+      write_role_grid(json, first, cells, roles, last, kMostGridRoles,
+                      [&](std::int32_t, std::uint32_t, const Compared& cell) { write_compared(json, context, cell); });
+  json.key("complete").boolean(complete && all).close('}');
 }
 
 }  // namespace

@@ -12,8 +12,6 @@ using Endpoint = void (*)(const Context& context, const Query& query, JsonWriter
 void overview(const Context& context, const Query& query, JsonWriter& json);
 // layers.cpp
 void layers(const Context& context, const Query& query, JsonWriter& json);
-// Sorts roles in the order in which a layer computes; unknown ones come last.
-int order_of_role(std::string_view role);
 // treemap.cpp
 void treemap(const Context& context, const Query& query, JsonWriter& json);
 // file_map.cpp

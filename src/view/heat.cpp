@@ -55,6 +55,27 @@ std::uint64_t edge(std::uint64_t size, std::uint64_t cells, std::uint64_t i) {
   return size / cells * i + size % cells * i / cells;
 }
 
+// Which elements are read for a map: of `depth` rows per cell, `together` at a time, all columns or `columns` each.
+struct Sampling {
+  bool whole_rows = true;
+  std::uint64_t together = 1, depth = 1, columns = 0;
+};
+
+// Rows that follow each other are read together, and the number of reads is limited: for short rows, a read costs far
+// more than its elements.
+Sampling sampling_of(const HeatMap& map, std::uint64_t columns, Reduce reduce, std::uint64_t sample) {
+  constexpr std::uint64_t kTogether = 4096, kMostReads = std::uint64_t{1} << 15;
+  Sampling how;
+  how.columns = std::max<std::uint64_t>(1, sample / (map.height * map.width));
+  how.whole_rows = columns <= map.width * how.columns;
+  if (!how.whole_rows) return how;
+  if (columns == map.columns) how.together = std::max<std::uint64_t>(1, kTogether / columns);
+  if (reduce != Reduce::sample)
+    how.depth =
+        std::max<std::uint64_t>(1, std::min(sample / (map.height * columns), how.together * (kMostReads / map.height)));
+  return how;
+}
+
 }  // namespace
 
 HeatMap heat_map(const Tensor& tensor, Region region, std::size_t most_height, std::size_t most_width, Reduce reduce,
@@ -72,18 +93,8 @@ HeatMap heat_map(const Tensor& tensor, Region region, std::size_t most_height, s
   map.width = static_cast<std::size_t>(std::min<std::uint64_t>(columns, most_width));
   if (map.height == 0 || map.width == 0) return map;
 
-  // How many matrix rows are read per cell and, if rows are very long, how many elements per cell of a row. Rows that
-  // follow each other are read together, and the number of reads is limited: for short rows, a read costs far more than
-  // its elements.
-  constexpr std::uint64_t kTogether = 4096, kMostReads = std::uint64_t{1} << 15;
-  const std::uint64_t wide = map.width * std::max<std::uint64_t>(1, sample / (map.height * map.width));
-  const bool whole_rows = columns <= wide;
-  const std::uint64_t together =
-      whole_rows && columns == map.columns ? std::max<std::uint64_t>(1, kTogether / columns) : 1;
-  std::uint64_t depth = 1;
-  if (reduce != Reduce::sample && whole_rows)
-    depth = std::max<std::uint64_t>(1, std::min(sample / (map.height * columns), together * (kMostReads / map.height)));
-  std::vector<double> values(static_cast<std::size_t>(whole_rows ? together * columns : wide / map.width));
+  const auto [whole_rows, together, depth, wide] = sampling_of(map, columns, reduce, sample);
+  std::vector<double> values(static_cast<std::size_t>(whole_rows ? together * columns : wide));
   map.exact = whole_rows && depth * map.height >= rows && (reduce != Reduce::sample || columns == map.width);
   map.cells.reserve(map.height * map.width);
   std::vector<Reducer> line(map.width);

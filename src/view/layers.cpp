@@ -1,8 +1,5 @@
 // Layers as table rows, roles as columns, so that differences between layers are visible at once.
-#include <algorithm>
-#include <map>
-
-#include "view/endpoints.hpp"
+#include "view/role_grid.hpp"
 
 namespace tare::view {
 namespace {
@@ -30,8 +27,6 @@ void write_cell(JsonWriter& json, const OpenModel& model, const Cell& cell, bool
   write_number(json, bits_of(cell));
   json.key("odd").boolean(odd).close('}');
 }
-
-}  // namespace
 
 int order_of_role(std::string_view role) {
   static constexpr std::string_view kOrder[] = {"embedding",
@@ -68,9 +63,21 @@ int order_of_role(std::string_view role) {
   return 2 * static_cast<int>(found - std::begin(kOrder)) + (bias ? 1 : 0);
 }
 
+}  // namespace
+
+std::vector<std::uint32_t> roles_in_order(const OpenModel& model, const std::vector<bool>& in_layers) {
+  std::vector<std::uint32_t> roles;
+  for (std::uint32_t role = 0; role < in_layers.size(); ++role)
+    if (in_layers[role]) roles.push_back(role);
+  std::ranges::sort(roles, {}, [&](std::uint32_t role) {
+    return std::pair(order_of_role(model.roles()[role]), std::string_view(model.roles()[role]));
+  });
+  return roles;
+}
+
 void layers(const Context& context, const Query& query, JsonWriter& json) {
   const OpenModel& model = context.model(query);
-  std::map<std::pair<std::int32_t, std::uint32_t>, Cell> cells;  // by layer and role
+  RoleGrid<Cell> cells;
   std::vector<bool> in_layers(model.roles().size());
   std::int32_t last = -1;
   for (std::size_t i = 0; i < model.items().size(); ++i) {
@@ -98,42 +105,15 @@ void layers(const Context& context, const Query& query, JsonWriter& json) {
                     return a.second < b.second;
                   })->first;
 
-  std::vector<std::uint32_t> roles;
-  for (std::uint32_t role = 0; role < in_layers.size(); ++role)
-    if (in_layers[role]) roles.push_back(role);
-  std::sort(roles.begin(), roles.end(), [&](std::uint32_t a, std::uint32_t b) {
-    return std::make_pair(order_of_role(model.roles()[a]), std::string_view(model.roles()[a])) <
-           std::make_pair(order_of_role(model.roles()[b]), std::string_view(model.roles()[b]));
-  });
+  std::vector<std::uint32_t> roles = roles_in_order(model, in_layers);
   const bool cut = roles.size() > kMostRoles;
   if (cut) roles.resize(kMostRoles);
-
-  json.open('{').key("roles").open('[');
-  for (const std::uint32_t role : roles) json.text(model.roles()[role]);
-  json.close(']').key("layers").open('[');
-  for (std::int32_t layer = 0; layer <= last; ++layer) {
-    json.open('[');
-    for (const std::uint32_t role : roles) {
-      const auto found = cells.find({layer, role});
-      if (found == cells.end())
-        json.null();
-      else
-        write_cell(json, model, found->second, look_of(found->second) != usual[role]);
-    }
-    json.close(']');
-  }
-  json.close(']').key("others").open('[');
-  std::size_t others = 0;
-  for (const auto& [key, cell] : cells) {
-    if (key.first >= 0 || others++ >= kMostRoles) continue;
-    json.open('{').key("role").text(model.roles()[key.second]).key("cell");
-    write_cell(json, model, cell, false);
-    json.close('}');
-  }
-  json.close(']')
-      .key("complete")
-      .boolean(!cut && last + 1 < static_cast<std::int32_t>(kMostLayers) && others <= kMostRoles);
-  json.close('}');
+  json.open('{');
+  const bool complete = write_role_grid(json, model, cells, roles, last, kMostRoles,
+                                        [&](std::int32_t layer, std::uint32_t role, const Cell& cell) {
+                                          write_cell(json, model, cell, layer >= 0 && look_of(cell) != usual[role]);
+                                        });
+  json.key("complete").boolean(complete && !cut && last + 1 < static_cast<std::int32_t>(kMostLayers)).close('}');
 }
 
 }  // namespace tare::view

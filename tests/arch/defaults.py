@@ -48,7 +48,7 @@ def library(model_type, ours):
     for key in ("num_key_value_heads", "head_dim"):
         if getattr(type(config), key, None) is None:
             facts.pop(key, None)
-    # The window that holds where another key says that it is in use; an instance by default has none.
+    # The window that holds if another key states that it is in use; an instance by default has none.
     if "use_sliding_window" in facts:
         facts["sliding_window"] = type(config).sliding_window
     if "num_local_experts" in facts and "num_experts" in getattr(config, "attribute_map", {}) and model_type != "mixtral":

@@ -1,5 +1,5 @@
 #!/usr/bin/python3
-"""tokenizer.model files made by the sentencepiece package, and what it says of them, against what tare finds there.
+"""tokenizer.model files made by the sentencepiece package, and what it finds in them, against what tare finds there.
 
     interop.py TARE        needs the sentencepiece package; without it, exit status 77
 """
@@ -88,7 +88,7 @@ class Models(unittest.TestCase):
         self.assertEqual([bytes.fromhex(token["$bytes"]).decode() for token in found["tokens"]],
                          [processor.id_to_piece(piece) for piece in pieces])
         self.assertEqual(found["scores"], [processor.get_score(piece) for piece in pieces])
-        # The package does not tell user-defined pieces from normal ones, and has no type for bos, eos and pad.
+        # The package does not distinguish user-defined pieces from normal ones, and has no type for bos, eos and pad.
         roles = {found[name] for name in ("bos", "eos", "pad")}
         types = [CONTROL if piece in roles else NORMAL if kind == USER_DEFINED else kind
                  for piece, kind in enumerate(found["types"])]

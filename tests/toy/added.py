@@ -16,7 +16,7 @@ import tempfile
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
 TOY = ROOT / "tests/toy"
-# What has to be edited: the file, what stands before the new line, the line.
+# What has to be edited: the file, the text before the new line, the line.
 EDITS = [
     ("src/formats/rows.hpp", "namespace tare::hf { extern const Format kFormat; }\n",
      "namespace tare::toy { extern const Format kFormat; }\n"),
@@ -58,7 +58,7 @@ def check_corpus(root, tests):
 
 
 def check_readme(root, tare):
-    """Of the parts that are generated, only the lines of the toy are new."""
+    """In the generated parts, only the lines of the toy are new."""
     shutil.copy(ROOT / "README.md", root)
     with tempfile.TemporaryDirectory() as place:
         shutil.copy(tare, pathlib.Path(place, "tare"))

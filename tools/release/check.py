@@ -307,7 +307,7 @@ def check_wheel(wheel, processor):
 
 
 def refused_wheels(wheel, root):
-    """pip says why: a wheel of another processor, and ours on a system with an older glibc."""
+    """pip states the reason: a wheel of another processor, and ours on a system with an older glibc."""
     for other in wheel.parent.glob(f"tare_weights-{version()}-*.whl"):
         if other.name != wheel.name:
             shutil.copy(other, root / "trial")
@@ -545,7 +545,7 @@ def check_install(dist):
     expect_run("install.sh --static", root, "sh", "dist/install.sh", "--static", "--prefix", "other", says="in /trial/other")
     expect_run("installed, static", root, "other/bin/tare", "version", says=version())
 
-    # A system with an older glibc, and one without: the static build, and it says so.
+    # A system with an older glibc, and one without: the static build, and a message about it.
     (root / "trial/old").mkdir()
     for says in ("glibc 2.27", ""):
         (root / "trial/old/getconf").write_text(f"#!/bin/sh\necho '{says}'\n")

@@ -28,7 +28,7 @@
 namespace tare::codec::packs {
 namespace {
 
-constexpr std::string_view kPackedZeros[] = {"i32", "i8"}, kIntegers[] = {"i64", "i32"};
+constexpr std::string_view kPackedZeros[] = {"i32", "i8"}, kShapeTypes[] = {"i64", "i32"};
 constexpr std::size_t kBlock = 2048;  // codes expanded at a time; a multiple of 32
 
 class CtMaker final : public Maker {
@@ -221,7 +221,7 @@ std::shared_ptr<const Maker> plan_mlx(const Tensor& tensor) {
 Shape stated_shape(const Tensor& array) {
   const Component& data = array.components.front();
   const std::uint64_t count = array.shape.elements().value_or(0);
-  if (std::ranges::find(kIntegers, data.type_name()) == std::end(kIntegers) || count < 2 || count > 3)
+  if (std::ranges::find(kShapeTypes, data.type_name()) == std::end(kShapeTypes) || count < 2 || count > 3)
     refuse("pack.type", fmt::format("{} is not a shape of two or three dimensions", quote(array.name)));
   const Bytes bytes = data.blob.bytes();
   Shape shape;
@@ -284,7 +284,7 @@ std::optional<Tensor> join_ct(const Set& set) {
                 packed ? with_last(shape, 2, ceil_div(product(out, bits), std::uint64_t{32}), groups) : scale.shape);
   }
   if (const Tensor* const order = set.find("weight_g_idx")) joining.add("weight_g_idx", *order, kWords, {in});
-  joining.add("weight_shape", shape_array, kIntegers, shape_array.shape);
+  joining.add("weight_shape", shape_array, kShapeTypes, shape_array.shape);
   joining.carry("input_scale").carry("input_zero_point");
   return joining.take();
 }

@@ -288,6 +288,11 @@ Model read_manifest(const Input& input, const ReadOptions& options, const Manife
 
 }  // namespace
 
+void Fields::meet(unsigned bit, std::string_view key) {
+  if ((seen_ >> bit & 1) != 0) cbor_.fail(rule_, fmt::format("the field \"{}\" appears twice", key));
+  seen_ |= 1u << bit;
+}
+
 void read_shape(CborReader& cbor, Shape& shape) {
   shape.clear();
   for (auto items = cbor.enter(CborMajor::array); cbor.next(items);) {

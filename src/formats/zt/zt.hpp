@@ -60,10 +60,7 @@ struct RawObject {
 class Fields {
  public:
   Fields(wire::CborReader& cbor, std::string_view rule) : cbor_(cbor), rule_(rule) {}
-  void meet(unsigned bit, std::string_view key) {
-    if ((seen_ >> bit & 1) != 0) cbor_.fail(rule_, fmt::format("the field \"{}\" appears twice", key));
-    seen_ |= 1u << bit;
-  }
+  void meet(unsigned bit, std::string_view key);
   bool has(unsigned bit) const { return (seen_ >> bit & 1) != 0; }
 
  private:

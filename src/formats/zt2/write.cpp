@@ -191,6 +191,21 @@ DigestAlgorithm digest_for(std::span<const Blob* const> blobs, const WriteOption
   return sha && !blobs.empty() ? DigestAlgorithm::sha256 : DigestAlgorithm::xxh3;
 }
 
+// Takes the parts that stay compressed out of `loose`, and returns their digests. Each is decoded once, so that every
+// file that Tare writes can be read.
+std::vector<Digest> check_compressed(std::vector<const Blob*>& loose, DigestAlgorithm algorithm,
+                                     const WriteOptions& options) {
+  std::vector<std::pair<std::size_t, const Blob*>> compressed;
+  for (std::size_t i = 0; i < loose.size(); ++i)
+    if (stays_compressed(*loose[i], options)) compressed.emplace_back(i, std::exchange(loose[i], nullptr));
+  std::vector<Digest> digests(loose.size());
+  parallel_for(compressed.size(), options.work.threads, [&](std::size_t i) {
+    const auto& [number, blob] = compressed[i];
+    digests[number] = digest_of_blob(*blob, algorithm);
+  });
+  return digests;
+}
+
 }  // namespace
 
 void EntryList::add(Bytes key, std::span<const std::byte> value) {
@@ -309,22 +324,12 @@ Bytes build_manifest(const EntryList& objects, EntryList root) {
 void put_blobs(std::vector<const Tensor*> tensors, Sink& sink, const WriteOptions& options, std::uint64_t alignment,
                const PutObject& put) {
   tensors = by_name(std::move(tensors));
-  std::vector<const Blob*> blobs, loose;
+  std::vector<const Blob*> blobs;
   for (const Tensor* const tensor : tensors)
     for (const Part& part : writable_object(*tensor).parts) blobs.push_back(part.blob);
   const DigestAlgorithm algorithm = digest_for(blobs, options);
-  loose = blobs;
-  std::vector<std::size_t> compressed_numbers;
-  for (std::size_t i = 0; i < blobs.size(); ++i)
-    if (stays_compressed(*blobs[i], options)) {
-      loose[i] = nullptr;
-      compressed_numbers.push_back(i);
-    }
-  // A compressed part that is copied unchanged is decoded once, so that every file that Tare writes can be read.
-  std::vector<Digest> digests(blobs.size());
-  parallel_for(compressed_numbers.size(), options.work.threads, [&](std::size_t i) {
-    digests[compressed_numbers[i]] = digest_of_blob(*blobs[compressed_numbers[i]], algorithm);
-  });
+  std::vector<const Blob*> loose = blobs;
+  const std::vector<Digest> digests = check_compressed(loose, algorithm, options);
   const Sharing sharing(loose, options.work.threads);
   Transfer transfer(sink, {.alignment = alignment,
                            .zstd_level = options.zstd_level,

@@ -214,7 +214,7 @@ def read_v2(data):
 
 
 def decode(tensor):
-    """Values as the documents say, every operation rounded to 32 bits."""
+    """Values as the documents define them, every operation rounded to 32 bits."""
     def f32(x):
         return struct.unpack("<f", struct.pack("<f", x))[0]
     count = math.prod(tensor["shape"])
@@ -415,7 +415,7 @@ def check_generated_uuid(scratch, rng):
         tare("convert", "--force", mine, theirs)
         return read_v2(theirs.read_bytes())["general"]["uuid"]
 
-    # Of the model, not of whoever wrote it.
+    # Describes the model, not the program that wrote it.
     assert uuid_with(lambda m: m["general"].update(author="me", created_at="1999-12-31")) == uuids[0]
     others = {uuid_with(lambda m: m["vocabulary"].update(tokens=m["vocabulary"]["tokens"][:2] + [(b"x", 2.0, "normal")])),
               uuid_with(lambda m: m["vocabulary"].update(eos=1)),

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""GGUF files beside the programs that the format comes from.
+"""GGUF files next to the programs that the format comes from.
 
     interop.py TARE        (TARE: the command; 77: no package of those is there)
 

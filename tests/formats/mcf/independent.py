@@ -262,7 +262,7 @@ def make_info(pairs=None, name="", base="", **fields):
 
 
 def write_file(path, tensors, info=None, resources=None):
-    """tensors: [(name, dtype, shape, payload, (domain, low, high) or None)]. Sections stand in an order of their own."""
+    """tensors: [(name, dtype, shape, payload, (domain, low, high) or None)]. Sections have an order of their own."""
     out = bytearray(40)
     directory = []
 

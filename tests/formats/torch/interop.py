@@ -62,7 +62,7 @@ def bytes_of(tensor):
 
 
 def compare(tare, path, tree, what):
-    """What `ls` and `cat` say of a file, beside the tensors it was made of."""
+    """Compares the output of `ls` and `cat` for a file with the tensors it was made of."""
     expected = flat(tree)
     done = run(tare, "ls", "--json", path)
     if done.returncode != 0:

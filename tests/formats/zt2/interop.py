@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""zTensor 2 files beside the package that the format comes from.
+"""zTensor 2 files next to the package that the format comes from.
 
     interop.py TARE [--first PYTHON] [--corpus FOLDER]     (TARE: the command; 77: neither package is there)
 
@@ -54,7 +54,7 @@ REJECTS = {
     # Ten zeros, and a file whose first bytes are not those of the format: refused before a format is known.
     "open.unrecognized": "file-too-small", "zt.magic": "header-magic",
 }
-# These open, and are found by whoever reads the data.
+# These open, and are found when the data is read.
 VERIFIED = {"digest.mismatch": "verify-digest-mismatch", "zt2.bool.value": "bool-invalid-byte",
             "zt2.data.nibble": "f4-nonzero-odd-nibble", "zt2.csr.indptr_start": "csr-indptr-not-zero-based",
             "zt2.csr.column": "csr-index-out-of-cols", "zt2.csr.order": "csr-row-not-increasing"}
