@@ -21,8 +21,8 @@ inline constexpr int kFailed = 1;  // the file is bad, the files differ, or the 
 inline constexpr int kUsage = 2;   // the command line is wrong
 
 // What a shell completes for a value or an operand.
-// `tensors`: those of the file that an earlier word names.
-enum class Completes : std::uint8_t { nothing, files, directories, verbs, tensors };
+// `tensors`: those of the file that an earlier word names. `methods`: ways to quantize, and float types.
+enum class Completes : std::uint8_t { nothing, files, directories, verbs, tensors, methods };
 
 using Words = std::vector<std::string>;
 
@@ -33,8 +33,9 @@ struct Option {
   std::string_view help = {};   // one sentence, no capital, no full stop
   bool optional_value = false;  // --zstd or --zstd=3
   bool repeatable = false;
-  Words (*words)() = nullptr;                                    // the only values allowed, if there is a closed set
-  std::string (*canonical)(const std::string& value) = nullptr;  // turns other spellings of a value into one of `words`
+  Words (*words)() = nullptr;  // the only values allowed, if there is a closed set
+  std::string (*canonical)(const std::string& value) =
+      nullptr;  // turns other spellings of a value into one of `words`, and mistakes into a spelling
   Completes completes = Completes::nothing;
 };
 

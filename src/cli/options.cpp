@@ -82,7 +82,9 @@ std::vector<ModelPart> dropped_parts(const Arguments& arguments) {
 
 std::string dtype_spelling(const std::string& value) {
   const auto type = parse_dtype_option(value);
-  return type ? std::string(name_of(*type)) : value;
+  if (type) return std::string(name_of(*type));
+  const auto near = nearest(value, dtype_spellings(), 1);
+  return near.empty() ? value : near.front();
 }
 
 Words quant_words() {

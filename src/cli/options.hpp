@@ -75,7 +75,7 @@ inline constexpr Option kAttach{
     .help = "also carry files of the directory IN whose name matches (*.md, onnx/*); may be given several times",
     .repeatable = true};
 
-// Returns for example "f16" for "float16"; the value itself if it names no type.
+// Returns for example "f16" for "float16", and "float16" for "floaat16"; the value itself if no type is similar.
 std::string dtype_spelling(const std::string& value);
 // The methods of --quant: those of the layouts, by short and full name, and the mixes.
 Words quant_words();

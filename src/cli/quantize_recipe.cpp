@@ -11,6 +11,7 @@
 #include "base/half.hpp"
 #include "cli/options.hpp"
 #include "cli/text.hpp"
+#include "model/dtype_option.hpp"
 #include "tare/convert.hpp"
 
 namespace tare::cli {
@@ -33,6 +34,18 @@ std::pair<float, float> clip_of(const std::string& text) {
   return {f64_to_f32(low), f64_to_f32(high)};
 }
 
+// Returns the method in lower case: file names have it in upper case, Q4_K_M; and a float type by its own name: f16 for
+// float16. What is not similar to a method is left to the library, whose error lists all of them.
+std::string method_from(std::string_view option, const std::string& word) {
+  std::string method = lower_case(word);
+  const Words known = method_words();
+  if (std::ranges::find(known, method) != known.end() || find_codec_by_method(method) != nullptr) return method;
+  if (const auto type = parse_dtype_option(word)) return std::string(name_of(*type));
+  if (const auto near = nearest(method, known, 1); !near.empty())
+    throw UsageError(fmt::format("--{}: unknown METHOD '{}'; did you mean {}?", option, printable(word), near.front()));
+  return method;
+}
+
 // Adds rules for the tensors of a kind, if the option is given.
 void add_kind(std::string_view option, std::span<const std::string_view> globs, const Arguments& arguments,
               const Model& model, Quantization& recipe) {
@@ -41,22 +54,10 @@ void add_kind(std::string_view option, std::span<const std::string_view> globs, 
   for (const std::string_view glob : globs)
     if (std::any_of(model.tensors.begin(), model.tensors.end(),
                     [&](const Tensor& tensor) { return glob_match(glob, tensor.name); }))
-      recipe.rules.emplace_back(glob, lower_case(arguments.get(option)));
+      recipe.rules.emplace_back(glob, method_from(option, arguments.get(option)));
   if (recipe.rules.size() == before)
     throw UsageError(fmt::format("--{}: no tensor has one of the usual names ({}); use --method GLOB=METHOD", option,
                                  fmt::join(globs, ", ")));
-}
-
-// Returns the method in lower case: file names have it in upper case, Q4_K_M. What is not similar to a method is left
-// to the library, whose error lists all of them.
-std::string method_from(const std::string& word) {
-  std::string method = lower_case(word);
-  const Words known = quant_words();
-  if (std::ranges::find(known, method) != known.end() || find_codec_by_method(method) != nullptr) return method;
-  if (method == kKeep || parse_dtype(method)) return method;
-  if (const auto near = nearest(method, known, 1); !near.empty())
-    throw UsageError(fmt::format("--method: unknown METHOD '{}'; did you mean {}?", printable(word), near.front()));
-  return method;
 }
 
 void add_methods(const Arguments& arguments, Quantization& recipe) {
@@ -64,9 +65,9 @@ void add_methods(const Arguments& arguments, Quantization& recipe) {
     // A method contains no "=", but a glob may.
     const auto equals = word.rfind('=');
     if (equals != std::string::npos)
-      recipe.rules.emplace_back(word.substr(0, equals), method_from(word.substr(equals + 1)));
+      recipe.rules.emplace_back(word.substr(0, equals), method_from("method", word.substr(equals + 1)));
     else if (recipe.method.empty())
-      recipe.method = method_from(word);
+      recipe.method = method_from("method", word);
     else
       throw UsageError(
           fmt::format("--method {} and --method {}: only one can be for all tensors; write the other as GLOB=METHOD",
@@ -75,6 +76,14 @@ void add_methods(const Arguments& arguments, Quantization& recipe) {
 }
 
 }  // namespace
+
+Words method_words() {
+  Words words = quant_words();
+  for (const DType type : kAllDTypes)
+    if (is_float(type)) words.emplace_back(name_of(type));
+  words.emplace_back(kKeep);
+  return words;
+}
 
 // The first matching rule counts, so the most specific option comes first.
 Quantization recipe_from(const Arguments& arguments, const Model& model) {

@@ -17,7 +17,6 @@
 #include "tare/codec.hpp"
 
 namespace tare::cli::convert_verb {
-namespace {
 
 Words format_words() {
   Words words;
@@ -25,6 +24,8 @@ Words format_words() {
     if (is_writable(format)) words.emplace_back(format.name);
   return words;
 }
+
+namespace {
 
 Words dtype_words() {
   Words words;

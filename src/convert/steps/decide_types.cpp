@@ -64,6 +64,7 @@ void steps::check_type(Adaptation& it) {
     throw Error(ErrorKind::usage, "convert.option",
                 "it is said what becomes of values that exceed a type, but no type to cast to");
   require_type(it.options, it.target);
+  require_rooms(it);
 }
 
 void steps::cast_types(Adaptation& it) {
@@ -86,7 +87,6 @@ void steps::decide_types(Adaptation& it) {
     it.decisions = recipe::decide(it.model, it.quant, {it.target, bytes}, it.threads);
   }
   note_importance(it);
-  require_rooms(it);
   if (asked) note_nothing_quantized(it);
 }
 
