@@ -81,7 +81,7 @@ def parsed(text):
 
 
 def verbs_of(text):
-    """{verb: summary} of `tare help`."""
+    """{verb: summary} of `tare help --all`."""
     table = text[text.index("Verbs:\n") :].split("\n\n")[0].splitlines()[1:]
     return {line.split()[0]: re.split(r"  +", line.strip())[-1] for line in table}
 
@@ -135,7 +135,7 @@ def page_of(verb, summary, help_text, shared, ran, more):
 
 
 def index_of(verbs, shared):
-    out = ["# The verbs", "", "`tare help VERB` prints the text of each page. [The tour](../tour.md) shows the most useful ones in five minutes.", "",
+    out = ["# The verbs", "", "`tare help VERB` prints the text of each page, `tare help --all` this list. [The tour](../tour.md) shows the most useful ones in five minutes.", "",
            "| verb | what it does |", "| --- | --- |"]
     out += [f"| [{verb}]({verb}.md) | {prose(summary)} |" for verb, summary in verbs.items()]
     out += ["", "## Options of every verb", "", "Most verbs have these, and they mean the same for all of them. `--json` is described in [json.md](../json.md).", "",
@@ -146,7 +146,7 @@ def index_of(verbs, shared):
 def pages(tare):
     """{name: text} of every page there should be."""
     with tempfile.TemporaryDirectory() as directory:
-        verbs = verbs_of(output_of(tare, "tare help", directory))
+        verbs = verbs_of(output_of(tare, "tare help --all", directory))
         helps = {verb: output_of(tare, f"tare help {verb}", directory) for verb in verbs}
     if missing := sorted(set(verbs) ^ set(EXAMPLES)):
         sys.exit(f"tools/verbs.py: EXAMPLES does not have exactly the verbs of the command: {', '.join(missing)}")

@@ -33,6 +33,12 @@ Words hidden_verbs() {
   return names;
 }
 
+// Returns for example "ls FILE".
+std::string call_of(const Verb& verb) {
+  const std::string operands = operands_text(verb);
+  return fmt::format("{}{}{}", verb.name, operands.empty() ? "" : " ", operands);
+}
+
 std::string option_left(const Option& option) {
   const std::string letter = option.letter != 0 ? fmt::format("-{}, ", option.letter) : "    ";
   return letter + spelling(option);
@@ -89,23 +95,34 @@ HelpLook help_look(const Session& session) {
 }
 
 std::string general_help(const HelpLook& look) {
-  std::string out =
-      fmt::format("tare: {}\n\n{} tare VERB [OPTION...] [OPERAND...]\n\n", kTagline, heading("Usage:", look));
+  std::string out = fmt::format("tare: {}\n{} tare FILE... or tare VERB [OPTION...] [OPERAND...]\n", kTagline,
+                                heading("Usage:", look));
+  std::size_t columns = 0;
+  for (const VerbGroup& group : verb_groups())
+    for (const Verb* verb : group.verbs) columns = std::max(columns, call_of(*verb).size());
+  Words others = verb_names();
+  for (const VerbGroup& group : verb_groups()) {
+    out += fmt::format("\n{}\n", heading(fmt::format("{}:", group.title), look));
+    for (const Verb* verb : group.verbs) {
+      append_entry(out, call_of(*verb), columns, verb->summary, look);
+      std::erase(others, verb->name);
+    }
+  }
+  out += fmt::format("\n{}\n", heading("More:", look));
+  for (const std::string& line : wrap(fmt::format("{}", fmt::join(others, ", ")), look.columns - 2))
+    out += fmt::format("  {}\n", line);
+  return out + "`tare help VERB` explains a verb, `tare help --all` lists them all.\n";
+}
+
+std::string all_verbs(const HelpLook& look) {
+  std::string out = heading("Verbs:", look) + "\n";
   std::size_t columns = 0;
   for (const Verb* verb : verbs())
-    if (!verb->hidden) columns = std::max(columns, verb->name.size() + 1 + operands_text(*verb).size());
+    if (!verb->hidden) columns = std::max(columns, call_of(*verb).size());
   columns = std::min<std::size_t>(columns, 22);
-  out += heading("Verbs:", look) + "\n";
-  for (const Verb* verb : verbs()) {
-    if (verb->hidden) continue;
-    std::string left(verb->name);
-    if (const std::string operands = operands_text(*verb); !operands.empty()) left += ' ' + operands;
-    append_entry(out, left, columns, verb->summary, look);
-  }
-  out +=
-      fmt::format("\n`tare help VERB` explains a verb; {} are for installers.\n`tare --version` prints the version.\n",
-                  fmt::join(hidden_verbs(), " and "));
-  return out;
+  for (const Verb* verb : verbs())
+    if (!verb->hidden) append_entry(out, call_of(*verb), columns, verb->summary, look);
+  return out + fmt::format("\n{} are for installers.\n", fmt::join(hidden_verbs(), " and "));
 }
 
 std::string verb_help(const Verb& verb, const HelpLook& look) {

@@ -18,6 +18,8 @@ HelpLook help_look(const Session& session);
 
 // Returns the list of verbs, one line each.
 std::string general_help(const HelpLook& look);
+// Every verb with its summary; general_help() has the most used ones, and fits a terminal of 24 lines.
+std::string all_verbs(const HelpLook& look);
 // Returns the full help of one verb.
 std::string verb_help(const Verb& verb, const HelpLook& look);
 // Returns the usage, the examples and the most used options; the full help if the verb has few options.

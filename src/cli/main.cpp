@@ -65,13 +65,17 @@ int unknown_verb(std::span<const std::string> words) {
   if (!option && word.find_first_of("./") != word.npos)
     return usage_error(
         {}, fmt::format("'{}' is neither a verb nor a file that exists{}", word, missing_file_hint(word)), words);
-  const auto near = nearest(word, option ? Words{"--help", "--version"} : verb_names(), 1);
-  const std::string_view what = option ? "option" : "verb";
-  return usage_error(
-      {},
-      fmt::format("unknown {} '{}'{}", what, word,
-                  near.empty() ? missing_file_hint(word) : fmt::format("; did you mean '{}'?", near.front())),
-      words);
+  if (word == "-") return usage_error({}, fmt::format("'-' is not a file{}", missing_file_hint(word)), words);
+  if (option) {
+    const auto near = nearest(word, Words{"--help", "--version"}, 1);
+    return usage_error({},
+                       fmt::format("unknown option '{}'{}", word,
+                                   near.empty() ? "" : fmt::format("; did you mean '{}'?", near.front())),
+                       words);
+  }
+  const std::string hint = verb_hint(word);
+  return usage_error({}, fmt::format("unknown verb '{}'{}", word, hint.empty() ? missing_file_hint(word) : hint),
+                     words);
 }
 
 int run_verb(const Verb& verb, std::span<const std::string> words) {

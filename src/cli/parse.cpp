@@ -30,9 +30,10 @@ std::string known_word(const Option& option, std::string value) {
   };
   if (is_allowed(value)) return value;
   if (std::string lower = lower_case(value); is_allowed(lower)) return lower;
-  if (option.canonical != nullptr)
-    if (std::string other = option.canonical(value); is_allowed(other)) return other;
-  const auto near = nearest(lower_case(value), allowed, 1);
+  const std::string other = option.canonical != nullptr ? option.canonical(value) : value;
+  if (is_allowed(other)) return other;
+  Words near = nearest(lower_case(value), allowed, 1);
+  if (near.empty() && other != value) near.push_back(other);
   const std::string meant = near.empty() ? "" : fmt::format("; did you mean {}?", near.front());
   if (allowed.size() > kShortList && !near.empty())
     throw UsageError(fmt::format("{}: unknown {} '{}'{}", dashed(option), option.value, printable(value), meant));

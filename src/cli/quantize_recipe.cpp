@@ -8,10 +8,24 @@
 #include "arch/usual_names.hpp"
 #include "cli/options.hpp"
 #include "cli/text.hpp"
+#include "model/dtype_option.hpp"
+#include "options/words.hpp"
 #include "tare/convert.hpp"
 
 namespace tare::cli {
 namespace {
+
+// Returns the method in lower case: file names have it in upper case, Q4_K_M; and a float type by its own name: f16 for
+// float16. What is not similar to a method is left to the library, whose error lists all of them.
+std::string method_from(std::string_view option, const std::string& word) {
+  std::string method = lower_case(word);
+  const Words known = method_words();
+  if (std::ranges::find(known, method) != known.end() || find_codec_by_method(method) != nullptr) return method;
+  if (const auto type = parse_dtype_option(word)) return std::string(name_of(*type));
+  if (const auto near = nearest(method, known, 1); !near.empty())
+    throw UsageError(fmt::format("--{}: unknown METHOD '{}'; did you mean {}?", option, printable(word), near.front()));
+  return method;
+}
 
 // Adds rules for the tensors of a kind, if the option is given.
 void add_kind(std::string_view option, std::span<const std::string_view> globs, const Arguments& arguments,
@@ -21,22 +35,10 @@ void add_kind(std::string_view option, std::span<const std::string_view> globs, 
   for (const std::string_view glob : globs)
     if (std::any_of(model.tensors.begin(), model.tensors.end(),
                     [&](const Tensor& tensor) { return glob_match(glob, tensor.name); }))
-      recipe.rules.emplace_back(glob, lower_case(arguments.get(option)));
+      recipe.rules.emplace_back(glob, method_from(option, arguments.get(option)));
   if (recipe.rules.size() == before)
     throw UsageError(fmt::format("--{}: no tensor has one of the usual names ({}); use --method GLOB=METHOD", option,
                                  fmt::join(globs, ", ")));
-}
-
-// Returns the method in lower case: file names have it in upper case, Q4_K_M. What is not similar to a method is left
-// to the library, whose error lists all of them.
-std::string method_from(const std::string& word) {
-  std::string method = lower_case(word);
-  const Words known = quant_words();
-  if (std::ranges::find(known, method) != known.end() || find_codec_by_method(method) != nullptr) return method;
-  if (method == kKeep || parse_dtype(method)) return method;
-  if (const auto near = nearest(method, known, 1); !near.empty())
-    throw UsageError(fmt::format("--method: unknown METHOD '{}'; did you mean {}?", printable(word), near.front()));
-  return method;
 }
 
 void add_methods(const Arguments& arguments, Quantization& recipe) {
@@ -44,9 +46,9 @@ void add_methods(const Arguments& arguments, Quantization& recipe) {
     // A method contains no "=", but a glob may.
     const auto equals = word.rfind('=');
     if (equals != std::string::npos)
-      recipe.rules.emplace_back(word.substr(0, equals), method_from(word.substr(equals + 1)));
+      recipe.rules.emplace_back(word.substr(0, equals), method_from("method", word.substr(equals + 1)));
     else if (recipe.method.empty())
-      recipe.method = method_from(word);
+      recipe.method = method_from("method", word);
     else
       throw UsageError(
           fmt::format("--method {} and --method {}: only one can be for all tensors; write the other as GLOB=METHOD",

@@ -1,6 +1,10 @@
 #include "cli/verbs.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
+
+#include "base/nearest.hpp"
 
 namespace tare::cli {
 
@@ -15,16 +19,23 @@ std::span<const Verb* const> verbs() {
   return kTable;
 }
 
+std::span<const VerbGroup> verb_groups() {
+  static constexpr const Verb* kLook[] = {&info_verb::kVerb, &ls_verb::kVerb, &show_verb::kVerb, &view_verb::kVerb};
+  static constexpr const Verb* kCheck[] = {&verify_verb::kVerb, &diff_verb::kVerb, &hash_verb::kVerb};
+  static constexpr const Verb* kWrite[] = {&convert_verb::kVerb, &quantize_verb::kVerb, &meta_verb::kVerb,
+                                           &extract_verb::kVerb};
+  static constexpr VerbGroup kGroups[] = {{"Look", kLook}, {"Check and compare", kCheck}, {"Write", kWrite}};
+  return kGroups;
+}
+
 namespace {
 
-// Words that people type because other programs call it so.
-struct Alias {
-  std::string_view word, verb;
-};
 constexpr Alias kAliases[] = {{"inspect", "info"}, {"list", "ls"},      {"compare", "diff"},
                               {"cp", "convert"},   {"check", "verify"}, {"sum", "hash"}};
 
 }  // namespace
+
+std::span<const Alias> aliases() { return kAliases; }
 
 const Verb* find_verb(std::string_view name) {
   if (const auto* alias = std::ranges::find(kAliases, name, &Alias::word); alias != std::end(kAliases))
@@ -38,6 +49,13 @@ std::vector<std::string> verb_names() {
   for (const Verb* verb : verbs())
     if (!verb->hidden) names.emplace_back(verb->name);
   return names;
+}
+
+std::string verb_hint(const std::string& word) {
+  std::vector<std::string> words = verb_names();
+  for (const Alias& alias : kAliases) words.emplace_back(alias.word);
+  const auto near = nearest(word, words, 1);
+  return near.empty() ? std::string() : fmt::format("; did you mean '{}'?", near.front());
 }
 
 }  // namespace tare::cli

@@ -14,10 +14,23 @@ namespace tare::cli {
 
 // The order is that of the help; hidden verbs come last.
 std::span<const Verb* const> verbs();
+// A heading in the list of verbs, and the verbs below it. Verbs in no group are listed by name only.
+struct VerbGroup {
+  std::string_view title;
+  std::span<const Verb* const> verbs;
+};
+std::span<const VerbGroup> verb_groups();
+// Words that people type because other programs call it so, and the verb that each one means.
+struct Alias {
+  std::string_view word, verb;
+};
+std::span<const Alias> aliases();
 // Returns null if there is no such verb.
 const Verb* find_verb(std::string_view name);
 // The names of the verbs that are not hidden.
 std::vector<std::string> verb_names();
+// Returns for example "; did you mean 'verify'?"; empty if no verb is similar.
+std::string verb_hint(const std::string& word);
 
 namespace info_verb {
 extern const Verb kVerb;

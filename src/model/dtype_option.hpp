@@ -2,7 +2,9 @@
 #pragma once
 
 #include <optional>
+#include <string>
 #include <string_view>
+#include <vector>
 
 #include "tare/dtype.hpp"
 
@@ -11,5 +13,7 @@ namespace tare {
 // Accepts Tare's names and other common ones: "fp16", "float16", "half", "BF16", "numpy.float16". For options only:
 // files are read with parse_dtype, which is strict.
 std::optional<DType> parse_dtype_option(std::string_view name);
+// The other common names, without Tare's own.
+std::vector<std::string> dtype_spellings();
 
 }  // namespace tare

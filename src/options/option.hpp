@@ -15,8 +15,8 @@
 namespace tare {
 
 // What a shell completes for a value or an operand.
-// `tensors`: those of the file that an earlier word names.
-enum class Completes : std::uint8_t { nothing, files, directories, verbs, tensors };
+// `tensors`: those of the file that an earlier word names. `methods`: ways to quantize, and float types.
+enum class Completes : std::uint8_t { nothing, files, directories, verbs, tensors, methods };
 
 using Words = std::vector<std::string>;
 
@@ -72,8 +72,9 @@ struct Option {
   std::string_view with = {};   // in a verb that has the option `with`, this one needs it
   bool optional_value = false;  // --zstd or --zstd=3
   bool repeatable = false;
-  Words (*words)() = nullptr;                                    // the only values allowed, if there is a closed set
-  std::string (*canonical)(const std::string& value) = nullptr;  // turns other spellings of a value into one of `words`
+  Words (*words)() = nullptr;  // the only values allowed, if there is a closed set
+  // Turns other spellings of a value into one of `words`, and mistakes into a spelling.
+  std::string (*canonical)(const std::string& value) = nullptr;
   Completes completes = Completes::nothing;
 
   // Only for the options of conversions (options/conversion.hpp).

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "base/nearest.hpp"
 #include "model/dtype_option.hpp"
 #include "tare/codec.hpp"
 
@@ -55,6 +56,14 @@ Words quant_words() {
   return words;
 }
 
+Words method_words() {
+  Words words = quant_words();
+  for (const DType type : kAllDTypes)
+    if (is_float(type)) words.emplace_back(name_of(type));
+  words.emplace_back(kKeep);
+  return words;
+}
+
 Words names_words() { return {"keep"}; }
 
 Words drop_words() {
@@ -85,7 +94,9 @@ std::optional<Overflow> parse_overflow(std::string_view word) {
 
 std::string dtype_spelling(const std::string& value) {
   const auto type = parse_dtype_option(value);
-  return type ? std::string(name_of(*type)) : value;
+  if (type) return std::string(name_of(*type));
+  const auto near = nearest(value, dtype_spellings(), 1);
+  return near.empty() ? value : near.front();
 }
 
 }  // namespace tare

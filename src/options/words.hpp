@@ -10,12 +10,14 @@ Words dtype_words();
 Words dialect_words();
 // The methods of --quant: those of the layouts, by short name if that is unique, and by full name; and the mixes.
 Words quant_words();
+// The values of --method: those of --quant, the float types, and "keep".
+Words method_words();
 Words names_words();
 Words drop_words();
 Words digest_words();
 Words overflow_words();
 std::optional<Overflow> parse_overflow(std::string_view word);
-// Returns for example "f16" for "float16"; the value itself if it names no type.
+// Returns for example "f16" for "float16", and "float16" for "floaat16"; the value itself if no type is similar.
 std::string dtype_spelling(const std::string& value);
 
 }  // namespace tare

@@ -167,7 +167,7 @@ def main(tare, build):
             return done.stdout
 
         prepare(folder, run)
-        verbs = re.findall(r"^  ([a-z]+)", run("tare help").partition("Verbs:")[2], re.MULTILINE)
+        verbs = re.findall(r"^  ([a-z]+)", run("tare help --all").partition("Verbs:")[2], re.MULTILINE)
         have = {verb for verb in verbs if re.search(r"^ +--json\b", run(f"tare help {verb}"), re.MULTILINE)}
         described = set(checker.verbs_of(schema))
         for verb in sorted(have ^ described):

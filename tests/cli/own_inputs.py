@@ -140,7 +140,7 @@ def walk_allowed(tare, home):
 
 def main():
     tare = os.path.abspath(sys.argv[1])
-    listed = subprocess.run([tare, "help"], capture_output=True, text=True, check=True).stdout
+    listed = subprocess.run([tare, "help", "--all"], capture_output=True, text=True, check=True).stdout
     for verb in re.findall(r"^  ([a-z]+) ", listed, re.M):
         text = subprocess.run([tare, "help", verb], capture_output=True, text=True, check=True).stdout
         if "--force" in text or "--output" in text:

@@ -5,6 +5,7 @@
 #include "cli/session.hpp"
 #include "cli/text.hpp"
 #include "cli/verbs.hpp"
+#include "options/words.hpp"
 
 namespace tare::cli::completions_verb {
 namespace {
@@ -30,6 +31,26 @@ bool takes_tensors(const Verb& verb) {
   return false;
 }
 
+Words alias_words() {
+  Words words;
+  for (const Alias& alias : aliases()) words.emplace_back(alias.word);
+  return words;
+}
+
+// The verb's name and its aliases, with this between them.
+std::string names_of(const Verb& verb, char between) {
+  std::string names(verb.name);
+  for (const Alias& alias : aliases())
+    if (alias.verb == verb.name) names += fmt::format("{}{}", between, alias.word);
+  return names;
+}
+
+// The words that a value may be, as far as they are known.
+Words words_of(const Option& option) {
+  if (option.words != nullptr) return option.words();
+  return option.completes == Completes::methods ? method_words() : Words();
+}
+
 bool takes_verbs(const Verb& verb) { return !verb.operands.empty() && verb.operands[0].completes == Completes::verbs; }
 
 // ---- bash
@@ -41,8 +62,8 @@ std::string bash_option_values(const Verb& verb) {
     std::string pattern = fmt::format("--{}", option.name);
     if (option.letter != 0) pattern = fmt::format("-{}|{}", option.letter, pattern);
     std::string action = ":";
-    if (option.words != nullptr)
-      action = fmt::format("COMPREPLY=($(compgen -W '{}' -- \"$cur\"))", fmt::join(option.words(), " "));
+    if (const Words words = words_of(option); !words.empty())
+      action = fmt::format("COMPREPLY=($(compgen -W '{}' -- \"$cur\"))", fmt::join(words, " "));
     else if (option.completes == Completes::files)
       action = "COMPREPLY=($(compgen -f -- \"$cur\"))";
     out += fmt::format("        {}) {}; return ;;\n", pattern, action);
@@ -84,6 +105,8 @@ _tare() {{
   COMPREPLY=()
   if [[ $COMP_CWORD -eq 1 ]]; then
     COMPREPLY=($(compgen -W "$verbs --help --version" -- "$cur"))
+    # A file is a verb, too: `tare FILE`.
+    [[ $cur ]] && COMPREPLY+=($(compgen -W '{}' -- "$cur") $(compgen -f -- "$cur"))
     return
   fi
   # bash splits --option=value at the equals sign.
@@ -94,7 +117,7 @@ _tare() {{
   fi
   case $verb in
 )",
-                                fmt::join(verb_names(), " "));
+                                fmt::join(verb_names(), " "), fmt::join(alias_words(), " "));
   for (const Verb* verb : shown_verbs()) {
     std::string operands = ":";
     if (takes_files(*verb)) operands = "COMPREPLY=($(compgen -f -- \"$cur\"))";
@@ -103,7 +126,7 @@ _tare() {{
     out += fmt::format(
         "    {})\n      case $prev in\n{}      esac\n      if [[ $cur == -* ]]; then\n"
         "        COMPREPLY=($(compgen -W '{}' -- \"$cur\"))\n      else\n        {}\n      fi\n      ;;\n",
-        verb->name, bash_option_values(*verb), bash_flags(*verb), operands);
+        names_of(*verb, '|'), bash_option_values(*verb), bash_flags(*verb), operands);
   }
   return out + "  esac\n}\ncomplete -o filenames -F _tare tare\n";
 }
@@ -126,6 +149,7 @@ std::string zsh_action(Completes completes) {
     case Completes::directories: return "_files -/";
     case Completes::verbs: return "($verb_names)";
     case Completes::tensors: return "_tare_tensors";
+    case Completes::methods:
     case Completes::nothing: break;
   }
   return " ";
@@ -135,8 +159,9 @@ std::string zsh_option(const Verb& verb, const Option& option) {
   const std::string star = option.repeatable ? "*" : "";
   std::string rest = fmt::format("[{}]", zsh_text(help_of(verb, option)));
   if (!option.value.empty()) {
+    const Words words = words_of(option);
     const std::string action =
-        option.words != nullptr ? fmt::format("({})", fmt::join(option.words(), " ")) : zsh_action(option.completes);
+        words.empty() ? zsh_action(option.completes) : fmt::format("({})", fmt::join(words, " "));
     rest += fmt::format("{}:{}:{}", option.optional_value ? ":" : "", zsh_text(option.value), action);
   }
   const std::string equals = option.value.empty() ? "" : option.optional_value ? "=-" : "=";
@@ -160,11 +185,12 @@ std::string zsh() {
   out += fmt::format(
       "  )\n  verb_names=({})\n  _arguments -C '(- *)'{{-h,--help}}'[show help]' '(- *)--version[print the version]' "
       "\\\n"
-      "    '1:verb:->verb' '*::operand:->operands'\n  case $state in\n    verb) _describe verb verbs ;;\n"
+      "    '1:verb:->verb' '*::operand:->operands'\n  case $state in\n    verb) _alternative 'verbs:verb:{{_describe "
+      "verb verbs}}' 'files:file:_files' ;;\n"
       "    operands)\n      case $words[1] in\n",
       fmt::join(verb_names(), " "));
   for (const Verb* verb : shown_verbs()) {
-    out += fmt::format("      {}) _arguments -s", verb->name);
+    out += fmt::format("      {}) _arguments -s", names_of(*verb, '|'));
     for (const Option& option : options_of(*verb)) out += zsh_option(*verb, option);
     std::size_t position = 1;
     for (const Operand& operand : verb->operands) {
@@ -180,11 +206,12 @@ std::string zsh() {
 // ---- fish
 
 std::string fish_option(const Verb& verb, const Option& option) {
-  std::string out = fmt::format("complete -c tare -n '__fish_seen_subcommand_from {}' -l {}", verb.name, option.name);
+  std::string out =
+      fmt::format("complete -c tare -n '__fish_seen_subcommand_from {}' -l {}", names_of(verb, ' '), option.name);
   if (option.letter != 0) out += fmt::format(" -s {}", option.letter);
   if (!option.value.empty() && !option.optional_value) {
-    if (option.words != nullptr)
-      out += fmt::format(" -x -a {}", in_quotes(fmt::format("{}", fmt::join(option.words(), " "))));
+    if (const Words words = words_of(option); !words.empty())
+      out += fmt::format(" -x -a {}", in_quotes(fmt::format("{}", fmt::join(words, " "))));
     else
       out += option.completes == Completes::nothing ? " -x" : " -r -F";
   }
@@ -197,13 +224,15 @@ std::string fish() {
       "function __tare_tensors\n  for word in (commandline -opc)[3..-1]\n    test -e $word; or continue\n"
       "    tare ls -q --color never -- $word 2>/dev/null | sed -e 1d -e 's/  .*//'\n    return\n  end\nend\n";
   out += "complete -c tare -n __fish_use_subcommand -l version -d 'print the version'\n";
+  out += "complete -c tare -n __fish_use_subcommand -F\n";  // a file is a verb, too: `tare FILE`
   for (const Verb* verb : shown_verbs()) {
     out += fmt::format("complete -c tare -n __fish_use_subcommand -a {} -d {}\n", verb->name, in_quotes(verb->summary));
-    if (takes_files(*verb)) out += fmt::format("complete -c tare -n '__fish_seen_subcommand_from {}' -F\n", verb->name);
+    const std::string names = names_of(*verb, ' ');
+    if (takes_files(*verb)) out += fmt::format("complete -c tare -n '__fish_seen_subcommand_from {}' -F\n", names);
     if (takes_tensors(*verb))
-      out += fmt::format("complete -c tare -n '__fish_seen_subcommand_from {}' -a '(__tare_tensors)'\n", verb->name);
+      out += fmt::format("complete -c tare -n '__fish_seen_subcommand_from {}' -a '(__tare_tensors)'\n", names);
     if (takes_verbs(*verb))
-      out += fmt::format("complete -c tare -n '__fish_seen_subcommand_from {}' -a '{}'\n", verb->name,
+      out += fmt::format("complete -c tare -n '__fish_seen_subcommand_from {}' -a '{}'\n", names,
                          fmt::join(verb_names(), " "));
     for (const Option& option : options_of(*verb)) out += fish_option(*verb, option);
   }

@@ -89,7 +89,8 @@ std::string verdict(const Difference& difference, const Extent& extent) {
   const std::string_view what = extent.exact ? "bytes" : "values";
   if (difference.same() && extent.whole && !extent.exact)
     return fmt::format("the same model: {} and the metadata compared", counted(all, "tensor"));
-  if (difference.same()) return fmt::format("the same{}: {} compared", extent.exact ? " bytes" : "", counted(all, "tensor"));
+  if (difference.same())
+    return fmt::format("the same{}: {} compared", extent.exact ? " bytes" : "", counted(all, "tensor"));
 
   std::vector<std::string> parts;
   if (in_a > 0) parts.push_back(fmt::format("{} only in A", count_text(in_a)));

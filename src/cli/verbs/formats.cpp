@@ -240,7 +240,8 @@ constexpr Verb kVerb{
     .name = "formats",
     .summary = "the containers and what each can hold",
     .description =
-        "Lists the containers: name, suffixes, versions (where the line has room), and whether Tare reads (r) and writes (w) each. With FORMAT, "
+        "Lists the containers: name, suffixes, versions (where the line has room), and whether Tare reads (r) and "
+        "writes (w) each. With FORMAT, "
         "shows what that one can hold: types and layouts of tensors, metadata (under any key, or a few of its own), "
         "and besides tensors the model's configuration, a vocabulary, attached files and attributes; and which options "
         "of convert it honours, whether it can grow in place (append) and be written to a pipe. --json prints all of "

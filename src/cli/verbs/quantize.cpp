@@ -211,29 +211,51 @@ int run(const Arguments& arguments, Session& session) {
   return kDone;
 }
 
+// Returns for example "mcf" for "mcf.q8".
+std::string_view space_of(const Codec& codec) { return codec.name.substr(0, codec.name.find('.')); }
+
+// Names the methods that can do something: "all of ggml, k6, k4", without repeating the methods of a whole family.
+std::string methods_that(bool Codec::*can) {
+  std::vector<std::string> parts;
+  for (const Codec& first : codecs()) {
+    const auto same = [&](const Codec& codec) { return !codec.methods.empty() && space_of(codec) == space_of(first); };
+    if (first.methods.empty() || &*std::ranges::find_if(codecs(), same) != &first) continue;
+    std::vector<std::string_view> with, without;
+    for (const Codec& codec : codecs())
+      if (same(codec))
+        for (const std::string_view method : codec.methods) (codec.*can ? with : without).push_back(method);
+    if (with.empty()) continue;
+    if (without.size() >= with.size())
+      parts.push_back(fmt::format("{}", fmt::join(with, ", ")));
+    else if (without.empty())
+      parts.push_back(fmt::format("all of {}", space_of(first)));
+    else
+      parts.push_back(fmt::format("all of {} but {}", space_of(first), fmt::join(without, ", ")));
+  }
+  return fmt::format("{}", fmt::join(parts, "; "));
+}
+
 std::string about_methods() {
   std::vector<std::string> paragraphs;
-  std::vector<std::string_view> weighted, ranged, of_any_rank, mixed;
+  std::vector<std::string_view> mixed;
   std::string_view shown;  // the namespace of the last layout: "ggml"
-  for (const Codec& codec : codecs()) {
-    const std::string_view space = codec.name.substr(0, codec.name.find('.'));
+  for (const Codec& codec : codecs())
     for (const std::string_view method : codec.methods) {
-      const bool first = space != shown;
-      shown = space;
-      if (first) paragraphs.push_back(fmt::format("Methods of {}: {}", space, method));
+      const bool first = space_of(codec) != shown;
+      shown = space_of(codec);
+      if (first) paragraphs.push_back(fmt::format("Methods of {}: {}", shown, method));
       if (!first) paragraphs.back() += fmt::format(", {}", method);
-      if (codec.weighted) weighted.push_back(method);
-      if (codec.ranged) ranged.push_back(method);
-      if (codec.any_rank) of_any_rank.push_back(method);
     }
-  }
-  for (const Mix& mix : mixes()) mixed.push_back(mix.name);
+  // Most mixes have the name of a method as well, and are listed there.
+  for (const Mix& mix : mixes())
+    if (find_codec_by_method(mix.name) == nullptr) mixed.push_back(mix.name);
   paragraphs.push_back(
-      fmt::format("Mixes of llama.cpp: {}. A name that is also a method is the mix as --method METHOD, "
-                  "and the method as GLOB=METHOD and with --pure",
+      fmt::format("Mixes of llama.cpp: {}, and the names that ggml's methods have there. Such a name is the mix as "
+                  "--method METHOD, and the method as GLOB=METHOD and with --pure",
                   fmt::join(mixed, ", ")));
-  paragraphs.push_back(fmt::format("With --importance: {}. With --range: {}. Tensors of any rank: {}",
-                                   fmt::join(weighted, ", "), fmt::join(ranged, ", "), fmt::join(of_any_rank, ", ")));
+  paragraphs.push_back(fmt::format("--importance: {}", methods_that(&Codec::weighted)));
+  paragraphs.push_back(fmt::format("--range: {}", methods_that(&Codec::ranged)));
+  paragraphs.push_back(fmt::format("Tensors of any rank: {}", methods_that(&Codec::any_rank)));
   return fmt::format("{}. `tare formats FORMAT` lists the methods that a container holds.",
                      fmt::join(paragraphs, ".\n\n"));
 }

@@ -64,6 +64,7 @@ void steps::check_type(Adaptation& it) {
     throw Error(ErrorKind::usage, "convert.option",
                 "values can only exceed a type in a cast, and no type to cast to is given");
   require_type(it.options, it.target);
+  require_methods(it);
 }
 
 void steps::cast_types(Adaptation& it) {
@@ -86,7 +87,6 @@ void steps::decide_types(Adaptation& it) {
     it.decisions = recipe::decide(it.model, it.quant, {it.target, bytes}, it.threads);
   }
   note_importance(it);
-  require_methods(it);
   if (asked) note_nothing_quantized(it);
 }
 

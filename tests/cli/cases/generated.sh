@@ -1,7 +1,7 @@
 # the manual page and the completions name every verb and every option
-tare man > tare.1; for verb in $(tare help | sed -n 's/^  \([a-z]*\) .*/\1/p'); do grep -q "^.Ss \"tare $verb\"" tare.1 || echo no $verb; done
-for verb in $(tare help | sed -n 's/^  \([a-z]*\) .*/\1/p'); do tare help $verb; done | grep -o '^  [-, a-z]*--[a-z0-9-]*' | grep -o '[a-z][a-z0-9-]*$' | sort -u | while read option; do tr -d '\\' < tare.1 | grep -q -- "Fl -$option\( \|$\)" || echo no $option; done
-for verb in $(tare help | sed -n 's/^  \([a-z]*\) .*/\1/p'); do tare help $verb | grep -q '^Example' || echo no example: $verb; done
+tare man > tare.1; for verb in $(tare help --all | sed -n 's/^  \([a-z]*\) .*/\1/p'); do grep -q "^.Ss \"tare $verb\"" tare.1 || echo no $verb; done
+for verb in $(tare help --all | sed -n 's/^  \([a-z]*\) .*/\1/p'); do tare help $verb; done | grep -o '^  [-, a-z]*--[a-z0-9-]*' | grep -o '[a-z][a-z0-9-]*$' | sort -u | while read option; do tr -d '\\' < tare.1 | grep -q -- "Fl -$option\( \|$\)" || echo no $option; done
+for verb in $(tare help --all | sed -n 's/^  \([a-z]*\) .*/\1/p'); do tare help $verb | grep -q '^Example' || echo no example: $verb; done
 tare man | head -6
 if command -v mandoc > /dev/null; then mandoc -Tlint -Wwarning tare.1; fi
 tare completions bash > tare.bash && bash -n tare.bash
