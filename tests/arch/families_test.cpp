@@ -61,7 +61,7 @@ TEST(ArchFamilies, StepsEndWhereTheyMakeOtherTensors) {
       for (const Pattern& row : patterns)
         for (std::size_t i = 0; i < row.steps.size(); ++i) {
           const Step& step = row.steps[i];
-          if (step.verb != Verb::stack && step.verb != Verb::halve_rows) continue;
+          if (row.hugging_face.empty() || (step.verb != Verb::stack && step.verb != Verb::halve_rows)) continue;
           EXPECT_EQ(i + 1, row.steps.size()) << family.name;
           for (const Role made : {step.role, step.other_half}) {
             if (made == Role::other) continue;

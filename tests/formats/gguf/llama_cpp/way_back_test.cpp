@@ -4,7 +4,7 @@
 
 #include "conformance/scratch.hpp"
 #include "convert/adapt.hpp"
-#include "formats/gguf/conventions.hpp"
+#include "formats/gguf/llama_cpp/conventions.hpp"
 #include "formats/gguf/small_models.hpp"
 #include "resources/json_file.hpp"
 #include "tare/inspect.hpp"
