@@ -83,7 +83,7 @@ def measure(tare, meter, verb, path, tensor):
 
 
 def takes_too_long(counts, again):
-    """Of three runs the fastest counts: a busy machine is slow now and then."""
+    """The fastest of three runs counts: a busy machine is slow now and then."""
     most = float(os.environ.get("TARE_BOUNDS_SECONDS") or 0)
     tries = 2 if most else 0
     while tries and counts["seconds"] > most:

@@ -1,7 +1,7 @@
 """What is run on a file: every verb that opens one, each with its command line, in one table.
 
 A command line is made by a function of a `Run`: `path` is the file, `tensor` one of its tensors, `out(name)` a path that
-does not exist yet, and the others are small valid models that a verb needs besides.
+does not exist yet, and the others are small valid models that a verb needs as well.
 """
 import os
 import shutil
@@ -45,7 +45,7 @@ class Run(NamedTuple):
                          matrix(4, 1) + matrix(1, 1) * 5 + one + matrix(1, 1) + one * 5 + matrix(1, 2))
 
     def copy(self):
-        """Of the file, or the directory that it is in, to be changed."""
+        """A copy of the file, or of its directory, to be changed."""
         if os.path.isdir(self.path):
             return shutil.copytree(self.path, self.out("copy"), symlinks=True)
         return shutil.copy(self.path, self.out("copy-" + os.path.basename(self.path)))
@@ -160,7 +160,7 @@ VERBS = {
 TELLING = ("info", "verify", "ls --json", "convert zt", "convert gguf", "convert hf", "meta --json", "hash --zt2", "diff --json",
            "report other")
 QUICK = ("info", "verify", "convert zt", "convert gguf", "convert hf", "report other")
-# For files that are no model, or are used beside one.
+# For files that are no model, or are used with one.
 SPECIAL = {
     "merge": lambda run: ["convert", run.base(), run.out("out.safetensors"), "--merge", run.path, "--weights-only"],
     "merge into it": lambda run: ["convert", run.path, run.out("out.safetensors"), "--merge", run.path,

@@ -155,7 +155,7 @@ def needy():
 
 
 def llama(vocab, positions=8, magic=0x544C4C4D):
-    """A Tiny Llama that counts: behind token i comes i + 1. Every word has a dimension of its own, the layer adds 0."""
+    """A Tiny Llama that counts: token i is followed by i + 1. Every word has a dimension of its own, the layer adds 0."""
     ffn = 3
     out = struct.pack("<II6if", magic, 1, vocab, 1, 2, ffn, positions, vocab, 0.1)
 
@@ -249,7 +249,7 @@ def make(directory):
             {"w": ("U8", [1], b"!")},
             {"__tare__": '{"tare":1,"metadata":{"a":{"$opaque":["x\\":1,\\"forged\\":\\"\\u001b","00"]}}}'},
         ),
-        # Harmless for longer than anybody looks ahead.
+        # Harmless for longer than any look ahead.
         "steer/chat_template.jinja": b"{{ line }}\n" * 400
         + b"\x1b]0;owned\x07 \xc2\x9b31m \xe2\x80\xae \xff tab\t end\r\nback\rover\n",
         "steer/model.safetensors": safetensors({"w": ("U8", [1], b"!")}),

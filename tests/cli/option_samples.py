@@ -1,4 +1,4 @@
-"""A sample of every option of `tare convert`: what is written, as the command says it and as Python does.
+"""A sample of every option of `tare convert`: what is written, as the command spells it and as Python does.
 
     SAMPLES[option] = [(words of the command, input, output, keyword arguments of tare.convert), ...]
 

@@ -27,7 +27,7 @@ def main():
             done = subprocess.run([tare, *words], cwd=home, capture_output=True, text=True)
             assert done.returncode != 0 and f"({rule})" in done.stderr, (words, done.returncode, done.stderr)
 
-        # A directory of the user's that somebody else's link leads to.
+        # A directory of the user's that another user's link leads to.
         (home / "precious").mkdir()
         for link, target in (("planted", "precious"), ("dangling", "not_there")):
             (home / link).symlink_to(target)
@@ -36,7 +36,7 @@ def main():
                 refused("io.sink.link", "demo", *words)
         assert not list((home / "precious").iterdir()) and not (home / "not_there").exists()
 
-        # Where there is no room, a directory that the demo made does not stay behind with half of its files.
+        # Where there is no room, a directory that the demo made does not remain with half of its files.
         for most in (1 << 10, 40 << 10, 120 << 10):
             limit = lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (most, most))  # noqa: B023, E731
             done = subprocess.run([tare, "demo", "made/by/demo"], cwd=home, capture_output=True, text=True, preexec_fn=limit)

@@ -41,7 +41,7 @@ def main():
 
         part = home / "job.json.00001.part"
 
-        # A part of somebody else.
+        # A part of another user.
         plan()
         works("task", "job.json", "0")
         works("task", "job.json", "1")
@@ -51,14 +51,14 @@ def main():
         works("finish", "job.json", "--any-owner")
         assert not part.exists()
 
-        # A plan of somebody else says what to overwrite.
+        # A plan of another user decides what to overwrite.
         plan()
         os.chown(home / "job.json", SOMEBODY, SOMEBODY)
         refused("cli.plan.owner", "task", "job.json", "0")
         refused("cli.plan.owner", "finish", "job.json")
         works("task", "job.json", "0", "--any-owner")
 
-        # A link to a plan of the user's own, whoever planted it.
+        # A link to a plan of the user's own, planted by any user.
         plan()
         (home / "planted.json").symlink_to("job.json")
         refused("cli.plan.link", "task", "planted.json", "0")

@@ -7,7 +7,7 @@ A case is cases/NAME.sh, one command a line; lines that begin with # are remarks
 fresh directory per case that holds the files of fixtures.py. cases/NAME.out is the transcript: "$ line", standard
 output, standard error with "! " in front, the exit code in brackets unless it is 0. --record writes it anew.
 
-Lines may use, besides tare:
+Lines may use, in addition to tare:
     pty [--columns N] [--stdout | --stderr] COMMAND...   run it on a terminal (both streams, or only one of them);
                                                          ESC is shown as ^[, CR as ^M
     as-user COMMAND...                                   run it without the rights of root

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 """SIGINT, SIGTERM and SIGHUP in the middle of the work: the command dies by that signal, what was there is there, and
-nothing is left beside it.
+nothing is left next to it.
 
     signals.py TARE
 

@@ -6,7 +6,7 @@ everything on the disk must be whole and old or new.
 
 Each scenario of scenarios.py is run once to count its calls of every kind (faults.hpp), then once for each call. After
 every run:
-  - it ended with code 0 or 1, by the signal it was sent, and never by another; lack of memory says "out of memory"
+  - it ended with code 0 or 1, by the signal it was sent, and never by another; lack of memory is reported as "out of memory"
   - code 0: everything in the box is byte for byte what a run without faults leaves
   - an error, SIGTERM, SIGINT, SIGHUP: everything is byte for byte as before, or as after; nothing is left behind (a file
     that was appended to holds the old tensors or all of them, and verifies). Where the call that failed was to remove
@@ -33,7 +33,7 @@ import tempfile
 
 import scenarios
 
-# Kind of fault -> the counter that says how many points there are.
+# Kind of fault -> the counter of its points.
 SIGNALS = {"kill": signal.SIGKILL, "term": signal.SIGTERM, "int": signal.SIGINT, "hup": signal.SIGHUP}
 ONE = ["alloc", "write", "short", "sync", "name", "mode", "open", "read", "map", "thread"]
 # From then on: a full disk stays full. (Renames that fail for good could not be undone either.)
@@ -120,7 +120,7 @@ class Box:
         self.dirty = False
 
     def run(self, what):
-        """Runs the command with a fault: how it ended, how often the fault happened, the counts, who was hit."""
+        """Runs the command with a fault: how it ended, how often the fault happened, the counts, the process that was hit."""
         self.fill()
         self.dirty = True
         self.server.stdin.write(f"{what}\t{self.path}\n")
@@ -159,7 +159,7 @@ class Unfit(Exception):
 
 
 class Judge:
-    """Says what is wrong with what a run left; None when nothing is."""
+    """Returns what is wrong with what a run left; None when nothing is."""
 
     def __init__(self, box):
         self.box, self.scenario = box, box.scenario
@@ -255,7 +255,7 @@ class Judge:
         return f"neither the old nor the new model, nor named: {said.strip()}"
 
     def is_done(self, found):
-        """Whether the target says what it should, though in other bytes than usual: there is more than one way to write it."""
+        """Whether the target has the expected content, though in other bytes than usual: there is more than one way to write it."""
         if not self.scenario.says or found.keys() != self.after.keys():
             return False
         if any(found[p] != self.after[p] for p in found if p != self.scenario.target):
@@ -297,7 +297,7 @@ def by_frames(frames):
     return [name[:80] for name in plain if name and not name.startswith(ours)]
 
 
-# Functions that end the process when they find no memory, whoever called them. They are not ours, and nothing that a
+# Functions that end the process when they find no memory, for any caller. They are not ours, and nothing that a
 # caller does prevents it; to the files it is the same as a kill, and is judged like one.
 KNOWN_ENDS = (
     "__cxa_thread_atexit_impl",  # glibc: "failed to register TLS destructor: out of memory"

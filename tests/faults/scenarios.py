@@ -23,7 +23,7 @@ class Scenario:
     without: str = ""  # what the machine lacks
     again: tuple = None  # the command that repairs what a kill left; the same with --force unless given
     appends: bool = False  # changes the target in place: an unfinished state need not be the old bytes, only mean them
-    says: tuple = None  # (command, what it prints) that tells a change was made, where it can be written in several ways
+    says: tuple = None  # (command, what it prints) that shows a change, where it can be written in several ways
 
     def repair(self):
         return self.again or self.command + (("--force",) if "--force" not in self.command else ())
@@ -88,7 +88,7 @@ def make_inputs(tare, directory):
 USERS_OWN = ("mine.txt", "README.md", "plot.png", "precious", "adapter_model.safetensors")
 
 IN = ("in.zt", "in.zt")
-MINE = ("mine.txt", "old.json")  # somebody's file beside the target
+MINE = ("mine.txt", "old.json")  # a user's file next to the target
 
 FILES = [
     Scenario("file", ("convert", "in.zt", "out.safetensors", "--drop", "vocabulary", "--drop", "attachments"),

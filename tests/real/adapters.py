@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""LoRA on SmolLM2: merges beside PEFT, GGUF bases and adapters beside llama.cpp and its convert_lora_to_gguf.py.
+"""LoRA on SmolLM2: merges compared with PEFT, GGUF bases and adapters with llama.cpp and its convert_lora_to_gguf.py.
 
     adapters.py TARE [PART...]
 """
@@ -55,7 +55,7 @@ IDS = [504, 3575, 282, 4649, 314, 7042, 30, 1302, 314, 260, 4075, 2965]
 
 @part
 def merged_directories(folder):
-    """PEFT merges: LoRA, rsLoRA and DoRA into a directory, beside merge_and_unload."""
+    """PEFT merges: LoRA, rsLoRA and DoRA into a directory, compared with merge_and_unload."""
     torch, load = torch_module(), need("safetensors.torch").load_file
     before = load(base() / "model.safetensors")
     for kind, (_, layers) in KINDS.items():

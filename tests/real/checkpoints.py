@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Checkpoints of PyTorch and NumPy from real packages: Tare's safetensors beside what torch.load and numpy.load find.
+"""Checkpoints of PyTorch and NumPy from real packages: Tare's safetensors, compared with what torch.load and numpy.load find.
 
     checkpoints.py TARE [PART...]
 """
@@ -93,7 +93,7 @@ def gpt2_to_gguf(folder):
 
 @part
 def casts(folder):
-    """Cast to bf16: equal to torch's cast, and config.json says so."""
+    """Cast to bf16: equal to torch's cast, and config.json states it."""
     torch, load = torch_module(), need("safetensors.torch").load_file
     source = weights("iglm", "*IgLM/pytorch_model.bin")
     tare("convert", source.parent, f"{folder}/bf16/", "--dtype", "bf16")

@@ -102,7 +102,7 @@ def to_llama_cpp(folder):
 
 @part
 def beside_the_converter(folder):
-    """A directory to GGUF, beside llama.cpp's convert_hf_to_gguf.py: every tensor and every key."""
+    """A directory to GGUF, compared with llama.cpp's convert_hf_to_gguf.py: every tensor and every key."""
     gguf, numpy = need("gguf"), need("numpy")
     need("transformers")
     # Without Tare's own file about the directory: the converter does not have it, either.

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Looking at real files: what the command prints, beside what gguf, numpy and llama.cpp find in them.
+"""Looking at real files: what the command prints, compared with what gguf, numpy and llama.cpp find in them.
 
     look.py TARE [PART...]
 """
@@ -158,7 +158,7 @@ def pages(folder):
 
 @part
 def half_downloaded(folder):
-    """A half-downloaded file: one line that says so, for every kind."""
+    """A half-downloaded file: one line about it, for every kind."""
     whole = smollm()
     for name, path in (("gguf", whole), ("safetensors", weights("wordllama", "*.safetensors")), ("torch", weights("resemblyzer", "*.pt"))):
         data = path.read_bytes()

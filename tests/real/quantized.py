@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Quantized GGUF files of SmolLM2 beside llama.cpp's quantizer: types, file sizes, what llama.cpp computes from them.
+"""Quantized GGUF files of SmolLM2, compared with llama.cpp's quantizer: types, file sizes, what llama.cpp computes from them.
 
     quantized.py TARE [PART...]
 
@@ -98,7 +98,7 @@ def types(folder):
 
 @part
 def divergences(folder):
-    """What each name costs: llama.cpp runs both programs' files; the divergence from the f32 file, beside llama.cpp's."""
+    """What each name costs: llama.cpp runs both programs' files; the divergence from the f32 file, next to llama.cpp's."""
     for name in NAMES:
         if name in FALLBACKS:
             continue

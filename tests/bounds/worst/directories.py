@@ -129,7 +129,7 @@ def layer_types(number, count):
             "no_rope_layers": [1, 1, 1, 0] * (count // 4)}
 
 
-# Numbers that no byte backs: all of them; the rows of the token table; those of layers alone, beside the usual rest; layers of a
+# Numbers that no byte backs: all of them; the rows of the token table; those of layers alone, with the usual rest; layers of a
 # list that fits no period.
 STATED = {
     "all": lambda number, size: {**{key: number for key in COUNTS}, "text_config": {key: number for key in COUNTS}},

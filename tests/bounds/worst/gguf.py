@@ -253,7 +253,7 @@ def gguf_few_experts_of_nothing(directory, size):
 
 @case
 def gguf_stated_experts_of_nothing(directory, size):
-    """As many as the keys say."""
+    """As many as the keys state."""
     keys = [entry("llama.expert_count", U32, struct.pack("<I", 1 << 24)),
             entry("llama.expert_used_count", U32, struct.pack("<I", 1 << 24))]
     return experts(directory, size, (0, 1, 1 << 24), keys)
@@ -268,7 +268,7 @@ def gguf_token_rows_of_nothing(directory, size):
 
 @case
 def gguf_rows_of_nothing(directory, size):
-    """Of tensors whose rows llama.cpp has in another order."""
+    """Tensors whose rows llama.cpp has in another order."""
     keys = [entry("llama.attention.head_count", U32, struct.pack("<I", 1)),
             entry("llama.attention.head_count_kv", U32, struct.pack("<I", 1)),
             entry("llama.block_count", U32, struct.pack("<I", 1))]

@@ -47,7 +47,7 @@ def mcf_same_key(directory, size):
 
 @case
 def mcf_shared_trees(directory, size):
-    """Texts that lie upon each other, each a tree of zeros: [0,0,...]."""
+    """Texts that overlap, each a tree of zeros: [0,0,...]."""
     tree = b'{"x":[' + b"0," * (size // 2) + b"0]}"
     strings, pairs = mcf_string(tree), []
     for i in range(3):

@@ -61,7 +61,7 @@ def zeros(size):
 
 
 def deflated_zeros(directory, size, header, file_size):
-    """With a member beside it that does not shrink: what the array may inflate to goes by the whole file."""
+    """With another member that does not shrink: what the array may inflate to goes by the whole file."""
     member = deflate([header, *zeros(size)])
     rest = bytes(max(0, file_size - len(member[2])))
     packer = zlib.compressobj(0, zlib.DEFLATED, -15)

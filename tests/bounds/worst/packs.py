@@ -85,7 +85,7 @@ for _set, _members in SETS.items():
 
 @case
 def packs_states_of_nothing(directory, size):
-    """Codes without bytes, of which the state says that they are 2^62 weights."""
+    """Codes without bytes, that are 2^62 weights by the state."""
     state = json.dumps({"quant_type": "nf4", "blocksize": 1, "dtype": "bfloat16", "shape": [1 << 31, 1 << 31],
                         "nested_blocksize": 1, "nested_offset": 0.5, "nested_dtype": "float32"}).encode()
     count = max(1, size // (400 + len(state)))

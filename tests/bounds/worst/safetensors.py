@@ -137,7 +137,7 @@ def index_extra_tensors(directory, size):
 
 @case
 def safetensors_unknown_fields_of_a_long_name(directory, size):
-    """A tensor whose name is half the file, with fields that nobody knows: each is a warning about it."""
+    """A tensor whose name is half the file, with unknown fields: each is a warning about it."""
     return safetensors(directory, '{"%s":{"dtype":"U8","shape":[1],"data_offsets":[0,1],%s}}' %
                        ("n" * (size // 2), numbered('"%s":0', size // 2)))
 

@@ -62,7 +62,7 @@ def in_torch(directory, names):
         torch_files.pickled(n) + torch_files.tensor((0, 64), (64, 1)) for n in names))
 
 
-# The bytes that a tensor takes besides its name.
+# The bytes that a tensor takes in addition to its name.
 CONTAINERS = {"safetensors": (in_safetensors, 56), "gguf": (in_gguf, 44), "zt": (in_zt, 60), "zt2": (in_zt2, 48),
               "mcf": (in_mcf, 41), "alt": (in_alt, 52), "npz": (in_npz, 260), "torch": (in_torch, 60),
               "hf": (in_directory, 56)}
@@ -89,7 +89,7 @@ def stacked_experts(i):
 
 
 def heads(i):
-    """Names that other programs look for, each behind another prefix."""
+    """Names that other programs look for, each after another prefix."""
     return name(i).encode() + b".lm_head.weight"
 
 
@@ -138,7 +138,7 @@ def bnb_parts(i):
 
 
 def quant_states(i):
-    """Of one weight."""
+    """One weight each."""
     return b"l.weight.quant_state." + name(i).encode()
 
 
@@ -191,7 +191,7 @@ for _form in FORMS:
              tensor=_form(0).decode())
 
 
-# One long name, and many: what is said about each of them quotes it.
+# One long name, and many: each message about them quotes it.
 def long_and_many(directory, size, write, each, long):
     count = max(1, (size - long) // (each + 4))
     return write(directory, [b"n" * long] + [name(i).encode() for i in range(count)])

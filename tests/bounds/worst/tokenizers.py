@@ -250,7 +250,7 @@ def sentencepiece_empty_pieces(directory, size):
 
 @case
 def sentencepiece_fields(directory, size):
-    """Fields that nobody knows."""
+    """Unknown fields."""
     return sentencepiece(directory, [field(1000, 0, 1)] * (size // 3))
 
 

@@ -171,7 +171,7 @@ def torch_members(directory, size):
 
 
 def torch_deflated(directory, parts):
-    """The pickle is deflated: what is said again and again takes next to nothing."""
+    """The pickle is deflated: repetitions take next to nothing."""
     return archive(directory, [(b"a/data.pkl", deflate([b"\x80\2", *parts, b"."])), (b"a/version", stored(b"3\n"))], "w.pt")
 
 
@@ -314,7 +314,7 @@ def torch_one_key_again(directory, size):
 
 @case
 def torch_broken_tensors(directory, size):
-    """Of a kind that is not read, each."""
+    """Each has a kind that is not read."""
     one = get_memo(REBUILD) + b")R"
     return torch(directory, prelude(1) + dictionary(
         pickled(name(i).encode()) + one for i in range(size // 16)))
@@ -536,7 +536,7 @@ def distributed_entries_of_one_tensor(directory, size):
 
 @case
 def distributed_fields(directory, size):
-    """One dict of many fields is the state of every place, besides its own."""
+    """One dict of many fields is the state of every place, in addition to its own."""
     state = dictionary(pickled(name(i).encode()) + b"N" for i in range(size // 20)) + put_memo(9)
     place = stored_at(0, 1)
     first = index(pickled(b"first")) + state + b"b"

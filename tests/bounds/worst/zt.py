@@ -51,7 +51,7 @@ ONE = {"t": dense(1)}
 
 
 def run_of_zeros(size, block=1 << 17, content=True, window=23):
-    """A zstd frame: blocks that are a byte and how often it stands there."""
+    """A zstd frame: blocks of a byte and how often it is repeated."""
     out = io.BytesIO()
     out.write(struct.pack("<IBB", 0xFD2FB528, 0xC0 if content else 0, (window - 10) << 3))
     if content:
@@ -258,7 +258,7 @@ def zt_zstd_small_frames(directory, size):
 
 
 def unmeasured(directory, size, frame):
-    """A 1.1 file, which does not say what frames decode to: suffixes of one long row of them."""
+    """A 1.1 file, which does not state what frames decode to: suffixes of one long row of them."""
     rest = -(len(frame) + 8) % 64
     frame += struct.pack("<II", 0x184D2A50, rest) + bytes(rest)  # a frame to be skipped
     count = size // 2 // len(frame)
@@ -348,7 +348,7 @@ def zt_broken_objects(directory, size):
 
 @case
 def zt_wrong_sizes(directory, size):
-    """Every object has another size than its shape says."""
+    """Every object has another size than its shape has."""
     one = {"shape": [9], "format": "dense", "components": {"data": component("u8", 64, 1)}}
     return zt(directory, {name(i): one for i in range(size // len(cbor("abc") + cbor(one)))}, None, b"\0")
 
@@ -455,7 +455,7 @@ def zt_wrong_attributes(directory, size):
 
 @case
 def zt_unknown_fields_of_a_long_name(directory, size):
-    """An object whose name is half the file, with fields that nobody knows."""
+    """An object whose name is half the file, with unknown fields."""
     count = size // 2 // 6
     return zt(directory, {"n" * (size // 2): head(5, 3 + count) + b"".join(cbor(k) + cbor(v) for k, v in dense(1).items()) +
                           b"".join(cbor(name(i) + ".") + b"\1" for i in range(count))}, None, b"\0")

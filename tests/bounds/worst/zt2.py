@@ -141,7 +141,7 @@ def zt2_shards(directory, size):
 
 @case(allowed=True)
 def zt2_same_shard(directory, size):
-    """Shards that are all one file, which is beside the root, and whose bytes are a tensor each."""
+    """Shards that are all one file, which is next to the root, and whose bytes are a tensor each."""
     bytes_of_it = min(1 << 20, size // 4)
     data = MAGIC + bytes(PAGE - 8) + bytes(bytes_of_it) + struct.pack("<QQQII", 0, 0, 0, 2, 0) + MAGIC
     put(directory, "x.zt", data)
