@@ -170,7 +170,8 @@ def main(arguments):
         return None
     known = subprocess.run(["git", "ls-files"], cwd=ROOT, capture_output=True, text=True, check=False).stdout.split("\n")
     if len(known) < 10:  # not a clone: an archive of the sources
-        known = [str(path.relative_to(ROOT)) for path in ROOT.rglob("*") if path.is_file()]
+        folders = [folder for folder in ROOT.iterdir() if folder.is_dir() and not folder.name.startswith("build")]
+        known = [str(path.relative_to(ROOT)) for path in [*ROOT.iterdir(), *(path for folder in folders for path in folder.rglob("*"))] if path.is_file()]
     problems = missing_files(ROOT, known)
     for folder in sorted({*found, *before}):
         now, most = len(found.get(folder, [])), before.get(folder, 0)

@@ -32,8 +32,9 @@ def headings(text):
 
 def problems(root):
     found = []
-    pages = {page: page.read_text(encoding="utf-8") for page in root.rglob("*.md")
-             if not page.relative_to(root).parts[0].startswith(("build", "out", "."))}
+    # Not build/, which may have whole systems in it.
+    folders = [folder for folder in root.iterdir() if folder.is_dir() and not folder.name.startswith(("build", "out", "."))]
+    pages = {page: page.read_text(encoding="utf-8") for page in [*root.glob("*.md"), *(page for folder in folders for page in folder.rglob("*.md"))]}
     if not pages:
         found.append(f"{root}: no document is there")
     for page, text in sorted(pages.items()):
