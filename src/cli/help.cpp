@@ -108,9 +108,9 @@ std::string general_help(const HelpLook& look) {
       std::erase(others, verb->name);
     }
   }
-  out += fmt::format("\n{}\n", heading("More:", look));
-  for (const std::string& line : wrap(fmt::format("{}", fmt::join(others, ", ")), look.columns - 2))
-    out += fmt::format("  {}\n", line);
+  out += '\n';
+  for (const std::string& line : wrap(fmt::format("More: {}", fmt::join(others, ", ")), look.columns))
+    out += line + "\n";
   return out + "`tare help VERB` explains a verb, `tare help --all` lists them all.\n";
 }
 

@@ -29,14 +29,21 @@ std::vector<Renamed> release_conventions(Model& model, std::vector<Change>& line
   return renamed;
 }
 
-std::vector<Renamed> use_usual_names(Model& model) {
+std::vector<Renamed> use_usual_names(Model& model, const Model& other) {
   const Format* const format = find_format(model.format);
   if (format != nullptr && is_directory(*format)) return {};
+  std::unordered_set<std::string_view> names;
+  for (const Tensor& tensor : other.tensors) names.insert(tensor.name);
   Model copy = model;
+  const auto common =
+      std::ranges::stable_partition(copy.tensors, [&](const Tensor& tensor) { return !names.contains(tensor.name); });
+  const std::vector<Tensor> as_they_are(common.begin(), common.end());
+  copy.tensors.erase(common.begin(), common.end());
   std::vector<Change> lines;
   try {
     std::vector<Renamed> renamed = release_conventions(copy, lines);
     model.tensors = std::move(copy.tensors);
+    model.tensors.insert(model.tensors.end(), as_they_are.begin(), as_they_are.end());
     return renamed;
   } catch (const Error& error) {
     if (error.kind() != ErrorKind::unsupported && error.kind() != ErrorKind::lossy) throw;
@@ -47,8 +54,8 @@ std::vector<Renamed> use_usual_names(Model& model) {
 bool pair_names(Model& a, Model& b) {
   if (!names_differ(a, b)) return false;
   Model x = a, y = b;
-  use_usual_names(x);
-  use_usual_names(y);
+  use_usual_names(x, b);
+  use_usual_names(y, a);
   if (common_names(x, y) <= common_names(a, b)) return false;
   a.tensors = std::move(x.tensors);
   b.tensors = std::move(y.tensors);

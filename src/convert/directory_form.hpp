@@ -20,9 +20,9 @@ std::size_t common_names(const Model& a, const Model& b);
 // Whether so few names are common that the two may name their tensors by different conventions, as a GGUF file and the
 // directory it was made from: fewer than half of the smaller model's.
 bool names_differ(const Model& a, const Model& b);
-// Gives the tensors Hugging Face's names and row order, and returns what was renamed. Does nothing to a directory, and
-// to a model whose names are unknown.
-std::vector<Renamed> use_usual_names(Model& model);
+// Gives the tensors Hugging Face's names and row order, except those whose names are also names of `other`, and returns
+// what was renamed. Does nothing to a directory, and to a model with unknown names.
+std::vector<Renamed> use_usual_names(Model& model, const Model& other);
 // If names_differ(): use_usual_names() for both and returns true, if more names are common then. Otherwise neither
 // changes. Nothing but the tensors changes.
 bool pair_names(Model& a, Model& b);

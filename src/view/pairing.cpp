@@ -28,10 +28,10 @@ Released as_it_is(const std::shared_ptr<const OpenModel>& shown) {
   return released;
 }
 
-Released released_from(const std::shared_ptr<const OpenModel>& open_model) {
+Released released_from(const std::shared_ptr<const OpenModel>& open_model, const Model& other) {
   const Model& shown = open_model->model();
   const auto model = std::make_shared<Model>(shown);
-  const std::vector<Renamed> renamed = use_usual_names(*model);
+  const std::vector<Renamed> renamed = use_usual_names(*model, other);
   if (renamed.empty()) return as_it_is(open_model);
   std::unordered_map<std::string_view, std::int64_t> before, after;
   for (std::size_t i = 0; i < shown.tensors.size(); ++i)
@@ -90,7 +90,7 @@ const Tensor& Pair::nothing() {
 Pairing pair_up(const std::shared_ptr<const OpenModel>& a, const std::shared_ptr<const OpenModel>& b) {
   const std::size_t count_a = a->items().size(), count_b = b->items().size();
   if (names_differ(a->model(), b->model())) {
-    const Released released_a = released_from(a), released_b = released_from(b);
+    const Released released_a = released_from(a, b->model()), released_b = released_from(b, a->model());
     Pairing renamed = join(released_a, released_b, count_a, count_b);
     if (pairs_of_two(renamed) > common_names(a->model(), b->model())) {
       renamed.renamed = true;

@@ -99,15 +99,16 @@ std::string verdict(const Difference& difference, const Extent& extent) {
   if (values > 0)
     parts.push_back(fmt::format(
         "{} with other {}{}", count_text(values), what,
-        worst == nullptr ? "" : fmt::format(" (relative error up to {})", number_text(worst->relative_rms))));
+        worst == nullptr ? "" : fmt::format(", relative error up to {}", number_text(worst->relative_rms))));
   if (unknown > 0) parts.push_back(fmt::format("{} of another type or layout", count_text(unknown)));
-  const bool same_weights = parts.empty();
-  if (stored > 0) parts.push_back(fmt::format("{} with the same values, stored in another way", count_text(stored)));
-  std::string text = same_weights ? "the same weights" : "not the same";
-  if (parts.empty())
-    text += fmt::format(": {} compared", counted(all, "tensor"));
-  else
-    text += fmt::format(": of {}, {}", counted(all, "tensor"), fmt::join(parts, ", "));
+  const std::uint64_t differ = in_a + in_b + shapes + values + unknown;
+  std::string text = differ == 0
+                         ? fmt::format("the same weights: {} compared", counted(all, "tensor"))
+                         : fmt::format("not the same: {} of {} {} ({})", count_text(differ), counted(all, "tensor"),
+                                       differ == 1 ? "differs" : "differ", fmt::join(parts, ", "));
+  if (stored > 0)
+    text +=
+        fmt::format("{}{} stored in another way with the same values", differ == 0 ? ", " : "; ", count_text(stored));
   if (!difference.metadata.empty())
     text += difference.metadata.size() == 1
                 ? "; one entry of metadata differs"

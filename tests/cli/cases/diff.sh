@@ -6,3 +6,19 @@ tare diff tiny.zt other.zt --match nothing
 tare diff tiny.zt model.zt --match w
 tare diff tiny.zt model.zt --match w --tensors
 tare diff tiny.zt missing.zt
+# bytes
+tare diff --exact tiny.zt same.npz
+tare diff --exact tiny.zt other.zt
+tare diff --exact --json tiny.zt other.zt
+tare convert tiny.zt half.zt --dtype f16 -q; tare diff --exact tiny.zt half.zt; tare diff tiny.zt half.zt
+tare diff --exact tiny.zt other.zt w
+# names of another convention, although one name is common: paired as the page does
+tare demo d -q > /dev/null; tare quantize d/mistral q.gguf --method q8_0 -q > /dev/null; tare convert d/mistral m.zt -q; tare append m.zt tiny.zt -q; tare convert q.gguf q.zt -q; tare append q.zt tiny.zt -q
+tare diff m.zt q.zt --tensors | tail -1
+tare diff m.zt q.zt --tensors --json | grep -o '"renamed":[a-z]*,"exact":[a-z]*'
+tare diff d/mistral q.gguf lm_head.weight --json | grep -o '"renamed":[a-z]*'
+# what is stored in another way is the same weights; one table on 80 columns, names whole
+tare convert d/mistral wide.zt --dtype f32 -q; tare diff d/mistral wide.zt --tensors | tail -1
+pty --stdout --columns 80 tare diff d/mistral q.gguf --color never | tr -d '\r' | head -4
+pty --stdout --columns 80 tare diff d/mistral q.gguf --color never | tr -d '\r' | awk 'length > 80' | grep -v metadata
+pty --stdout --columns 120 tare diff d/mistral q.gguf --color never | tr -d '\r' | head -1

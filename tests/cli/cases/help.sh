@@ -12,3 +12,7 @@ tare version extra
 tare quantize -h
 tare quantize --help | grep ':$'
 tare help convert | grep ':$'
+# one screen
+pty --columns 80 tare help | wc -l
+pty --columns 80 tare help | tr -d '\r' | sed 's/\^\[\[[0-9;]*m//g' | awk 'length > 80'
+tare help --all

@@ -42,3 +42,5 @@ tare quantize kept/mistral bad.mcf --bits 5 --pure
 tare convert kept/mistral medium.gguf --quant q4_k_m -q && tare meta medium.gguf | grep file_type
 # one line for all that were quantized already
 tare quantize medium.gguf again.gguf --method q8_0
+# a method that OUT cannot hold is refused before the parts that OUT has no field for
+tare demo demo-k4 -q > /dev/null; tare quantize demo-k4/mistral x.safetensors --method k4

@@ -15,3 +15,9 @@ tare show whole.zt u --json --bins 1
 python3 -c "open('n.npy','wb').write(b'\x93NUMPY\x01\x00' + (118).to_bytes(2,'little') + b\"{'descr': '<f4', 'fortran_order': False, 'shape': (2,), }\".ljust(117) + b'\n' + bytes.fromhex('0000c07f0000807f'))"
 tare show n.npy n --json --bins 1
 tare show n.npy n --bins 1
+# a few far values: the histogram shows the others, and says how many there are
+python3 -c "import array; d=array.array('f',[(i % 1000) / 500 - 1 for i in range(5000)] + [4000, -300]).tobytes(); open('far.npy','wb').write(b'\x93NUMPY\x01\x00' + (118).to_bytes(2,'little') + b\"{'descr': '<f4', 'fortran_order': False, 'shape': (5002,), }\".ljust(117) + b'\n' + d); open('near.npy','wb').write(b'\x93NUMPY\x01\x00' + (118).to_bytes(2,'little') + b\"{'descr': '<f4', 'fortran_order': False, 'shape': (5002,), }\".ljust(117) + b'\n' + bytes(4) + d[:-4])"
+tare show far.npy far --bins 4
+tare show far.npy far --bins 4 --json | grep -o '"histogram".*"first"'
+# NaN and infinities come first, in yellow
+tare show n.npy n --bins 1 --color always

@@ -18,3 +18,10 @@ tare convert tiny.zt half.zt --dtype floaat16
 tare convert tiny.zt out.gguf --quant q4km
 tare convert tiny.zt out.gguf --to ggfu 2>&1 | grep -o 'not .ggfu.*'
 tare quantize tiny.zt out.gguf --method q4km
+tare convert tiny.zt half.zt --dtype f1
+tare quantize tiny.zt half.zt --method Float16 -q -f > /dev/null; tare ls half.zt
+tare quantize tiny.zt half.zt --method f166
+tare quantize tiny.zt half.zt --method q8_0 --to ggfu 2>&1 | grep -o 'did you mean.*'
+tare compar tiny.zt tiny.zt
+tare help inspct
+tare -

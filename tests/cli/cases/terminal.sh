@@ -27,3 +27,10 @@ pty --columns 60 tare formats --color never | grep '^FORMAT\|^mcf \|^alt1* '
 pty --columns 40 tare ls model.zt --color never | head -4
 pty --columns 30 tare show model.zt embed.weight --color never
 for c in 20 30 40 60; do pty --columns $c env LC_ALL=C tare show model.zt embed.weight --color never | tr -d '\r' | awk -v c=$c 'length > c'; done
+pty --columns 80 tare formats --color never | tr -d '\r' | grep -c '\.\.\.\|…'
+pty --columns 130 tare formats --color never | tr -d '\r' | head -2
+# names of 2,000 characters and from right to left, on a narrow terminal
+python3 -c "import json,struct; names=['n' * 2000, 'משקל.שכבה', 'w']; h=json.dumps({n: {'dtype':'F32','shape':[2],'data_offsets':[8*i,8*i+8]} for i,n in enumerate(names)}).encode(); [open(f'{f}.safetensors','wb').write(struct.pack('<Q',len(h))+h+struct.pack('<6f',*range(6))[:20]+struct.pack('<f',f=='b')) for f in 'ab']"
+for verb in info ls verify 'diff a.safetensors'; do pty --stdout --columns 40 env LC_ALL=C.UTF-8 tare $verb b.safetensors --color never | tr -d '\r'; done
+pty --stdout --columns 40 tare show b.safetensors "$(printf 'n%.0s' $(seq 2000))" --color never | tr -d '\r' | cut -c 1-60 | head -3
+pty --columns 40 tare quantize model.zt narrow.mcf --method k4 --color never | tr -d '\r'

@@ -364,6 +364,11 @@ TEST(GgufConventions, AFileIsPairedWithTheDirectoryItWasMadeFrom) {
     ASSERT_EQ(changed.tensors.size(), 1U) << name;
     EXPECT_EQ(changed.tensors[0].name, "model.layers.0.self_attn.q_proj.weight");
   }
+  // A tensor that both have under one name is left alone, and does not keep the others from being paired.
+  Model with = open(scratch / "m.gguf"), and_with = directory;
+  for (Model* model : {&with, &and_with}) model->tensors.push_back(counted("planted", {2}, 1));
+  ASSERT_TRUE(pair_names(with, and_with));
+  EXPECT_EQ(diff(with, and_with).compared, original.tensors.size() + 1);
   // Common or unknown names: nothing is renamed.
   Model a = open(scratch / "m.gguf"), b = open(scratch / "m.zt");
   EXPECT_FALSE(pair_names(a, b));
