@@ -152,7 +152,7 @@ def install_script(place):
         expect(code == 0 and f"Installed tare {version()}" in text and command.exists(), f"{shell[0]} install.sh: {code} {text}")
         code, text = install("--uninstall")
         expect(code == 0 and "Removed 2 files" in text and not list(local.rglob("*")), f"{shell[0]} install.sh --uninstall: {code} {text} {list(local.rglob('*'))}")
-        # Somebody else's link, which leads nowhere now.
+        # A link of another program, to a file that does not exist.
         command.parent.mkdir(parents=True)
         command.symlink_to("gone")
         code, text = install()

@@ -52,7 +52,7 @@ BUILDS_ON = {"formats/npz": {"formats/npy"},
              "formats/hf": {"formats/safetensors", "formats/torch"},
              # whose rows are made from their tables of schemes and of types
              "codecs": {"codecs/packs", "codecs/ggml"},
-             # one container, in three folders: INNER says which file knows which
+             # one container in three folders: INNER lists which of them may include which
              "formats/gguf": {"formats/gguf/llama_cpp"},
              "formats/gguf/llama_cpp": {"formats/gguf", "formats/gguf/llama_cpp/verbs"},
              "formats/gguf/llama_cpp/verbs": {"formats/gguf", "formats/gguf/llama_cpp"}}

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""The options of conversions stand in one table, src/options/conversion.hpp: counts who else spells one, and writes what is made
-of the table for Python.
+"""The options of conversions are in one table, src/options/conversion.hpp: counts the other files that spell one, and writes what
+is made of the table for Python.
 
     tools/options.py --count [ROOT]     prints each file that spells an option and need not; exit 1 if there is one
     tools/options.py MODULE             writes the keywords in python/tare/__init__.pyi and the tables in docs/python-api.md

@@ -10,9 +10,9 @@
 namespace tare {
 
 struct PipelinePart {
-  std::string name;       // the name of its directory: "unet"
-  std::string kind;       // the class that loads it: "UNet2DConditionModel"
-  bool is_model = false;  // it has weights: `open` accepts its directory
+  std::string name;          // the name of its directory: "unet"
+  std::string kind;          // the class that loads it: "UNet2DConditionModel"
+  bool is_model = false;     // it has weights: `open` accepts its directory
   std::string same_as = {};  // an earlier part that is the same directory; empty: none
 };
 

@@ -200,7 +200,7 @@ class Tensor(_tare.Tensor):
         return np.array(found["histogram"], dtype=np.int64), np.linspace(low, high, bins + 1)
 
     def _inner_histogram(self, bins):
-        """The histogram that a picture shows, without outliers, and how many values lie outside."""
+        """The histogram that a picture shows, without outliers, and how many values are outside."""
         found = self._statistics(*_counts(bins=bins, first=0, threads=0))
         kind = "inner_" if "inner" in found else ""
         counts = np.array(found["inner" if kind else "histogram"], dtype=np.int64)

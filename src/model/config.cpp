@@ -80,8 +80,9 @@ Config Config::from_given(const Map& map) {
           take(taken, *value);
           if (taken) return;
           const typename std::remove_reference_t<decltype(taken)>::value_type* const kind = nullptr;
-          throw Error(ErrorKind::usage, "config.given",
-                      fmt::format("the config's {} is {}; expected {}", field.name, quote(to_json(*value)), kind_of(kind)))
+          throw Error(
+              ErrorKind::usage, "config.given",
+              fmt::format("the config's {} is {}; expected {}", field.name, quote(to_json(*value)), kind_of(kind)))
               .about(std::string(field.name));
         },
         field.member);

@@ -2,7 +2,7 @@
 
     SAMPLES[option] = [(words of the command, input, output, keyword arguments of tare.convert), ...]
 
-Whoever adds an option to the command adds a sample here: the tests that walk this table compare it with `tare convert --help`. An
+A new option of the command needs a sample here: the tests that walk this table compare it with `tare convert --help`. An
 output that ends in / is a directory. Keyword arguments are None where Python has no such option.
 """
 

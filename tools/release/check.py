@@ -42,7 +42,7 @@ from pack import LIMITS  # noqa: E402
 from version import version  # noqa: E402
 
 PLACE = ROOT / "build/kit/roots"
-# From PyPI. What looks for tare-weights must not look there: whoever has registered that name with a higher version would be run.
+# From PyPI, where tare-weights must not be looked for: a stranger may have registered that name with a higher version.
 PACKAGES = ("numpy", "pytest", "pip", "setuptools", "wheel")
 GLIBC = (2, 28)
 LIBRARIES = {"libc.so.6", "libm.so.6", "libpthread.so.0", "libdl.so.2", "librt.so.1", "ld-linux-x86-64.so.2", "ld-linux-aarch64.so.1"}
