@@ -95,7 +95,7 @@ TEST(Save, WhatIsNotOpenedByDefaultIsSaidAfterAPipe) {
   const std::vector<float> zeros(1000);
   for (int i = 0; i < 600; ++i) model.tensors.push_back(dense(fmt::format("t{}", i), {1000}, zeros));
   testing::PipeSink sink;
-  const Saved saved = save(model, sink, {.to = "zt2", .write = {}});
+  const Saved saved = save(model, sink, {.to = "zt2"});
   const auto advises = [](const Change& change) {
     return std::ranges::any_of(change.remedies,
                                [](const Advice& advice) { return advice.remedy == Remedy::allow_expansion; });
