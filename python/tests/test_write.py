@@ -7,6 +7,7 @@ import os
 import pathlib
 import pickle
 import random
+import re
 import resource
 import signal
 import subprocess
@@ -458,6 +459,24 @@ def test_a_notebook_shows_a_part_of_many_tensors(tmp_path):
     assert "and 4,940 more" in page and len(page) < 200_000
     tare.save(tmp_path / "other.zt", {f"layer.{i}.weight": np.zeros(4, "f4") for i in range(5000)})
     assert len(tare.diff(tmp_path / "many.zt", tmp_path / "other.zt")._repr_html_()) < 50_000
+
+
+def test_a_notebook_bundles_small_tensors(tmp_path):
+    tare.save(tmp_path / "many.safetensors", {f"layer.{i}.weight": np.ones(4, "f4" if i % 2 else "f8") for i in range(5000)})
+    page = tare.open(tmp_path / "many.safetensors")._repr_html_()
+    tiles = [float(w) * float(h) for w, h in re.findall(r"width='([0-9.]+)' height='([0-9.]+)' fill=", page)]
+    assert 300 < len(tiles) <= 400 and max(tiles) < 4 * sorted(tiles)[len(tiles) // 2] and "#999999" not in page
+    assert "</b>: safetensors, 5,000 tensors" in page and " ," not in page
+
+
+def test_a_notebook_shows_few_far_values_as_a_number(tmp_path):
+    values = np.linspace(-1, 1, 5000, dtype="f4")
+    tare.save(tmp_path / "far.zt", {"far": np.append(values, np.float32([4000, -300])), "near": values})
+    model = tare.open(tmp_path / "far.zt")
+    assert "2 values lie outside of -2 to 2" in model.tensor("far")._repr_html_()
+    assert "outside" not in model.tensor("near")._repr_html_()
+    counts, edges = model.tensor("far").histogram(40)  # as numpy's, over the whole range
+    assert counts.sum() == 5002 and edges[-1] == 4000
 
 
 def test_a_notebook_shows_the_beginning_of_a_long_name(tmp_path):

@@ -57,6 +57,7 @@ SAMPLES = [
     ("hash", "tare hash mistral mistral.zt --json"),
     ("diff", "tare diff mistral mistral.alt --json || true"),
     ("diff", "tare diff mistral k4.mcf --json || true"),
+    ("diff", "tare diff numbers.npy other/numbers.npy --exact --json || true"),
     ("diff", "tare diff numbers.npy other/numbers.npy --json || true"),
     ("diff", "tare diff numbers.npy longer/numbers.npy --json || true"),
     ("diff", "tare diff mistral demo.zt --json || true"),

@@ -19,6 +19,6 @@ tare diff m.zt q.zt --tensors --json | grep -o '"renamed":[a-z]*,"exact":[a-z]*'
 tare diff d/mistral q.gguf lm_head.weight --json | grep -o '"renamed":[a-z]*'
 # what is stored in another way is the same weights; one table on 80 columns, names whole
 tare convert d/mistral wide.zt --dtype f32 -q; tare diff d/mistral wide.zt --tensors | tail -1
-pty --stdout --columns 80 tare diff d/mistral q.gguf --color never | tr -d '\r' | head -4
-pty --stdout --columns 80 tare diff d/mistral q.gguf --color never | tr -d '\r' | awk 'length > 80' | grep -v metadata
-pty --stdout --columns 120 tare diff d/mistral q.gguf --color never | tr -d '\r' | head -1
+pty --stdout --columns 80 tare diff d/mistral q.gguf -q --color never | tr -d '\r' | head -4
+pty --stdout --columns 80 tare diff d/mistral q.gguf -q --color never | tr -d '\r' | awk 'length > 80'
+pty --stdout --columns 120 tare diff d/mistral q.gguf -q --color never | tr -d '\r' | head -1

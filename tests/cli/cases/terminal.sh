@@ -33,4 +33,4 @@ pty --columns 130 tare formats --color never | tr -d '\r' | head -2
 python3 -c "import json,struct; names=['n' * 2000, 'משקל.שכבה', 'w']; h=json.dumps({n: {'dtype':'F32','shape':[2],'data_offsets':[8*i,8*i+8]} for i,n in enumerate(names)}).encode(); [open(f'{f}.safetensors','wb').write(struct.pack('<Q',len(h))+h+struct.pack('<6f',*range(6))[:20]+struct.pack('<f',f=='b')) for f in 'ab']"
 for verb in info ls verify 'diff a.safetensors'; do pty --stdout --columns 40 env LC_ALL=C.UTF-8 tare $verb b.safetensors --color never | tr -d '\r'; done
 pty --stdout --columns 40 tare show b.safetensors "$(printf 'n%.0s' $(seq 2000))" --color never | tr -d '\r' | cut -c 1-60 | head -3
-pty --columns 40 tare quantize model.zt narrow.mcf --method k4 --color never | tr -d '\r'
+pty --stdout --columns 40 tare quantize model.zt narrow.mcf --method k4 --color never 2> /dev/null | tr -d '\r'
