@@ -52,8 +52,8 @@ tare info --json pipeline
 tare ls pipeline
 tare verify pipeline
 # A part that is a link to another one is read once, and reported as often as it is named.
-cp -r pipeline linked; ln -s unet linked/vae
-sed -i 's/"unet": /"vae": ["diffusers", "AutoencoderKL"], "unet": /' linked/model_index.json
+cp -r pipeline linked; ln -s unet linked/copy
+sed -i 's/"unet": /"unet": ["diffusers", "UNet2DModel"], "copy": /' linked/model_index.json
 tare info linked; tare verify linked
 tare convert pipeline pipeline.zt
 tare convert pipeline/unet unet.zt
