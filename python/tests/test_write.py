@@ -473,7 +473,7 @@ def test_a_notebook_shows_few_far_values_as_a_number(tmp_path):
     values = np.linspace(-1, 1, 5000, dtype="f4")
     tare.save(tmp_path / "far.zt", {"far": np.append(values, np.float32([4000, -300])), "near": values})
     model = tare.open(tmp_path / "far.zt")
-    assert "2 values lie outside of -2 to 2" in model.tensor("far")._repr_html_()
+    assert "2 values lie outside of -1 to 1" in model.tensor("far")._repr_html_()
     assert "outside" not in model.tensor("near")._repr_html_()
     counts, edges = model.tensor("far").histogram(40)  # as numpy's, over the whole range
     assert counts.sum() == 5002 and edges[-1] == 4000
