@@ -3,7 +3,7 @@
 of the table for Python.
 
     tools/options.py --count [ROOT]     prints each file that spells an option and need not; exit 1 if there is one
-    tools/options.py MODULE             writes the keywords in python/tare/__init__.pyi and the tables in docs/python.md
+    tools/options.py MODULE             writes the keywords in python/tare/__init__.pyi and the tables in docs/python-keywords.md
     tools/options.py --check MODULE     exit 1, saying where, if that would change one
     tools/options.py --selftest         shows that every check can fail
 
@@ -20,7 +20,7 @@ import sys
 import tempfile
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
-STUB, PAGE = "python/tare/__init__.pyi", "docs/python.md"
+STUB, PAGE = "python/tare/__init__.pyi", "docs/python-keywords.md"
 
 # ---- the count: an option is its row
 
