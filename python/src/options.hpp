@@ -33,7 +33,7 @@ class Options {
 };
 
 // The table for the package: (keyword, name of the command's option, functions, kind, help). Without a keyword, the last
-// item says what to do instead.
+// item is what to do instead.
 Ref option_rows();
 
 }  // namespace tare::py

@@ -98,7 +98,7 @@ std::vector<Option> own_options_of(const Verb& verb);
 std::vector<Option> options_of(const Verb& verb);
 // Returns for example "FILE [NAME]" or "FILE...".
 std::string operands_text(const Verb& verb);
-// What the help says of one of the verb's options.
+// Returns the sentence in the help for one of the verb's options.
 std::string help_of(const Verb& verb, const Option& option);
 // Returns for example "--sort KEY" or "--zstd[=LEVEL]".
 std::string spelling(const Option& option);

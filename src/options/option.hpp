@@ -20,11 +20,11 @@ enum class Completes : std::uint8_t { nothing, files, directories, verbs, tensor
 
 using Words = std::vector<std::string>;
 
-// The field of ConvertOptions that an option sets. Its type says what values the option takes: each front end has one
-// function per type (cli/options.cpp, python/src/options.cpp).
+// The field of ConvertOptions that an option sets. Its type determines the values: each front end has one function
+// per type (cli/options.cpp, python/src/options.cpp).
 template <typename T>
 using In = T& (*)(ConvertOptions&);
-// Fields whose type does not say enough.
+// Fields whose type does not determine the values.
 struct Globs {
   In<std::vector<std::string>> in;
 };
