@@ -92,8 +92,8 @@ TEST(Save, WhatIsNotOpenedByDefaultIsSaid) {
 // An output that cannot be read back is judged by its sizes.
 TEST(Save, WhatIsNotOpenedByDefaultIsSaidAfterAPipe) {
   Model model;
-  const std::vector<float> zeros(1000);
-  for (int i = 0; i < 600; ++i) model.tensors.push_back(dense(fmt::format("t{}", i), {1000}, zeros));
+  const std::vector<float> zeros(20'000);
+  for (int i = 0; i < 600; ++i) model.tensors.push_back(dense(fmt::format("t{}", i), {20'000}, zeros));
   testing::PipeSink sink;
   const Saved saved = save(model, sink, {.to = "zt2"});
   const auto advises = [](const Change& change) {
