@@ -47,7 +47,7 @@ void print_histogram(const Statistics& stats, Session& session) {
   }
   if (!stats.inner) return;
   const std::string outside = fmt::format(
-      "{} lie outside: {} below {}, {} above {}", counted(stats.inner->below + stats.inner->above, "value"),
+      "{} outside: {} below {}, {} above {}", counted(stats.inner->below + stats.inner->above, "value"),
       count_text(stats.inner->below), number_text(low, 3), count_text(stats.inner->above), number_text(high, 3));
   for (const std::string& part : wrap(outside, std::max<std::size_t>(20, width) - 2))
     session.line("  " + session.paint(Style::yellow, part));
