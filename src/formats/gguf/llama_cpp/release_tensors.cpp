@@ -4,7 +4,6 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <ranges>
 
 #include "base/printable.hpp"
 #include "formats/gguf/llama_cpp/verbs/verbs.hpp"
@@ -87,10 +86,10 @@ class TensorReleaser {
 
   // Undoes the steps that change the bytes of one tensor.
   Tensor restored(Tensor tensor, const TensorName& name, arch::Steps steps) {
-    for (const arch::Step& step : steps | std::views::reverse) switch (step.verb) {
+    for (std::size_t i = steps.size(); i-- > 0;) switch (steps[i].verb) {
         case Verb::pair_rows: tensor = unpair_rows(std::move(tensor), name.role, model_.config, head_rows_); break;
         case Verb::add:
-          if (name.suffix == arch::Suffix::weight) tensor = subtract_number(std::move(tensor), step.number);
+          if (name.suffix == arch::Suffix::weight) tensor = subtract_number(std::move(tensor), steps[i].number);
           break;
         case Verb::stack:
         case Verb::halve_rows:
