@@ -35,10 +35,10 @@ std::vector<Renamed> use_usual_names(Model& model, const Model& other) {
   std::unordered_set<std::string_view> names;
   for (const Tensor& tensor : other.tensors) names.insert(tensor.name);
   Model copy = model;
-  const auto common =
-      std::ranges::stable_partition(copy.tensors, [&](const Tensor& tensor) { return !names.contains(tensor.name); });
-  const std::vector<Tensor> as_they_are(common.begin(), common.end());
-  copy.tensors.erase(common.begin(), common.end());
+  const auto common = std::stable_partition(copy.tensors.begin(), copy.tensors.end(),
+                                            [&](const Tensor& tensor) { return !names.contains(tensor.name); });
+  const std::vector<Tensor> as_they_are(common, copy.tensors.end());
+  copy.tensors.erase(common, copy.tensors.end());
   std::vector<Change> lines;
   try {
     std::vector<Renamed> renamed = release_conventions(copy, lines);
