@@ -367,31 +367,6 @@ def files_many_weights(directory, size):
     return home
 
 
-@case
-def files_model_index(directory, size):
-    """A pipeline of one part, which is linked many times."""
-    home = os.path.join(directory, "pipe")
-    parts = min(2000, size // 60)
-    put(home, "model_index.json", '{"_class_name":"P",%s}' % ",".join('"p%d":["diffusers","M"]' % i for i in range(parts)))
-    safetensors(os.path.join(home, "p0"), empty_tensors([name(i) for i in range(size // 2 // 56)], [0]), b"",
-                "diffusion_pytorch_model.safetensors")
-    put(home, "p0/config.json", "{}")
-    for i in range(1, parts):
-        os.symlink("p0", os.path.join(home, "p%d" % i))
-    return home
-
-
-@case
-def files_model_index_parts(directory, size):
-    home = os.path.join(directory, "pipe")
-    parts = min(1000, size // 200)
-    put(home, "model_index.json", '{"_class_name":"P",%s}' % ",".join('"p%d":["diffusers","M"]' % i for i in range(parts)))
-    for i in range(parts):
-        safetensors(os.path.join(home, "p%d" % i), "{%s}" % TENSOR, name="diffusion_pytorch_model.safetensors")
-        put(home, "p%d/config.json" % i, "{}")
-    return home
-
-
 MOST_PARTS = 64
 
 
@@ -401,16 +376,37 @@ def pipeline_of(directory, parts):
     return home
 
 
+def linked_pipeline(directory, parts, size):
+    """The first part has weights of so many bytes, and the others are links to it."""
+    home = pipeline_of(directory, parts)
+    safetensors(os.path.join(home, "p0"), empty_tensors([name(i) for i in range(size // 56)], [0]), b"",
+                "diffusion_pytorch_model.safetensors")
+    put(home, "p0/config.json", "{}")
+    for i in range(1, parts):
+        os.symlink("p0", os.path.join(home, "p%d" % i))
+    return home
+
+
+@case
+def files_model_index(directory, size):
+    """More parts than are allowed."""
+    return linked_pipeline(directory, min(2000, size // 60), size // 2)
+
+
+@case
+def files_model_index_parts(directory, size):
+    parts = min(1000, size // 200)
+    home = pipeline_of(directory, parts)
+    for i in range(parts):
+        safetensors(os.path.join(home, "p%d" % i), "{%s}" % TENSOR, name="diffusion_pytorch_model.safetensors")
+        put(home, "p%d/config.json" % i, "{}")
+    return home
+
+
 @case
 def files_model_index_most_links(directory, size):
     """As many parts as are allowed, all of them links to the first."""
-    home = pipeline_of(directory, MOST_PARTS)
-    safetensors(os.path.join(home, "p0"), empty_tensors([name(i) for i in range((size - 4000) // 56)], [0]), b"",
-                "diffusion_pytorch_model.safetensors")
-    put(home, "p0/config.json", "{}")
-    for i in range(1, MOST_PARTS):
-        os.symlink("p0", os.path.join(home, "p%d" % i))
-    return home
+    return linked_pipeline(directory, MOST_PARTS, size - 4000)
 
 
 @case
