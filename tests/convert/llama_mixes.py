@@ -76,7 +76,11 @@ def library():
     if not found:
         print(f"skipped: {PACKAGE} has no library for this machine")
         sys.exit(77)
-    loaded = ctypes.CDLL(str(found[0]))
+    try:
+        loaded = ctypes.CDLL(str(found[0]))
+    except OSError as reason:  # built for another libstdc++
+        print(f"skipped: {PACKAGE}'s library does not load on this machine: {reason}")
+        sys.exit(77)
     loaded.llama_model_quantize_default_params.restype = Parameters
     loaded.llama_model_quantize.argtypes = [ctypes.c_char_p, ctypes.c_char_p, ctypes.POINTER(Parameters)]
     quiet = ctypes.CFUNCTYPE(None, ctypes.c_int, ctypes.c_char_p, ctypes.c_void_p)(lambda level, text, data: None)
