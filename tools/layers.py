@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 """Checks that includes and link names point down only (docs/architecture.md draws the layers), that nobody but a container
 itself knows its name, who looks at a file's bytes in place, that only the command speaks of its options, and that nothing
-depends on how a rule id is spelled, that locks of the process survive a fork, and that the Python modules do not import each
-other in a circle.
+depends on how a rule id is spelled, that locks of the process survive a fork, that nothing is used which another compiler
+refuses, and that the Python modules do not import each other in a circle.
 
     tools/layers.py [ROOT]         prints each line that breaks a rule; exit 1 if there is one
     tools/layers.py --links LIB    the same of the symbols that the objects of a static library define and use
@@ -284,6 +284,21 @@ def advised_names_in(code):
         yield found.start(), "advises a name as a message spells it, which is not the pattern for it: use escape_glob (base/glob.hpp)"
 
 
+# What one compiler or library of those that Tare is built with does not take, or what ends the program; and what to write instead.
+PITFALLS = [
+    (re.compile(r"(?<![\w.>])(?<!std::)quoted\("), "GCC 13 and later find std::quoted by its argument: give it another name"),
+    (re.compile(r"\bviews::reverse\b|\branges::(?:stable_)?partition\("), "clang 14 does not compile it: use the algorithm that takes two iterators"),
+    (re.compile(r"\b(?:path\([^()]*\)|parent_path\(\)|filename\(\)|path\(\)|directory) /=? "),
+     "joins std::filesystem::path, which ends the program if memory runs out: use io::path_in (io/listing.hpp)"),
+]
+
+
+def pitfalls_in(code):
+    for pattern, problem in PITFALLS:
+        for found in pattern.finditer(code):
+            yield found.start(), problem
+
+
 def mutexes_in(code, own_path):
     if own_path == "base/process_mutex.cpp":
         return
@@ -333,7 +348,7 @@ def check(root, partial=()):
                 problems.append(f"{file}:{line}: names {container}: ask the rows of formats(), or say in KNOWS of "
                                 "tools/layers.py why it may")
             for place, problem in [*words_in(code, own_path), *comparisons_in(code), *advised_names_in(code), *families_in(code, own_path, families),
-                                   *mutexes_in(code, own_path)]:
+                                   *mutexes_in(code, own_path), *pitfalls_in(code)]:
                 problems.append(f"{file}:{code.count(chr(10), 0, place) + 1}: {problem}")
             for include in INCLUDE.finditer(text):
                 problem = problem_of(own_path, include[2], include[1] == '"', public)
@@ -581,6 +596,20 @@ def selftest():
     ]
     for path, text, wrong in branches:
         expect({path: text, "src/arch/families.cpp": 'constexpr Words kBertTypes = {"bert"};'}, wrong)
+    pitfalls = [
+        ('std::string quoted(std::string_view);', True),
+        ('return quoted(text);', True),
+        ('os << std::quoted(text);', False),
+        ('const auto quoted = quote(text);', False),
+        ('for (int x : values | std::views::reverse) go();', True),
+        ('std::ranges::stable_partition(values, odd);', True),
+        ('std::stable_partition(values.begin(), values.end(), odd);', False),
+        ('return fs::path(directory) / name;', True),
+        ('path.parent_path() / name;', True),
+        ('bytes / 8;', False),
+    ]
+    for text, wrong in pitfalls:
+        expect({"src/convert/a.cpp": text}, wrong)
     with tempfile.TemporaryDirectory() as directory:
         group = pathlib.Path(directory, "src/codecs/group/a.cpp")
         (pathlib.Path(directory) / "src/formats/zt").mkdir(parents=True)

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "cli/text.hpp"
+#include "io/listing.hpp"
 
 namespace tare::cli {
 namespace {
@@ -32,7 +33,7 @@ std::string similar_name(const fs::path& path) {
   }
   std::ranges::sort(names);  // so that the hint does not depend on the order of the directory
   const auto near = nearest(path.filename().string(), names, 1);
-  return near.empty() ? std::string() : (directory / near.front()).string();
+  return near.empty() ? std::string() : io::path_in(directory.native(), near.front());
 }
 
 }  // namespace

@@ -281,9 +281,7 @@ void refuse_adapter(const std::string& directory, const Model& model) {
   constexpr const char* kConfig = "adapter_config.json";
   std::error_code none;
   if (directory.find('\0') != directory.npos) return;  // the writer refuses such a path
-  if (model.attachment(kConfig) != nullptr ||
-      !std::filesystem::exists(std::filesystem::path(directory) / kConfig, none))
-    return;
+  if (model.attachment(kConfig) != nullptr || !std::filesystem::exists(io::path_in(directory, kConfig), none)) return;
   const auto of_adapter = [](const SourcePtr& source) {
     return std::filesystem::path(source->name()).filename().string().starts_with("adapter_model");
   };
@@ -331,7 +329,7 @@ void refuse_other_container(const std::string& directory, const Model& model, co
                                                  quote(weights)));
   std::error_code none;
   for (const char* const name : {"config.json", "adapter_config.json"})
-    if (std::filesystem::exists(std::filesystem::path(directory) / name, none))
+    if (std::filesystem::exists(io::path_in(directory, name), none))
       throw wrong_directory(
           directory,
           fmt::format("the directory holds the {} of a model, which would stay and describe the new weights", name));

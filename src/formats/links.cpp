@@ -14,6 +14,7 @@
 
 #include "base/printable.hpp"
 #include "io/descriptor.hpp"
+#include "io/listing.hpp"
 
 namespace tare {
 namespace {
@@ -46,7 +47,8 @@ fs::path blobs_of(const fs::path& directory) {
   constexpr int kDeepest = 4;  // a part of a pipeline is a folder below the revision
   fs::path revision = directory;
   for (int depth = 0; depth < kDeepest && revision.has_relative_path(); ++depth, revision = revision.parent_path())
-    if (revision.parent_path().filename() == "snapshots") return revision.parent_path().parent_path() / "blobs";
+    if (revision.parent_path().filename() == "snapshots")
+      return io::path_in(revision.parent_path().parent_path().native(), "blobs");
   return {};
 }
 

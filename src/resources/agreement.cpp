@@ -35,7 +35,7 @@ bool is_same_value(std::string_view field, const Value& a, const Value& b) {
 // A token without a text, or one that fills an unused id, has whatever name its container gave it.
 bool is_filler(const Token& token) { return token.text.empty() || token.type == TokenType::unused; }
 
-std::string quoted(std::string_view text) { return fmt::format("\"{}\"", quote(text)); }
+std::string in_quotes(std::string_view text) { return fmt::format("\"{}\"", quote(text)); }
 
 bool has_scores(const Vocabulary& vocabulary) {
   return std::ranges::any_of(vocabulary.tokens, [](const Token& token) { return token.score != 0; });
@@ -47,13 +47,13 @@ std::optional<Disagreement> different_token(const Vocabulary& stated, const Voca
   for (std::size_t id = 0; id < both; ++id) {
     const Token &a = stated.tokens[id], &b = in_files.tokens[id];
     if (is_filler(a) || is_filler(b)) continue;
-    if (a.text != b.text) return Disagreement{fmt::format("token {}", id), quoted(b.text), quoted(a.text)};
+    if (a.text != b.text) return Disagreement{fmt::format("token {}", id), in_quotes(b.text), in_quotes(a.text)};
     if (scored && !is_same_number(a.score, b.score))
       return Disagreement{fmt::format("score of token {}", id), fmt::to_string(b.score), fmt::to_string(a.score)};
   }
   for (std::size_t id = both; id < in_files.tokens.size(); ++id)
     if (!is_filler(in_files.tokens[id]))
-      return Disagreement{fmt::format("token {}", id), quoted(in_files.tokens[id].text), "missing"};
+      return Disagreement{fmt::format("token {}", id), in_quotes(in_files.tokens[id].text), "missing"};
   return std::nullopt;
 }
 
@@ -63,7 +63,7 @@ std::optional<Disagreement> different_merge(const Vocabulary& stated, const Voca
   const auto [x, y] = std::mismatch(a.begin(), a.end(), b.begin(), b.end());
   if (x == a.end() || y == b.end())
     return Disagreement{"number of merges", fmt::to_string(b.size()), fmt::to_string(a.size())};
-  return Disagreement{fmt::format("merge {}", x - a.begin()), quoted(*y), quoted(*x)};
+  return Disagreement{fmt::format("merge {}", x - a.begin()), in_quotes(*y), in_quotes(*x)};
 }
 
 // The file that a vocabulary is read from first.
