@@ -27,17 +27,18 @@ TARE_API void for_each_element_run(const Tensor& dense_tensor,
 // Whether `to` can represent every value of `from` exactly.
 [[nodiscard]] TARE_API bool cast_is_lossless(DType from, std::string_view from_type, DType to);
 
-// What becomes of a finite value that exceeds the largest number of a float type.
+// What becomes of a finite value that exceeds the largest number of a float type, or of any value outside of the range of
+// an integer type.
 enum class Overflow : std::uint8_t {
   refuse,    // throws `cast.overflow` when the bytes are read
-  infinity,  // becomes infinite
-  clamp,     // becomes the largest number, with its sign
+  infinity,  // becomes infinite; integer types have no infinity and refuse
+  clamp,     // becomes the nearest number that the type has
 };
-// A dense tensor of type `to` with the same values, rounded to nearest even if necessary; produced lazily. For integer
-// types, out-of-range values saturate, and a NaN throws `cast.nan` when the bytes are read. bool becomes 0 or 1.
+// A dense tensor of type `to` with the same values, rounded to nearest even if necessary; produced lazily. An integer
+// type has no NaN: it throws `cast.nan` when the bytes are read. To bool, everything but zero becomes 1.
 [[nodiscard]] TARE_API Tensor cast(const Tensor& dense_tensor, DType to, Overflow overflow = Overflow::refuse);
-// Counts the finite values of a dense tensor that exceed the largest number of the float type `to`. Reads the tensor
-// once, on `threads` threads (0: all cores).
+// Counts the values of a dense tensor to which Overflow applies, and NaN where `to` has none. Reads the tensor once, on
+// `threads` threads (0: all cores).
 [[nodiscard]] TARE_API std::uint64_t count_overflow(const Tensor& dense_tensor, DType to, unsigned threads = 0);
 
 }  // namespace tare

@@ -1,10 +1,10 @@
 // Casts between element types: one template kernel per pair of types, chosen once per tensor. Data passes through a
 // buffer that stays in the cache.
 //
-// Every value is rounded once, to nearest even; no pair goes through an intermediate type that rounds. To integers,
-// fractions are rounded to nearest even and values out of range saturate; NaN is an error. To bool, everything but zero
-// is true, including NaN. Between floats, NaN stays NaN; its payload may change. A finite value beyond the largest of
-// the target float type is an error, unless the caller chose another Overflow.
+// Every value is rounded once, to nearest even; no pair goes through an intermediate type that rounds. A value beyond the
+// range of the target type is an error, unless the caller chose another Overflow; so is NaN where the target has none,
+// the integers. To bool, everything but zero is true, including NaN. Between floats, NaN stays NaN; its payload may
+// change.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -98,6 +98,20 @@ Stored<To> convert(From value) {
   }
 }
 
+// Returns whether an integer type has no such number, NaN included.
+template <typename Int, typename From>
+bool is_outside(From value) {
+  using Limits = std::numeric_limits<Int>;
+  if constexpr (std::is_floating_point_v<From>) {
+    const double rounded = round_even(static_cast<double>(value));
+    constexpr double kLow = static_cast<double>(Limits::min()), kHigh = static_cast<double>(Limits::max());
+    // As in `saturated`: the upper limit of 64 bits is out of range as a double.
+    return !(rounded >= kLow && (sizeof(Int) < 8 ? rounded <= kHigh : rounded < kHigh));
+  } else {
+    return std::cmp_less(value, Limits::min()) || std::cmp_greater(value, Limits::max());
+  }
+}
+
 template <typename Value>
 bool is_finite(Value value) {
   if constexpr (std::is_floating_point_v<Value>)
@@ -130,10 +144,14 @@ constexpr Range range_of(const Coding& coding) {
   return {false, coding.is_signed(), digits, 0, coding.is_signed() ? digits : digits - 1};
 }
 
-// Whether a pair of types can meet a value that has no counterpart: a NaN cast to an integer, or a finite value beyond
-// the largest of a float type.
+// Whether a pair of types can meet a value that has no counterpart: a NaN or a number out of range cast to an integer, or
+// a finite value beyond the largest of a float type.
 template <Kind From, DType To>
-constexpr bool kToInteger = kTypeOf<From>.coding.is_float() && element_type(To).coding.is_integer();
+constexpr bool kLeavesIntegers = [] {
+  const Coding from = kTypeOf<From>.coding, to = element_type(To).coding;
+  if (!to.is_integer()) return false;
+  return from.is_float() || from.digits() > to.digits() || (from.is_signed() && !to.is_signed());
+}();
 template <Kind From, DType To>
 constexpr bool kOverflows = [] {
   const Range from = range_of(kTypeOf<From>.coding), to = range_of(element_type(To).coding);
@@ -152,7 +170,7 @@ std::size_t cast_run(const std::byte* __restrict from, std::byte* __restrict to,
   for (std::size_t i = 0; i < count; ++i) {
     const Value value = load<From>(from, i);
     const Out stored = convert<To>(value);
-    if constexpr (kToInteger<From, To>) failed += std::isnan(value) ? 1 : 0;
+    if constexpr (kLeavesIntegers<From, To>) failed += is_outside<Out>(value) ? 1 : 0;
     if constexpr (kOverflows<From, To>) failed += std::size_t{is_infinite<To>(stored)} & std::size_t{is_finite(value)};
     store_le<Out>(to + i * sizeof(Out), stored);
   }
@@ -198,6 +216,12 @@ std::string largest_text(const Coding& coding) {
   std::string text = fmt::format("{:.5g}", coding.value(static_cast<std::uint32_t>(coding.largest())));
   std::erase(text, '+');
   return text;
+}
+
+// "-128 to 127", of an integer type.
+std::string range_text(const Coding& coding) {
+  const std::uint64_t most = ~std::uint64_t{0} >> (64 - coding.digits());
+  return coding.is_signed() ? fmt::format("-{} to {}", most + 1, most) : fmt::format("0 to {}", most);
 }
 
 class CastReader final : public BlobReader {
@@ -282,23 +306,33 @@ class CastReader final : public BlobReader {
     for (std::size_t i = 0; i < out.size() / out_width_; ++i) {
       const auto element = raw.subspan(i * in_width_, in_width_);
       if (kernel_(element.data(), out.data() + i * out_width_, 1) == 0) continue;
-      if (!is_float(to_) || overflow_ == Overflow::refuse) refuse(i, element);
+      // The kernel has clamped integers.
+      if (!is_float(to_) && overflow_ == Overflow::clamp && !std::isnan(value_of(element))) continue;
+      if (!is_float(to_) || overflow_ == Overflow::refuse) refuse(i, value_of(element));
       clamp(out.data() + i * out_width_, element_type(to_).coding);
     }
   }
 
-  [[noreturn]] void refuse(std::size_t i, std::span<const std::byte> element) const {
-    if (!is_float(to_))
-      throw Error(ErrorKind::lossy, "cast.nan", fmt::format("element {} is NaN and has no integer value", element_ + i))
-          .about(name_)
-          .blame(Subject::input);
+  double value_of(std::span<const std::byte> element) const {
     double value = 0;
     decode_elements(from_, type_, element, std::span(&value, 1));
-    throw Error(ErrorKind::lossy, "cast.overflow",
-                fmt::format("element {} is {}, beyond the largest {} ({})", element_ + i, value, name_of(to_),
-                            largest_text(element_type(to_).coding)))
-        .about(name_)
-        .blame(Subject::input)
+    return value;
+  }
+
+  [[noreturn]] void refuse(std::size_t i, double value) const {
+    const auto error = [&](std::string_view rule, const std::string& sentence) {
+      return Error(ErrorKind::lossy, rule, sentence).about(name_).blame(Subject::input);
+    };
+    if (is_float(to_))
+      throw error("cast.overflow", fmt::format("element {} is {}, beyond the largest {} ({})", element_ + i, value,
+                                               name_of(to_), largest_text(element_type(to_).coding)))
+          .remedy(Remedy::accept_overflow);
+    if (std::isnan(value))
+      throw error("cast.nan", fmt::format("element {} is NaN and has no integer value", element_ + i));
+    throw error("cast.overflow",
+                fmt::format("element {} is {}, outside of the range of {} ({}); integers have no infinity, but "
+                            "such values can be clamped",
+                            element_ + i, value, name_of(to_), range_text(element_type(to_).coding)))
         .remedy(Remedy::accept_overflow);
   }
 
@@ -384,7 +418,7 @@ Tensor cast(const Tensor& dense_tensor, DType to, Overflow overflow) {
 
 std::uint64_t count_overflow(const Tensor& dense_tensor, DType to, unsigned threads) {
   const Component& data = require_dense(dense_tensor);
-  if (!is_float(to) || !is_castable(data.dtype, data.type)) return 0;
+  if (!is_castable(data.dtype, data.type)) return 0;
   const Kernel kernel = kernel_of(data, to);
   constexpr std::uint64_t kPiece = std::uint64_t{4} << 20;
   const std::uint64_t width = size_of(data.dtype), size = data.blob.size() / width * width;

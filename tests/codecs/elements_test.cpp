@@ -295,7 +295,7 @@ Bytes interesting(NumberType source) {
   return bytes;
 }
 
-TEST(Cast, EveryPairRoundsOnceAndSaturates) {
+TEST(Cast, EveryPairRoundsOnceAndClamps) {
   if (std::numeric_limits<long double>::digits < 64) GTEST_SKIP() << "long double is too short for the reference";
   for (const NumberType source : all_sources()) {
     const std::size_t width = size_of(source.dtype);
@@ -306,7 +306,7 @@ TEST(Cast, EveryPairRoundsOnceAndSaturates) {
     const std::size_t count = in.size() / width;
     for (const DType to : kAllDTypes) {
       const Tensor tensor = dense("t", {count}, source.dtype, Blob::memory(in), std::string(source.type));
-      const Tensor result = cast(tensor, to, Overflow::infinity);
+      const Tensor result = cast(tensor, to, is_float(to) ? Overflow::infinity : Overflow::clamp);
       ASSERT_EQ(result.component("data")->dtype, to);
       ASSERT_EQ(result.component("data")->type, "");
       if (source.type.empty() && source.dtype == to) continue;  // the same type, so the bytes stay unchanged
@@ -407,6 +407,49 @@ TEST(Cast, ValuesBeyondTheLargestAreRefusedUnlessToldWhatBecomesOfThem) {
       EXPECT_TRUE(std::isinf(clamped[8]));  // not changed by clamping
       EXPECT_TRUE(std::isnan(clamped[9]));
     }
+  }
+}
+
+TEST(Cast, IntegersOutOfRangeAreRefusedOrClamped) {
+  struct Case {
+    Tensor tensor;
+    DType to;
+    double clamped;  // what element 1 becomes; nothing else is out of range
+    std::string_view range;
+  };
+  const float below = std::nextafter(0x1p63F, 0.0F);
+  const Case cases[] = {
+      {dense<float>("w", {3}, {255.4F, 255.6F, -0.5F}), DType::u8, 255, "u8 (0 to 255)"},
+      {dense<float>("w", {3}, {-128.5F, -129, 127.4F}), DType::i8, -128, "i8 (-128 to 127)"},
+      {dense<float>("w", {3}, {below, 0x1p63F, -0x1p63F}), DType::i64, 0x1p63,
+       "i64 (-9223372036854775808 to 9223372036854775807)"},
+      {dense<float>("w", {3}, {0, -1, 0x1p63F}), DType::u64, 0, "u64 (0 to 18446744073709551615)"},
+      {dense<float>("w", {3}, {1, std::numeric_limits<float>::infinity(), 2}), DType::i32, 2147483647,
+       "i32 (-2147483648 to 2147483647)"},
+      {dense<std::int64_t>("w", {3}, {255, 256, 0}), DType::u8, 255, "u8 (0 to 255)"},
+      {dense<std::uint64_t>("w", {3}, {1, UINT64_MAX, 2}), DType::i64, 0x1p63,
+       "i64 (-9223372036854775808 to 9223372036854775807)"},
+      {dense<std::int8_t>("w", {3}, {127, -1, 0}), DType::u64, 0, "u64 (0 to 18446744073709551615)"},
+  };
+  for (const Case& it : cases) {
+    SCOPED_TRACE(it.range);
+    EXPECT_EQ(count_overflow(it.tensor, it.to), 1U);
+    for (const Overflow refusing : {Overflow::refuse, Overflow::infinity}) try {
+        cast(it.tensor, it.to, refusing).component("data")->blob.bytes();
+        ADD_FAILURE();
+      } catch (const Error& error) {
+        EXPECT_EQ(error.rule(), "cast.overflow");
+        EXPECT_NE(error.sentence().find("element 1 is "), std::string::npos) << error.sentence();
+        EXPECT_NE(error.sentence().find(it.range), std::string::npos) << error.sentence();
+      }
+    const Bytes bytes = cast(it.tensor, it.to, Overflow::clamp).component("data")->blob.bytes();
+    EXPECT_EQ(decoded_elements(it.to, "", bytes)[1], it.clamped);
+  }
+  try {
+    cast(dense<float>("w", {1}, {std::nanf("")}), DType::u8, Overflow::clamp).component("data")->blob.bytes();
+    ADD_FAILURE() << "a NaN was clamped";
+  } catch (const Error& error) {
+    EXPECT_EQ(error.rule(), "cast.nan");
   }
 }
 
