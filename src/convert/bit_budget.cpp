@@ -113,6 +113,13 @@ Offers offers_for(const Tensor& tensor, std::uint64_t kept_bytes, const Quantiza
   return offers;
 }
 
+// The bytes of a tensor whose form is decided already: by a rule, or because no method is for it.
+std::uint64_t decided_bytes(const Tensor& tensor, const Decision& decision, const Quantization& how,
+                            const Target& target, unsigned threads) {
+  if (!decision.method.empty()) return coded_bytes(tensor, decision.method, how, threads);
+  return target.kept_bytes(decision.type ? cast(as_plain_floats(tensor), *decision.type) : tensor);
+}
+
 }  // namespace
 
 void fit_budget(const std::vector<Tensor>& tensors, const std::vector<bool>& open, const Quantization& how,
@@ -125,9 +132,7 @@ void fit_budget(const std::vector<Tensor>& tensors, const std::vector<bool>& ope
     if (open[i])
       places.push_back(i);
     else
-      fixed +=
-          static_cast<double>(decisions[i].method.empty() ? target.kept_bytes(tensors[i])
-                                                          : coded_bytes(tensors[i], decisions[i].method, how, threads));
+      fixed += static_cast<double>(decided_bytes(tensors[i], decisions[i], how, target, threads));
   }
   std::vector<Offers> offers(places.size());
   parallel_for(places.size(), threads, [&](std::size_t i) {

@@ -1,4 +1,6 @@
 // Recipes: how each tensor is encoded, the budget of bits, and the reported outcome.
+#include <fmt/format.h>
+
 #include <cmath>
 #include <random>
 
@@ -282,6 +284,23 @@ TEST(Quantize, ABudgetLeavesRulesAlone) {
   EXPECT_LE(bits_of(adapted), 12);
   how.bits = 2;
   EXPECT_EQ(rule_of([&] { quantized(how); }), "quantize.bits");
+}
+
+// A rule that gives a type counts by the bytes of that type, in either direction.
+TEST(Quantize, ABudgetCountsTheTypesOfRules) {
+  for (const DType from : {DType::f32, DType::bf16})
+    for (const char* const type : {"f16", "f32"}) {
+      SCOPED_TRACE(fmt::format("{} to {}", name_of(from), type));
+      Model model = model_of_four();
+      for (Tensor& tensor : model.tensors) tensor = cast(tensor, from);
+      Quantization how;
+      how.bits = 14;
+      how.rules = {{"*embed*", type}};
+      const Adapted adapted = quantized(how, std::move(model));
+      EXPECT_EQ(adapted.outcomes[0].type, type);
+      EXPECT_LE(bits_of(adapted), 14);
+      EXPECT_GT(bits_of(adapted), 11) << "the room that the rule leaves is used";
+    }
 }
 
 TEST(Quantize, CodedMatricesAreDecodedFirstUnlessTheyAreInTheMethodAlready) {
