@@ -462,9 +462,12 @@ Saved save_to(const Destination& to, Model model, const OwnFiles& own, const std
   NameSet compressed;
   if (format.holds.zstd) compressed = compressed_tensors(model);
   Adapted adapted;
+  std::vector<Change> decompressed;
   try {
     if (check) check_digests(model, options.work.threads);
     adapted = adapt(std::move(model), format, options.adapt, options.work);
+    report_decompressed(adapted.model, compressed, options.write,
+                        decompressed);  // before parts take the place of tensors
     if (refit != nullptr)
       refit(adapted.model);  // the digests of the bytes that these tensors are made of were checked when they were made
     else
@@ -476,7 +479,7 @@ Saved save_to(const Destination& to, Model model, const OwnFiles& own, const std
   done.changes = std::move(adapted.changes);
   done.outcomes = std::move(adapted.outcomes);
   done.lost = std::move(adapted.lost);
-  report_decompressed(adapted.model, compressed, options.write, done.changes);
+  std::ranges::move(decompressed, std::back_inserter(done.changes));
   if (format.remarks != nullptr)
     for (Change& remark : format.remarks(adapted.model, options.write)) done.changes.push_back(std::move(remark));
   done.tensors = adapted.model.tensors.size();

@@ -291,7 +291,7 @@ Conversion convert_from_parts(const std::string& input, const std::string& outpu
   ConvertOptions rest = options;
   const bool as_parts = compresses_as_parts(output, options);
   if (as_parts) rest.write.zstd_level.reset();  // parts are compressed already
-  return convert_refitted(input, output, rest, [&](Model& model) {
+  Conversion done = convert_refitted(input, output, rest, [&](Model& model) {
     const std::string stamp = stamp_of(model.sources, options);
     struct Wanted {
       Tensor* tensor;
@@ -337,6 +337,10 @@ Conversion convert_from_parts(const std::string& input, const std::string& outpu
           .in(output)
           .about("tensor " + quote(wanted.begin()->first));
   });
+  // The level was taken away because the parts are compressed, not the tensors.
+  if (as_parts && options.write.zstd_level)
+    std::erase_if(done.changes, [](const Change& change) { return change.kind == ChangeKind::unpacked; });
+  return done;
 }
 
 }  // namespace tare

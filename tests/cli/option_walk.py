@@ -6,6 +6,7 @@
 The options are those that `tare convert --help` lists; option_samples.py has orders for each.
 """
 
+import json
 import pathlib
 import shutil
 import subprocess
@@ -42,7 +43,12 @@ def planned(command, folder, words, source, output):
         done = attempt(command, folder, "task", "job.json", str(task))
         if done.returncode != 0:
             return done
-    return attempt(command, folder, "finish", "job.json")
+    return attempt(command, folder, "finish", "job.json", "--json")
+
+
+def changes_in(run):
+    """What a run with --json says that it changed, in any order."""
+    return sorted(json.dumps(change, sort_keys=True) for change in json.loads(run.stdout)["changes"])
 
 
 def main(command):
@@ -59,7 +65,7 @@ def main(command):
             for words, source, output, _ in samples:
                 path = fresh(folder, output)
                 before = option_samples.content(path)
-                direct = attempt(command, folder, "convert", source, output, *words)
+                direct = attempt(command, folder, "convert", source, output, *words, *(() if "--json" in words else ["--json"]))
                 expected = option_samples.content(path)
                 fresh(folder, output)
                 by_plan = planned(command, folder, words, source, output)
@@ -71,6 +77,8 @@ def main(command):
                     wrong.append(f"{what}: convert {direct.returncode} {direct.stderr} plan {by_plan.returncode} {by_plan.stderr}")
                 elif found != expected:
                     wrong.append(f"{what}: other bytes")
+                elif direct.returncode == 0 and changes_in(direct) != changes_in(by_plan):
+                    wrong.append(f"{what}: convert says {changes_in(direct)}, finish {changes_in(by_plan)}")
                 elif direct.returncode != 0 and found != before:
                     wrong.append(f"{what}: refused, and something was written")
         # An adapter is a part of what a plan is about.
