@@ -287,6 +287,8 @@ def advised_names_in(code):
 # What one compiler or library of those that Tare is built with does not take, or what ends the program; and what to write instead.
 PITFALLS = [
     (re.compile(r"(?<![\w.>])(?<!std::)quoted\("), "GCC 13 and later find std::quoted by its argument: give it another name"),
+    (re.compile(r"\bunordered_(?:map|set)<(?:std::string|std::string_view|std::u?int\w+)(?:, [\w:]+)?>"),
+     "hashes what a file chooses with a known key: use the tables of base/name_map.hpp"),
     (re.compile(r"\bviews::reverse\b|\branges::(?:stable_)?partition\("), "clang 14 does not compile it: use the algorithm that takes two iterators"),
     (re.compile(r"\b(?:path\([^()]*\)|parent_path\(\)|filename\(\)|path\(\)|directory) /=? "),
      "joins std::filesystem::path, which ends the program if memory runs out: use io::path_in (io/listing.hpp)"),
@@ -607,6 +609,10 @@ def selftest():
         ('return fs::path(directory) / name;', True),
         ('path.parent_path() / name;', True),
         ('bytes / 8;', False),
+        ('std::unordered_set<std::string_view> names;', True),
+        ('std::unordered_map<std::uint64_t, Merge> merges;', True),
+        ('std::unordered_map<std::uint64_t, Merge, KeyedNumberHash> merges;', False),
+        ('std::unordered_set<const Token*> ranked;', False),
     ]
     for text, wrong in pitfalls:
         expect({"src/convert/a.cpp": text}, wrong)

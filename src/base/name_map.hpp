@@ -1,7 +1,8 @@
-// Hash tables for names from files. std::hash has a fixed seed: a file with a hundred thousand names in one slot would
-// take hours. These use keyed_hash.hpp; so their iteration order differs from run to run.
+// Hash tables for names and numbers from files. std::hash has a fixed seed, or none: a file with a hundred thousand names
+// in one slot would take hours. These use keyed_hash.hpp; so their iteration order differs from run to run.
 #pragma once
 
+#include <cstdint>
 #include <functional>
 #include <string>
 #include <string_view>
@@ -15,6 +16,12 @@ namespace tare {
 struct KeyedHash {
   using is_transparent = void;
   std::size_t operator()(std::string_view text) const { return keyed_hash(text); }
+};
+
+struct KeyedNumberHash {
+  std::size_t operator()(std::uint64_t number) const {
+    return keyed_hash({reinterpret_cast<const char*>(&number), sizeof number});
+  }
 };
 
 template <typename T>

@@ -1,15 +1,14 @@
 #include "convert/directory_form.hpp"
 
 #include <algorithm>
-#include <string_view>
-#include <unordered_set>
 
+#include "base/name_map.hpp"
 #include "resources/resources.hpp"
 
 namespace tare {
 
 std::size_t common_names(const Model& a, const Model& b) {
-  std::unordered_set<std::string_view> names;
+  NameViewSet names;
   for (const Tensor& tensor : b.tensors) names.insert(tensor.name);
   std::size_t count = 0;
   for (const Tensor& tensor : a.tensors) count += names.erase(tensor.name);
@@ -32,7 +31,7 @@ std::vector<Renamed> release_conventions(Model& model, std::vector<Change>& line
 std::vector<Renamed> use_usual_names(Model& model, const Model& other) {
   const Format* const format = find_format(model.format);
   if (format != nullptr && is_directory(*format)) return {};
-  std::unordered_set<std::string_view> names;
+  NameViewSet names;
   for (const Tensor& tensor : other.tensors) names.insert(tensor.name);
   Model copy = model;
   const auto common = std::stable_partition(copy.tensors.begin(), copy.tensors.end(),

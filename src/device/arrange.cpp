@@ -11,7 +11,9 @@
 #include <utility>
 
 #include "base/checked.hpp"
+#include "base/keyed_hash.hpp"
 #include "base/printable.hpp"
+#include "base/text.hpp"
 #include "device/decodes.hpp"
 #include "device/kernels.hpp"
 #include "device/pieces.hpp"
@@ -91,9 +93,9 @@ class Arranger {
   };
   struct KeyHash {
     std::size_t operator()(const Key& key) const {
-      std::uint64_t hash = reinterpret_cast<std::uintptr_t>(key.source) ^ key.kernel.size();
-      for (const std::uint64_t number : key.numbers) hash = (hash ^ number) * 0x9E3779B97F4A7C15U ^ hash >> 29;
-      return static_cast<std::size_t>(hash);
+      // Offsets come from the file.
+      const std::uint64_t hash = keyed_hash(as_text(std::as_bytes(std::span(key.numbers))));
+      return static_cast<std::size_t>(hash ^ reinterpret_cast<std::uintptr_t>(key.source) ^ key.kernel.size());
     }
   };
 

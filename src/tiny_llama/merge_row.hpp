@@ -7,6 +7,8 @@
 #include <unordered_map>
 #include <vector>
 
+#include "base/name_map.hpp"
+
 namespace tiny_llama {
 
 inline constexpr std::int32_t kNone = -1;
@@ -40,7 +42,7 @@ class PairRanks {
   static std::uint64_t key(std::int32_t left, std::int32_t right) {
     return static_cast<std::uint64_t>(left) << 32 | static_cast<std::uint32_t>(right);
   }
-  std::unordered_map<std::uint64_t, Merge> merges_;
+  std::unordered_map<std::uint64_t, Merge, tare::KeyedNumberHash> merges_;
 };
 
 enum class MergeOrder : std::uint8_t {

@@ -3,9 +3,9 @@
 #include <algorithm>
 #include <memory>
 #include <numeric>
-#include <unordered_map>
 
 #include "base/forever.hpp"
+#include "base/name_map.hpp"
 #include "convert/directory_form.hpp"
 
 namespace tare::view {
@@ -33,7 +33,7 @@ Released released_from(const std::shared_ptr<const OpenModel>& open_model, const
   const auto model = std::make_shared<Model>(shown);
   const std::vector<Renamed> renamed = use_usual_names(*model, other);
   if (renamed.empty()) return as_it_is(open_model);
-  std::unordered_map<std::string_view, std::int64_t> before, after;
+  NameViewMap<std::int64_t> before, after;
   for (std::size_t i = 0; i < shown.tensors.size(); ++i)
     before.emplace(shown.tensors[i].name, static_cast<std::int64_t>(i));
   for (const Renamed& entry : renamed)
@@ -52,7 +52,7 @@ Pairing join(const Released& a, const Released& b, std::size_t count_a, std::siz
   pairing.of_b.assign(count_b, -1);
   pairing.owners = {a.own, b.own};
   const std::vector<Tensor>&left = *a.tensors, &right = *b.tensors;
-  std::unordered_map<std::string_view, std::size_t> names;
+  NameViewMap<std::size_t> names;
   for (std::size_t i = 0; i < right.size(); ++i) names.emplace(right[i].name, i);
   std::vector<bool> used(right.size());
   pairing.pairs.reserve(std::max(left.size(), right.size()));
