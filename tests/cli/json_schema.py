@@ -52,7 +52,11 @@ SAMPLES = [
     ("quantize", "tare quantize mistral q.gguf --method q4_k_m --json"),
     ("append", "tare append mistral.zt demo.npy --json"),
     ("plan", "tare plan job.json --tasks 2 --json -- mistral p.zt"),
+    ("task", "tare task job.json 1 --json"),
     ("finish", "seq 0 1 | xargs -n 1 tare task job.json -q && tare finish job.json --json"),
+    ("run", "tare run demo.tllm --tokens 1,2 -n 3 --json"),
+    ("run", "tare run demo.tllm --tokens 1,2 --logits --json"),
+    ("run", "tare run demo.tllm --tokens 1 -n 3 --vocab tokens.txt --merges merges.txt --json"),
     ("verify", "tare verify mistral demo.zt nowhere cut.zt cut.gguf --json || true"),
     ("hash", "tare hash mistral mistral.zt --json"),
     ("diff", "tare diff mistral mistral.alt --json || true"),
@@ -84,6 +88,8 @@ SAMPLES = [
     ("error", "tare extract mistral nothing --json || true"),
     ("error", "tare diff mistral nowhere --json || true"),
     ("error", "tare finish mistral --json || true"),
+    ("error", "tare task mistral 0 --json || true"),
+    ("error", "tare run mistral --tokens 1 --json || true"),
     ("error", "tare plan job2.json --json -- nowhere out.zt || true"),
     ("error", "tare append demo.npy demo.npy --json || true"),
     ("error", "tare verify --json || true"),
@@ -116,6 +122,8 @@ def prepare(folder, run):
     npy(folder / "other/numbers.npy", "<f4", "(4,)", struct.pack("<4f", 1, 2, 3, -2))
     npy(folder / "longer/numbers.npy", "<f4", "(5,)", struct.pack("<5f", 1, 2, 3, -2, 5))
     npy(folder / "nothing.npy", "<f4", "(0,)", b"")
+    (folder / "tokens.txt").write_text("<unk>\n" + "".join(f"t{i}\n" for i in range(1, 40)))
+    (folder / "merges.txt").write_text("")
     q = struct.pack("<16i", *range(16))
     safetensors(folder / "gptq.safetensors", {
         "m.qweight": ("I32", [8, 16], q * 8), "m.qzeros": ("I32", [1, 2], q[:8]), "m.scales": ("F16", [1, 16], b"\0<" * 16),

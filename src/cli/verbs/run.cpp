@@ -5,6 +5,7 @@
 #include <charconv>
 #include <optional>
 
+#include "base/json_stream.hpp"
 #include "cli/options.hpp"
 #include "cli/session.hpp"
 #include "cli/text.hpp"
@@ -103,6 +104,12 @@ std::optional<BytePairTokenizer> tokenizer_for(const Arguments& arguments, const
   return std::nullopt;
 }
 
+// A model may have more tokens than the vocabulary names.
+std::string text_of(std::int32_t token, const BytePairTokenizer& tokenizer) {
+  const bool named = static_cast<std::size_t>(token) < tokenizer.size();
+  return named ? std::string(tokenizer.text_of(token)) : fmt::format("<{}>", token);
+}
+
 // Prints text as it is generated. A terminal gets whole characters, and no control sequences.
 class Stream {
  public:
@@ -113,9 +120,7 @@ class Stream {
     if (!tokenizer_) {
       session_.line(fmt::to_string(token));
     } else {
-      // A model may have more tokens than the vocabulary names.
-      const bool named = static_cast<std::size_t>(token) < tokenizer_->size();
-      waiting_ += named ? tokenizer_->text_of(token) : fmt::format("<{}>", token);
+      waiting_ += text_of(token, *tokenizer_);
       print(whole_characters());
     }
     session_.flush();
@@ -157,8 +162,45 @@ class Stream {
   std::string waiting_;
 };
 
+void write_tokens(JsonWriter& json, std::string_view key, const Tokens& tokens) {
+  json.key(key).open('[');
+  for (const std::int32_t token : tokens) json.number(std::int64_t{token});
+  json.close(']');
+}
+
 void print_logits(const TinyLlamaModel& model, const Tokens& tokens, const Arguments& arguments, Session& session) {
-  for (const float logit : model.forward(tokens, arguments.threads())) session.line(fmt::format("{}", logit));
+  const std::vector<float> logits = model.forward(tokens, arguments.threads());
+  if (!arguments.has("json")) {
+    for (const float logit : logits) session.line(fmt::format("{}", logit));
+    return;
+  }
+  std::string text;
+  JsonWriter json(text);
+  write_tokens(json.open('{'), "prompt", tokens);
+  json.key("logits").open('[');
+  for (const float logit : logits) json.real(double{logit});
+  json.close(']').close('}');
+  session.line(text);
+}
+
+// Returns why no more tokens were made: all were, the next one was to be a --stop, or the model has no more positions.
+std::string_view reason_of_end(bool stopped, bool complete) {
+  return stopped ? "stop" : complete ? "count" : "positions";
+}
+
+void print_generated(const Tokens& prompt, const Tokens& made, const std::optional<BytePairTokenizer>& tokenizer,
+                     std::string_view end, Session& session) {
+  std::string text;
+  JsonWriter json(text);
+  write_tokens(json.open('{'), "prompt", prompt);
+  write_tokens(json, "tokens", made);
+  if (tokenizer) {
+    std::string words;
+    for (const std::int32_t token : made) words += text_of(token, *tokenizer);
+    json.key("text").text(words);
+  }
+  json.key("end").text(end).close('}');
+  session.line(text);
 }
 
 int run(const Arguments& arguments, Session& session) {
@@ -184,20 +226,31 @@ int run(const Arguments& arguments, Session& session) {
     print_logits(model, tokens, arguments, session);
     return kDone;
   }
+  const bool as_json = arguments.has("json");
   Stream stream(session, tokenizer);
+  Tokens made;
   bool stopped = false;
-  const Tokens made = model.generate(
-      tokens, count, sampler,
-      [&](std::int32_t token) {
-        stopped = std::find(stops.begin(), stops.end(), token) != stops.end();
-        if (!stopped) stream.put(token);
-        return !stopped;
-      },
-      arguments.threads());
+  const std::size_t generated = model
+                                    .generate(
+                                        tokens, count, sampler,
+                                        [&](std::int32_t token) {
+                                          stopped = std::find(stops.begin(), stops.end(), token) != stops.end();
+                                          if (stopped) return false;
+                                          made.push_back(token);
+                                          if (!as_json) stream.put(token);
+                                          return true;
+                                        },
+                                        arguments.threads())
+                                    .size();
+  const bool complete = generated == count;
+  if (as_json) {
+    print_generated(tokens, made, tokenizer, reason_of_end(stopped, complete), session);
+    return kDone;
+  }
   stream.end();
-  if (!stopped && made.size() < count)
+  if (!stopped && !complete)
     session.remark(
-        fmt::format("{} of {} tokens: the model has {} positions", made.size(), count, model.config().max_seq_length));
+        fmt::format("{} of {} tokens: the model has {} positions", generated, count, model.config().max_seq_length));
   return kDone;
 }
 
@@ -218,6 +271,7 @@ constexpr Option kOptions[] = {
     {.name = "top-p", .value = "P", .help = "sample from the most likely tokens that together reach P"},
     {.name = "seed", .value = "N", .help = "the seed of the random numbers; 0 by default"},
     {.name = "logits", .help = "print the logits after the last token instead, one per line"},
+    kJson,
     kNoMmap,
     kMaxExpansion,
     kThreads,

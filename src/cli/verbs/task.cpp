@@ -3,6 +3,7 @@
 
 #include <charconv>
 
+#include "base/json_stream.hpp"
 #include "cli/options.hpp"
 #include "cli/plan_file.hpp"
 #include "cli/progress_bar.hpp"
@@ -25,14 +26,27 @@ int run(const Arguments& arguments, Session& session) {
   const Arguments conversion = parse(convert_verb::kVerb, plan.words);
   ConvertOptions options = convert_verb::convert_options(conversion);
   if (arguments.has("threads")) options.work.threads = arguments.threads();
-  ProgressBar bar(session, "converting", std::nullopt);
-  options.work.progress = bar.progress();
-  write_part(conversion.operand(0), conversion.operand(1), options, plan.parts[number], plan.part_path(number));
+  {
+    ProgressBar bar(session, "converting", std::nullopt);
+    options.work.progress = bar.progress();
+    write_part(conversion.operand(0), conversion.operand(1), options, plan.parts[number], plan.part_path(number));
+  }
+  if (arguments.has("json")) {
+    std::string text;
+    JsonWriter json(text);
+    json.open('{').key("plan").text(arguments.operand(0)).key("task").number(std::uint64_t{number});
+    json.key("tensors")
+        .number(std::uint64_t{plan.parts[number].count})
+        .key("part")
+        .text(plan.part_path(number))
+        .close('}');
+    session.line(text);
+  }
   return kDone;
 }
 
 constexpr Operand kOperands[] = {{.name = "PLAN", .completes = Completes::files}, {.name = "NUMBER"}};
-constexpr Option kOptions[] = {kAnyOwner, kThreads};
+constexpr Option kOptions[] = {kAnyOwner, kJson, kThreads};
 constexpr Example kExamples[] = {
     {"seq 0 15 | xargs -P 4 -n 1 tare task job.json", "16 tasks, four at a time"},
     {"tare task job.json $SLURM_ARRAY_TASK_ID --threads 8", "as a job of Slurm"},

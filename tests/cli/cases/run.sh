@@ -6,6 +6,10 @@ tare run llama.bin --tokens 2 --logits
 tare run llama.bin --prompt hello --vocab vocab.txt --merges merges.txt -n 3
 tare run llama.bin --tokens 0 --vocab vocab.txt --merges merges.txt -n 4
 tare run llama.bin --tokens 0 --stop 5,3
+tare run llama.bin --tokens 0 --stop 5,3 --json
+tare run llama.bin --tokens 1 --json
+tare run llama.bin --tokens 2 --logits --json
+tare run llama.bin --prompt hello --vocab vocab.txt --merges merges.txt -n 3 --json
 # any container that holds one
 tare convert llama.bin llama.zt && tare run llama.zt --tokens 4 -n 2
 tare convert llama.zt again.bin --to tllm -q && cmp llama.bin again.bin && echo the same
