@@ -9,6 +9,7 @@
 #include <new>
 #include <thread>
 
+#include "base/nearest.hpp"
 #include "base/printable.hpp"
 #include "base/text.hpp"
 #include "view/endpoints.hpp"
@@ -307,7 +308,14 @@ std::size_t tensor_called(const OpenModel& model, std::string_view text, std::st
   if (number)
     throw Error(ErrorKind::not_found, "view.tensor",
                 fmt::format("there is no tensor {}; the model has {}, counted from 0", text, all.size()));
-  throw Error(ErrorKind::not_found, "view.tensor", fmt::format("no tensor is called '{}'; {}", text, advice));
+  std::vector<std::string> names;
+  names.reserve(all.size());
+  for (std::size_t i = 0; i < all.size(); ++i) names.push_back(model.shown_name(i));
+  std::vector<std::string> near = nearest(text, names, 3);
+  for (std::string& name : near) name = quote(name);
+  throw Error(ErrorKind::not_found, "view.tensor",
+              fmt::format("no tensor is called '{}'; {}{}", text,
+                          near.empty() ? "" : fmt::format("did you mean {}? ", fmt::join(near, ", ")), advice));
 }
 
 void write_item(JsonWriter& json, const OpenModel& model, std::size_t place) {

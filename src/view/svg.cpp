@@ -6,6 +6,8 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <set>
+#include <span>
 
 #include "base/printable.hpp"
 #include "base/text.hpp"
@@ -39,6 +41,12 @@ class Drawing {
     body_ += fmt::format("<text x=\"{:.1f}\" y=\"{:.1f}\" font-size=\"{}\" text-anchor=\"{}\" fill=\"{}\">{}</text>\n",
                          x, y, size, anchor, fill, attribute(what));
   }
+  // Runs up to the right, so that long labels stand side by side.
+  void slanted_text(double x, double y, std::string_view what, double size) {
+    body_ += fmt::format(
+        "<text transform=\"translate({:.1f} {:.1f}) rotate(-50)\" font-size=\"{}\" fill=\"#3b4252\">{}</text>\n", x, y,
+        size, attribute(what));
+  }
   void circle(double x, double y, double radius, std::string_view fill, std::string_view hint) {
     body_ += fmt::format(
         "<circle cx=\"{:.1f}\" cy=\"{:.1f}\" r=\"{}\" fill=\"{}\" fill-opacity=\"0.75\"><title>{}</title></circle>\n",
@@ -64,40 +72,65 @@ class Drawing {
 std::string fitted(std::string_view text, double width, double size = 11) {
   const auto room = static_cast<std::size_t>(std::max(0.0, (width - 6) / (size * 0.56)));
   if (room < 3) return {};
-  // File names may contain multi-byte characters, which must not be split.
-  if (text.size() <= room || std::any_of(text.begin(), text.end(), [](char c) { return (c & 0x80) != 0; }))
-    return std::string(text);
-  return std::string(text.substr(0, room - 1)) + "…";
+  // A character begins with a byte that does not continue another. Three bytes and more are nearly always a wide one.
+  std::size_t used = 0, cut = 0;
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    const auto byte = static_cast<unsigned char>(text[i]);
+    if ((byte & 0xC0) == 0x80) continue;
+    if (used + 1 <= room) cut = i;
+    used += byte >= 0xE0 ? 2 : 1;
+  }
+  return used <= room ? std::string(text) : std::string(text.substr(0, cut)) + "…";
 }
 
-std::string legend(Drawing& drawing, const OpenModel& model, double y) {
+struct LegendEntry {
+  std::string label;
+  std::string_view colour;
+};
+
+// A row of coloured squares with their names; what does not fit on the row is counted.
+void draw_legend(Drawing& drawing, std::span<const LegendEntry> entries, double y) {
   double x = 8;
-  for (const std::string& type : model.types()) {
-    if (x > kWidth - 120) break;
-    drawing.rectangle(x, y, 11, 11, colour_of_type(type));
-    drawing.text(x + 16, y + 10, type);
-    x += 34 + 6.6 * static_cast<double>(type.size());
+  for (std::size_t i = 0; i < entries.size(); ++i) {
+    if (x > kWidth - 120) {
+      drawing.text(x, y + 10, fmt::format("and {} more", entries.size() - i));
+      return;
+    }
+    drawing.rectangle(x, y, 11, 11, entries[i].colour);
+    drawing.text(x + 16, y + 10, entries[i].label);
+    x += 34 + 6.6 * static_cast<double>(entries[i].label.size());
   }
-  return {};
 }
+
+std::vector<LegendEntry> entries_of(std::span<const std::string> types) {
+  std::vector<LegendEntry> entries;
+  for (const std::string& type : types) entries.push_back({type, colour_of_type(type)});
+  return entries;
+}
+
+constexpr std::string_view kSeveralTypes = "#b8bec9";
 
 std::string draw_treemap(const OpenModel& model) {
   constexpr double kHeight = 480;
   Drawing drawing(kHeight + 28, "Tensors by bytes, coloured by type");
+  bool several = false;
   for (const Tile& tile : lay_out(model, "", kWidth, kHeight)) {
     const std::string hint =
         fmt::format("{}: {}, {}", tile.prefix, size_text(tile.bytes),
                     tile.type < 0 ? "several types" : model.types()[static_cast<std::size_t>(tile.type)]);
     const std::string fill = tile.opened ? "#e9ebf0"
                              : tile.type < 0
-                                 ? "#b8bec9"
+                                 ? std::string(kSeveralTypes)
                                  : std::string(colour_of_type(model.types()[static_cast<std::size_t>(tile.type)]));
+    several = several || (!tile.opened && tile.type < 0);
     drawing.rectangle(tile.x + 0.5, tile.y + 0.5, tile.width - 1, tile.height - 1, fill, hint);
     if (tile.height > 14 && tile.width > 30)
       drawing.text(tile.x + 4, tile.y + 11.5, fitted(tile.label, tile.width), 10, "start",
                    tile.opened ? "#3b4252" : "#16181d");
   }
-  legend(drawing, model, kHeight + 10);
+  std::vector<LegendEntry> legend = entries_of(model.types());
+  if (several) legend.push_back({"several types", kSeveralTypes});
+  draw_legend(drawing, legend, kHeight + 10);
   return drawing.finish();
 }
 
@@ -132,15 +165,14 @@ std::string draw_layers(Service& service, const OpenModel& model) {
   const Value answer = parsed(service.call("layers"));
   const List& roles = list_in(at(answer, "roles"));
   const List& rows = list_in(at(answer, "layers"));
-  constexpr double kLeft = 44, kTop = 96;
+  constexpr double kLeft = 44, kTop = 96, kRight = 72;  // the last label needs room, too
   const double cell =
-      std::clamp((kWidth - kLeft - 8) / std::max<double>(1, static_cast<double>(roles.size())), 8.0, 64.0);
+      std::clamp((kWidth - kLeft - kRight) / std::max<double>(1, static_cast<double>(roles.size())), 8.0, 64.0);
   const double high = std::clamp(600 / std::max<double>(1, static_cast<double>(rows.size())), 4.0, 18.0);
   Drawing drawing(kTop + high * static_cast<double>(rows.size()) + 32, "Layers and roles, coloured by type");
-  for (std::size_t i = 0; i < roles.size(); ++i) {
-    const double x = kLeft + cell * (static_cast<double>(i) + 0.5);
-    drawing.text(x, kTop - 8 - static_cast<double>(i % 4) * 20, text_in(roles[i]), 10, "middle");
-  }
+  for (std::size_t i = 0; i < roles.size(); ++i)
+    drawing.slanted_text(kLeft + cell * (static_cast<double>(i) + 0.5), kTop - 6, fitted(text_in(roles[i]), 110, 10),
+                         10);
   for (std::size_t y = 0; y < rows.size(); ++y) {
     const double top = kTop + high * static_cast<double>(y);
     if (rows.size() <= 40 || y % 8 == 0) drawing.text(kLeft - 6, top + high - 3, fmt::format("{}", y), 9, "end");
@@ -152,28 +184,49 @@ std::string draw_layers(Service& service, const OpenModel& model) {
                         colour_of_type(type), fmt::format("layer {}, {}: {}", y, text_in(roles[x]), type));
     }
   }
-  legend(drawing, model, kTop + high * static_cast<double>(rows.size()) + 12);
+  draw_legend(drawing, entries_of(model.types()), kTop + high * static_cast<double>(rows.size()) + 12);
   return drawing.finish();
 }
+
+struct SpanColour {
+  std::string_view kind, label, colour;
+};
+// Bytes that are no tensor's, or several tensors'.
+constexpr SpanColour kSpanColours[] = {
+    {"header", "header", "#5b6472"},
+    {"attachment", "attachment", "#8a8f99"},
+    {"several", "several types", kSeveralTypes},
+    {"shared", "shared bytes", "#c9b8d8"},
+    {"gap", "gap", "#dfe2e8"},
+    {"end", "rest", "#eef0f3"},
+};
 
 std::string draw_map(const OpenModel& model) {
   const std::size_t files = std::min<std::size_t>(model.files().size(), 24);
   Drawing drawing(40.0 * static_cast<double>(files) + 32, "What is where in the file");
+  std::set<std::string_view> drawn;
   for (std::size_t file = 0; file < files; ++file) {
     const double y = 40.0 * static_cast<double>(file) + 18, size = static_cast<double>(model.files()[file].bytes);
     drawing.text(8, y - 5, fmt::format("{}, {}", model.files()[file].name, size_text(model.files()[file].bytes)));
     for (const Span& span : spans_of(model, static_cast<std::uint32_t>(file), 0, model.files()[file].bytes, 400)) {
-      const std::string_view fill = span.type >= 0 ? colour_of_type(model.types()[static_cast<std::size_t>(span.type)])
-                                    : span.kind == "attachment" ? "#8a8f99"
-                                    : span.kind == "several"    ? "#b8bec9"
-                                                                : "#dfe2e8";
+      std::string_view fill = kSeveralTypes;
+      if (span.type >= 0) {
+        fill = colour_of_type(model.types()[static_cast<std::size_t>(span.type)]);
+      } else if (span.tensor < 0 || span.kind != "tensor") {
+        const auto* const row = std::ranges::find(kSpanColours, span.kind, &SpanColour::kind);
+        if (row != std::end(kSpanColours)) fill = row->colour;
+      }
+      drawn.insert(fill);
       drawing.rectangle(
           8 + (kWidth - 16) * static_cast<double>(span.offset) / size, y,
           std::max(0.4, (kWidth - 16) * static_cast<double>(span.bytes) / size - 0.3), 16, fill,
           span.tensor >= 0 ? model.shown_name(static_cast<std::size_t>(span.tensor)) : std::string(span.kind));
     }
   }
-  legend(drawing, model, 40.0 * static_cast<double>(files) + 12);
+  std::vector<LegendEntry> legend = entries_of(model.types());
+  for (const SpanColour& row : kSpanColours)
+    if (drawn.contains(row.colour)) legend.push_back({std::string(row.label), row.colour});
+  draw_legend(drawing, legend, 40.0 * static_cast<double>(files) + 12);
   return drawing.finish();
 }
 
@@ -247,7 +300,8 @@ std::string draw_errors(Service& service) {
   static_cast<void>(service.call_and_wait("compare/start"));
   const Value answer = parsed(service.call_and_wait("compare/all?count=0&plot=1"));
   constexpr double kHeight = 420, kLeft = 64;
-  Drawing drawing(kHeight + 60, "Relative error against bits per weight, a dot for each tensor");
+  Drawing drawing(kHeight + 84, "Relative error against bits per weight, a dot for each tensor");
+  std::vector<std::string> types;   // of the dots, as B stores them
   constexpr double kMargin = 1.04;  // so that no dot is on the edge
   double most_bits = 1, least = 0, most = -12;
   bool infinite = false;
@@ -270,6 +324,8 @@ std::string draw_errors(Service& service) {
     const double error = error_in(row), bits = number_in(at(row, "bits"));
     if (error <= 0) continue;
     const double high = std::isinf(error) ? most : std::log10(error);
+    if (std::string type = text_in(at(row, "type")); std::ranges::find(types, type) == types.end())
+      types.push_back(std::move(type));
     drawing.circle(kLeft + (kWidth - kLeft - 24) * bits / most_bits, 20 + kHeight * (most - high) / (most - least), 4,
                    colour_of_type(text_in(at(row, "type"))),
                    fmt::format("{}: {:.3g} bits, error {:.3g}", text_in(at(row, "name")), bits, error));
@@ -279,6 +335,8 @@ std::string draw_errors(Service& service) {
     drawing.text(kLeft + (kWidth - kLeft - 24) * bits / most_bits, kHeight + 38, fmt::format("{}", bits), 11, "middle");
   drawing.text(kWidth / 2, kHeight + 55, "bits per weight in B", 11, "middle");
   drawing.text(8, 12, "relative error", 11);
+  std::ranges::sort(types);
+  draw_legend(drawing, entries_of(types), kHeight + 66);
   return drawing.finish();
 }
 

@@ -180,6 +180,7 @@ TEST(ViewCompare, WhatIsNoNumberAnyMoreIsWorst) {
   const std::string svg = picture(service, "errors");
   EXPECT_NE(svg.find(">inf</text>"), std::string::npos);
   EXPECT_NE(svg.find("half: 32 bits, error inf"), std::string::npos) << svg;
+  EXPECT_NE(svg.find(">f32</text>"), std::string::npos) << "the legend of the dots";
   // With very many tensors, coinciding points are merged, including infinite ones.
   Model many_a, many_b;
   for (int i = 0; i < 3500; ++i) {

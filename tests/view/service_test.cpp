@@ -84,11 +84,36 @@ TEST(ViewService, PicturesOfTensorsThatAreNot) {
       ADD_FAILURE() << name;
     } catch (const Error& error) {
       EXPECT_EQ(error.kind(), ErrorKind::not_found);
-      EXPECT_EQ(error.sentence(), "no tensor is called 'q_proj'; `tare ls` lists the names");
+      EXPECT_EQ(
+          error.sentence(),
+          "no tensor is called 'q_proj'; did you mean model.layers.0.self_attn.q_proj.weight, "
+          "model.layers.1.self_attn.q_proj.weight, model.layers.2.self_attn.q_proj.weight? `tare ls` lists the names");
     }
   }
   EXPECT_THROW(static_cast<void>(picture(service, "heat:26")), Error);
   EXPECT_EQ(picture(service, "histogram:1"), picture(service, "histogram:model.layers.0.mlp.up_proj.weight"));
+}
+
+// Everything that is coloured is explained, and nothing is drawn over anything else.
+TEST(ViewService, PicturesHaveLegends) {
+  Model model = small_model();
+  std::string wide;  // 60 characters that are twice as wide as a letter
+  for (int i = 0; i < 60; ++i) wide += "重";
+  model.tensors.push_back(numbers_of(wide, {64, 64}));
+  Service service(std::vector<OpenModelPtr>{shown(std::move(model))});
+  const auto count = [](const std::string& text, std::string_view what) {
+    std::size_t found = 0;
+    for (std::size_t at = text.find(what); at != std::string::npos; at = text.find(what, at + 1)) ++found;
+    return found;
+  };
+  const std::string treemap = picture(service, "treemap");
+  EXPECT_EQ(count(treemap, ">f32</text>"), 1U);
+  EXPECT_EQ(count(treemap, ">f16</text>"), 1U);
+  EXPECT_NE(treemap.find("重…</text>"), std::string::npos) << "shortened between two characters";
+  EXPECT_EQ(treemap.find(wide + "</text>"), std::string::npos);
+  const std::string layers = picture(service, "layers");
+  EXPECT_EQ(count(layers, "rotate("), 2U) << "a label for each role";
+  EXPECT_EQ(count(layers, ">f16</text>"), 1U);
 }
 
 TEST(ViewService, OverviewAndLayers) {
