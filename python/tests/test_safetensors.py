@@ -302,7 +302,15 @@ def feed(writer, tensors):
     writer.close()
 
 
-def test_interrupt_leaves_nothing(tmp_path):
+@pytest.fixture
+def interruptible():
+    """As in a terminal: a shell has what it starts in the background ignore the signal."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)
+
+
+def test_interrupt_leaves_nothing(tmp_path, interruptible):
     random = np.random.default_rng(3)
     tare.save(tmp_path / "m.zt", {f"w{i}": random.standard_normal((512, 4096)).astype("f4") for i in range(12)})
     interrupt = threading.Timer(0.3, lambda: os.kill(os.getpid(), signal.SIGINT))
@@ -315,7 +323,7 @@ def test_interrupt_leaves_nothing(tmp_path):
     assert tare.verify(tmp_path / "m.zt").ok and time.monotonic() - started < 120
 
 
-def test_interrupt_of_save_file(tmp_path):
+def test_interrupt_of_save_file(tmp_path, interruptible):
     interrupt = threading.Timer(0.05, lambda: os.kill(os.getpid(), signal.SIGINT))
     weights = {f"w{i}": np.zeros(1 << 28, "u1") for i in range(6)}  # not in memory before they are read
     with pytest.raises(KeyboardInterrupt):
