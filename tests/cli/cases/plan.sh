@@ -1,6 +1,6 @@
 tare plan job.json --tasks 3 -- model.zt out.mcf --quant k4 --drop attributes
 tare finish job.json
-tare task job.json 2 --json
+tare task job.json 2 --json | sed 's,"part":".*/,"part":",'
 tare task job.json 0
 tare finish job.json
 tare task job.json 1
