@@ -34,7 +34,7 @@ COPIES = {
     "src/cli/verbs/quantize.cpp": ("method keep to json", "which of them an error is about; keys of the result"),
     "src/cli/verbs/append.cpp": ("json", "how the result is shown"),
     "src/cli/verbs/plan.cpp": ("force json", "they are of the plan itself"),
-    "src/cli/verbs/task.cpp": ("threads", "they are of the task itself"),
+    "src/cli/verbs/task.cpp": ("threads json", "they are of the task itself"),
     "python/src/options.cpp": ("", ""),
     "python/tare/_options.py": ("zstd no-zstd quant method", "two exclude each other; the keys of one are options"),
     "python/tare/_plan.py": ("threads merge quant importance force", "a task has its own; paths become absolute"),

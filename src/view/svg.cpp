@@ -41,7 +41,7 @@ class Drawing {
     body_ += fmt::format("<text x=\"{:.1f}\" y=\"{:.1f}\" font-size=\"{}\" text-anchor=\"{}\" fill=\"{}\">{}</text>\n",
                          x, y, size, anchor, fill, attribute(what));
   }
-  // Runs up to the right, so that long labels stand side by side.
+  // Text that rises to the right, so that the labels of neighbouring columns do not overlap.
   void slanted_text(double x, double y, std::string_view what, double size) {
     body_ += fmt::format(
         "<text transform=\"translate({:.1f} {:.1f}) rotate(-50)\" font-size=\"{}\" fill=\"#3b4252\">{}</text>\n", x, y,
@@ -301,7 +301,7 @@ std::string draw_errors(Service& service) {
   const Value answer = parsed(service.call_and_wait("compare/all?count=0&plot=1"));
   constexpr double kHeight = 420, kLeft = 64;
   Drawing drawing(kHeight + 84, "Relative error against bits per weight, a dot for each tensor");
-  std::vector<std::string> types;   // of the dots, as B stores them
+  std::vector<std::string> types;   // the types of B for the dots
   constexpr double kMargin = 1.04;  // so that no dot is on the edge
   double most_bits = 1, least = 0, most = -12;
   bool infinite = false;

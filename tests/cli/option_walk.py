@@ -47,7 +47,7 @@ def planned(command, folder, words, source, output):
 
 
 def changes_in(run):
-    """What a run with --json says that it changed, in any order."""
+    """The changes that a run with --json reports, sorted."""
     return sorted(json.dumps(change, sort_keys=True) for change in json.loads(run.stdout)["changes"])
 
 
