@@ -69,6 +69,27 @@ def test_a_conversion_is_that_of_the_command(folder, monkeypatch, words, source,
     assert outcome(folder, output, lambda: tare.plan(source, output, tasks=2, **options).run()) == expected
 
 
+@pytest.mark.parametrize(("words", "output", "options"), option_samples.QUANTIZE_SAMPLES)
+def test_a_quantization_is_that_of_the_command(folder, monkeypatch, words, output, options):
+    monkeypatch.chdir(folder)
+    tare_command = option_samples.runner(COMMAND, folder)
+
+    def by_command():
+        try:
+            tare_command("quantize", "mistral", output, *words, "-q")
+        except Exception as error:
+            raise ValueError(error) from None
+
+    expected = outcome(folder, output, by_command)
+    assert outcome(folder, output, lambda: tare.quantize("mistral", output, **options)) == expected
+
+
+def test_every_option_of_quantize_has_a_sample(folder):
+    shown = option_samples.options_of(option_samples.runner(COMMAND, folder), "quantize")
+    tried = {word.removeprefix("--").partition("=")[0] for words, *_ in option_samples.QUANTIZE_SAMPLES for word in words if word.startswith("--")}
+    assert shown - tried == {"color", "quiet", "help", "verbose", "json"}
+
+
 def test_every_option_of_the_command_has_a_name_here(folder):
     tare_command = option_samples.runner(COMMAND, folder)
     general = {"color", "quiet", "help"}

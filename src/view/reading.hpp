@@ -43,6 +43,8 @@ class Reading {
   // Fills `out` with the elements from `first` on. Returns false if that would exceed the budget. Cheapest in rising
   // order. Throws between two runs if the request is stopped.
   bool read(std::uint64_t first, std::span<double> out);
+  // Compares the stored digests; call it after all elements of a tensor were read. Throws `digest.mismatch`.
+  void check_digests() const { component_->blob.verify(); }
 
  private:
   void pull(std::uint64_t offset, std::span<std::byte> out);

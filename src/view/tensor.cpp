@@ -252,6 +252,7 @@ void values(const Context& context, const Query& query, JsonWriter& json) {
   const std::uint64_t count = std::min<std::uint64_t>(reading.elements(), kMostValues);
   std::vector<double> numbers(count);
   const bool all = reading.read(0, numbers);
+  if (all && count == reading.elements() && part.shape.elements() == dense.shape.elements()) reading.check_digests();
   json.open('{').key("slice").text(text).key("shape").open('[');
   for (const std::uint64_t dimension : part.shape) json.number(dimension);
   json.close(']').key("elements").number(reading.elements()).key("values").open('[');

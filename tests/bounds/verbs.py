@@ -160,6 +160,9 @@ VERBS = {
 TELLING = ("info", "verify", "ls --json", "convert zt", "convert gguf", "convert hf", "meta --json", "hash --zt2", "diff --json",
            "report other")
 QUICK = ("info", "verify", "convert zt", "convert gguf", "convert hf", "report other")
+# Cases whose files are accepted, one of each container: `make bounds` runs every verb on 5 MB of them.
+WHOLE = ("safetensors_named_layers", "gguf_named_layers", "zt_named_layers", "zt2_named_layers", "mcf_named_layers",
+         "alt_named_layers", "npz_named_layers", "torch_named_layers", "hf_named_layers", "alt1_tokens", "tllm_tokens")
 # For files that are no model, or are used with one.
 SPECIAL = {
     "merge": lambda run: ["convert", run.base(), run.out("out.safetensors"), "--merge", run.path, "--weights-only"],

@@ -97,6 +97,48 @@ SAMPLES = {
     "max-expansion": [(["--max-expansion", "64"], "packed.zt", "out.zt", {"max_expansion": 64})],
     "threads": [(["--threads", "2", "--quant", "q4_0"], "mistral", "out.gguf", {"threads": 2, "quant": "q4_0"})],
 }
+# Orders of `tare quantize`: (words of the command, output, keyword arguments of tare.quantize), of the directory mistral.
+QUANTIZE_SAMPLES = [
+    (["--method", "k4"], "out.mcf", {"method": "k4"}),
+    (["--method", "q4_k_m"], "out.gguf", {"method": "q4_k_m"}),
+    (["--method", "nonsense"], "out.mcf", {"method": "nonsense"}),
+    (["--method", "k4", "--method", "*down*=k6"], "out.mcf", {"method": "k4", "rules": [("*down*", "k6")]}),
+    (["--method", "k4", "--keep", "*q_proj*"], "out.mcf", {"method": "k4", "keep": ["*q_proj*"]}),
+    (["--method", "k4", "--embeddings", "q8", "--head", "keep"], "out.mcf",
+     {"method": "k4", "rules": [("*embed_tokens*", "q8"), ("lm_head*", "keep")]}),
+    (["--method", "q4_0", "--pure"], "out.gguf", {"method": "q4_0", "pure": True}),
+    (["--method", "k4", "--no-fallback"], "out.gguf", {"method": "k4", "no_fallback": True}),
+    (["--method", "k4", "--fast"], "out.mcf", {"method": "k4", "fast": True}),
+    (["--method", "k4", "--clip", "-0.1,0.1"], "out.mcf", {"method": "k4", "clip": (-0.1, 0.1)}),
+    (["--method", "k4", "--clip", "1,0"], "out.mcf", {"method": "k4", "clip": (1, 0)}),
+    (["--method", "int4", "--range"], "out.mcf", {"method": "int4", "range": True}),
+    (["--method", "int8", "--range", "--clip", "-1,1"], "out.mcf", {"method": "int8", "range": True, "clip": (-1, 1)}),
+    (["--method", "k4", "--importance", "importance.safetensors"], "out.mcf", {"method": "k4", "importance": "importance.safetensors"}),
+    (["--method", "k4", "--importance", "missing"], "out.mcf", {"method": "k4", "importance": "missing"}),
+    (["--bits", "4.5"], "out.mcf", {"bits": 4.5}),
+    (["--bits", "5"], "out.gguf", {"bits": 5}),
+    (["--bits", "-1"], "out.mcf", {"bits": -1}),
+    (["--bits", "4.5", "--method", "k4"], "out.mcf", {"method": "k4", "bits": 4.5}),
+    (["--method", "q8_0", "--digest", "sha256"], "out.zt", {"method": "q8_0", "digest": "sha256"}),
+    (["--method", "group4", "--zstd=3", "--threads", "2"], "out.zt", {"method": "group4", "zstd": 3, "threads": 2}),
+    (["--method", "group4", "--no-zstd"], "out.zt", {"method": "group4", "no_zstd": True}),
+    (["--method", "k4", "--dedup"], "out.mcf", {"method": "k4", "dedup": True}),
+    (["--method", "group4", "--dialect", "store"], "out.zt2", {"method": "group4", "dialect": "store"}),
+    (["--method", "k4", "--dtype", "f32"], "out.mcf", {"method": "k4", "dtype": "f32"}),
+    (["--method", "k4", "--dtype", "f16", "--overflow", "clamp"], "out.zt", {"method": "k4", "dtype": "f16", "overflow": "clamp"}),
+    (["--method", "k4", "--match", "*q_proj*"], "out.zt", {"method": "k4", "match": "*q_proj*"}),
+    (["--method", "k4", "--skip", "*q_proj*", "--check"], "out.zt", {"method": "k4", "skip": "*q_proj*", "check": True}),
+    (["--method", "k4", "--merge", "lora"], "out.mcf", {"method": "k4", "merge": "lora"}),
+    (["--method", "k4", "--drop", "vocabulary", "--drop", "attachments"], "out.zt", {"method": "k4", "drop": ["vocabulary", "attachments"]}),
+    (["--method", "k4", "--weights-only"], "out.zt", {"method": "k4", "weights_only": True}),
+    (["--method", "q8_0", "--names", "keep", "--weights-only"], "out.gguf", {"method": "q8_0", "keep_names": True, "weights_only": True}),
+    (["--method", "k4", "--attach", "*.txt", "--set", "author=me"], "out.zt", {"method": "k4", "attach": "*.txt", "metadata": {"author": "me"}}),
+    (["--method", "q8_0", "--shard", "50K"], "out/", {"method": "q8_0", "shard": "50K"}),
+    (["--method", "q8_0", "--to", "gguf", "--no-mmap", "--max-expansion", "64"], "out.bin",
+     {"method": "q8_0", "format": "gguf", "mmap": False, "max_expansion": 64}),
+    (["--method", "k4"], "exists.zt", {"method": "k4"}),
+    (["--method", "k4", "--force"], "exists.zt", {"method": "k4", "overwrite": True}),
+]  # fmt: skip
 
 
 def safetensors(tensors):
@@ -129,6 +171,8 @@ def make_files(folder, tare):
             tensors[layer.format(number, module, "B")] = ([rows, 2], [(i * 5 % 19 - 9) / 32 for i in range(2 * rows)])
     (lora / "adapter_model.safetensors").write_bytes(safetensors(tensors))
     tare("convert", "lora", "lora.gguf", "-q")
+    columns = {"model.layers.0.mlp.up_proj.weight": ([64], [0.1 + i / 32 for i in range(64)])}
+    (folder / "importance.safetensors").write_bytes(safetensors(columns))
     tare("convert", "mistral", "mistral.gguf", "-q")
     tare("convert", "mistral", "packed.zt", "--zstd", "-q")
     tare("convert", "mistral", "digested.zt", "--digest", "sha256", "-q")

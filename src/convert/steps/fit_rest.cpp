@@ -46,8 +46,8 @@ void leave_own_keys(Model& model, const Format& target, const AdaptOptions& opti
   const Map config = asked_to_drop(options, ModelPart::config) || !target.holds.config ? Map() : model.config.to_map();
   for (const Format& format : formats())
     for (const OwnKey& own : format.own_keys) {
-      if (options.weights_only && own.about_set) model.metadata.erase(own.key);
-      const Value* const value = has_place(target, own.key) ? nullptr : model.metadata.find(own.key);
+      const bool omitted = own.about_set && options.weights_only;
+      const Value* const value = has_place(target, own.key) && !omitted ? nullptr : model.metadata.find(own.key);
       const std::string reason = value == nullptr ? "" : reason_to_omit(own, *value, target, config);
       if (reason.empty()) continue;
       model.metadata.erase(own.key);
