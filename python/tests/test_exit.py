@@ -101,6 +101,8 @@ ENTRIES = {
     "cast": ("", "tensor.cast('f16')"),
     "rows": ("", "for row in tensor: pass"),
     "check": ("", "m.check()"),
+    "usual_names": ("", "m._like(usual_names=True).close()"),
+    "settings": ("", "tare.open(path)._settings()"),
     "attachment": ("", "tare.open(path).attachments['note.txt']"),
     "to_bytes": ("", "tare.to_bytes({'w': weight}, format='zt')"),
     "save": ("", "tare.save(own('zt'), {'w': weight}, overwrite=True)"),

@@ -98,12 +98,11 @@ void check_expansion(const Model& model, const Limits& limits, const std::string
   }
   const auto remedy = remedy_for(sizes, limits);
   if (!remedy) return;
-  throw Error(
-      ErrorKind::limit, "open.expansion",
-      fmt::format("{} of {} bytes would decode to {} bytes; the limit is {} bytes plus {} times {} size",
-                  decoded_together ? "the parts that were opened," : "this file", count_text(sizes.stored),
-                  count_text(sizes.decoded), count_text(limits.decoded_bytes), limits.expansion,
-                  decoded_together ? "their" : "the file's"))
+  throw Error(ErrorKind::limit, "open.expansion",
+              fmt::format("{} of {} bytes would decode to {} bytes; the limit is {} bytes plus {} times {} size",
+                          decoded_together ? "the parts that were opened," : "this file", count_text(sizes.stored),
+                          count_text(sizes.decoded), count_text(limits.decoded_bytes), limits.expansion,
+                          decoded_together ? "their" : "the file's"))
       .in(file)
       .remedy(remedy->remedy, remedy->argument);
 }

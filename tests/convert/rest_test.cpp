@@ -68,6 +68,20 @@ TEST(FixedFields, McfGetsDefaultsAndFilesThatItsReadersLookFor) {
   EXPECT_FALSE(adapt(model, *find_format("mcf")).model.config.rope_theta);
 }
 
+// Keys about a set of files mean nothing to a single file of weights. If somebody set them by hand, a line says that they are omitted.
+TEST(OwnKeys, OfASetOfFilesAreReportedWhenWeightsAloneAreWritten) {
+  Model model;
+  model.tensors = {make_dense("w", {4}, DType::f32)};
+  for (const char* const key : {"safetensors.index", "hf.weights", "kept"}) model.metadata.append(key, "x");
+  AdaptOptions options;
+  options.weights_only = true;
+  const Adapted adapted = adapt(model, *find_format("safetensors"), options);
+  EXPECT_EQ(adapted.model.metadata.size(), 1U);
+  EXPECT_TRUE(mentions(adapted.changes, "safetensors.index"));
+  EXPECT_TRUE(mentions(adapted.changes, "hf.weights"));
+  EXPECT_FALSE(mentions(adapted.changes, "kept omitted"));
+}
+
 // A file that Tare made has no content that config and vocabulary lack.
 TEST(MadeFiles, AreNoReasonToRefuseAndAreNotCarried) {
   Model model = directory_model();

@@ -139,3 +139,15 @@ def quantize(source, target, name, threads=1):
     code = lib.llama_model_quantize(str(source).encode(), str(target).encode(), pointer)
     if code != 0:
         raise AssertionError(f"llama.cpp does not quantize {source} as {name}: {code}")
+
+
+def quantize_rows(kind, rows, importance):
+    """The bytes of an f32 matrix as ggml encodes it with a weight for each column. kind: the type as gguf names it."""
+    import numpy
+    ffi, lib = library()
+    number = getattr(lib, f"GGML_TYPE_{kind}")
+    rows, importance = (numpy.ascontiguousarray(array, numpy.float32) for array in (rows, importance))
+    made = numpy.empty(rows.nbytes, numpy.uint8)  # no type takes more
+    count = lib.ggml_quantize_chunk(number, ffi.cast("float *", rows.ctypes.data), ffi.cast("void *", made.ctypes.data), 0,
+                                    len(rows), rows.shape[1], ffi.cast("float *", importance.ctypes.data))
+    return made[:count]

@@ -12,7 +12,7 @@ import sys
 import tempfile
 
 import llama_library
-from judging import check, equal, main, need, note, part, smollm, tare, tare_json
+from judging import check, equal, loaded, main, need, next_logits, note, part, smollm, tare, tare_json, torch_module
 from texts import PROSE
 
 NAMES = ["q8_0", "q6_k", "q5_k_m", "q4_k_m", "q4_0", "iq4_nl", "iq4_xs", "q3_k_m", "q2_k"]
@@ -114,6 +114,59 @@ def divergences(folder):
               f"{name}: divergence {ours.mean():.4f}, llama.cpp's {theirs.mean():.4f}, standard error of the difference {error:.4f}", "types")
         check(ours.mean() <= 1.15 * theirs.mean(), f"{name}: {ours.mean() / theirs.mean():.2f} times llama.cpp's divergence", "types")
         check(abs(sizes[0] - sizes[1]) <= 0.01 * sizes[0], f"{name}: {sizes[1]:.1f} MB, llama.cpp's file has {sizes[0]:.1f}", "sizes")
+
+
+@functools.cache
+def importance():
+    """{name of a matrix in GGUF: mean square of each of its inputs}, of one half of the text, as transformers computes it."""
+    numpy, torch = need("numpy"), torch_module()
+    place = pathlib.Path(held().name) / "dithered-hf"
+    tare("convert", dithered(), f"{place}/")
+    model, sums = loaded(place), {}
+
+    def add(name):
+        def hook(module, inputs, output):
+            sums[name] = sums.get(name, 0) + inputs[0].double().square().reshape(-1, inputs[0].shape[-1]).mean(0).numpy()
+        return hook
+
+    layers = {"self_attn.q_proj": "attn_q", "self_attn.k_proj": "attn_k", "self_attn.v_proj": "attn_v", "self_attn.o_proj": "attn_output",
+              "mlp.gate_proj": "ffn_gate", "mlp.up_proj": "ffn_up", "mlp.down_proj": "ffn_down"}
+    for name, module in model.named_modules():
+        for ending, ours in layers.items():
+            if name.endswith(ending):
+                module.register_forward_hook(add(f"blk.{name.split('.')[2]}.{ours}.weight"))
+    with llama_library.Model(dithered(), vocabulary_only=True) as judge:
+        ids = judge.tokenize(PROSE)
+    next_logits(model, ids[: len(ids) // 2])
+    return {name: numpy.asarray(values, numpy.float32) for name, values in sums.items()}
+
+
+@part
+def divergences_with_importance(folder):
+    """The same with importance values: Tare's files beside ggml's encoders with the same types and the same values.
+
+    llama.cpp's quantizer takes such values only in a form of C++, so its encoders are called matrix by matrix."""
+    gguf, numpy = need("gguf"), need("numpy")
+    values = importance()
+    numpy.savez(folder / "importance.npz", **values)
+    weights = {t.name: t for t in gguf.GGUFReader(dithered()).tensors}
+    for name in ("q8_0", "q6_k", "q4_k_m", "q4_0", "iq4_nl", "iq4_xs"):
+        ours, theirs = folder / f"{name}.gguf", folder / f"{name}-ggml.gguf"
+        tare("quantize", dithered(), ours, "--method", name, "--importance", folder / "importance.npz", "--force")
+        theirs.write_bytes(ours.read_bytes())
+        for tensor in gguf.GGUFReader(theirs, "r+").tensors:
+            if tensor.name in values:
+                data = llama_library.quantize_rows(tensor.tensor_type.name, weights[tensor.name].data, values[tensor.name])
+                tensor.data.reshape(-1).view(numpy.uint8)[:] = data
+                tensor.data.flush()
+        without = divergences_of(quantized(name)[1]).mean()
+        found, expected = divergences_of(ours), divergences_of(theirs)
+        error = standard_error(found - expected)
+        note(f"{name:7} with importance: ggml {expected.mean():.4f}, Tare {found.mean():.4f}, ratio {found.mean() / expected.mean():.2f}±"
+             f"{error / expected.mean():.2f}; without {without:.4f}")
+        check(0 < found.mean() <= 1.05 * expected.mean() + 2 * error, f"{name}: divergence {found.mean():.4f}, ggml's {expected.mean():.4f}", "types")
+        check(found.mean() < without, f"{name}: importance values do not help: {found.mean():.4f}, {without:.4f} without", "types")
+        logits_of.cache_clear()
 
 
 @part

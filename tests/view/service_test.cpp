@@ -236,6 +236,34 @@ TEST(ViewHeat, ReducesByLargestMeanSample) {
   EXPECT_EQ(heat_map(tensor, {70, 80, 0, 9}, 8, 8, Reduce::mean).cells.size(), 0U) << "outside";
 }
 
+// What shows a whole tensor compares its digest. A part is shown without.
+TEST(ViewHeat, ADamagedTensorIsRefusedAsAWhole) {
+  Model model;
+  model.tensors = {dense("w", {8, 8}, std::vector<float>(64, 1.0F))};
+  MemorySink sink;
+  static_cast<void>(save(std::move(model), sink, {.write = {.digest = DigestAlgorithm::xxh3}, .to = "zt"}));
+  Bytes bytes = sink.take();
+  {
+    const Model whole = open(memory_source(bytes));
+    bytes[static_cast<std::size_t>(whole.at("w").components[0].blob.offset()) + 5] ^= std::byte{1};
+  }
+  const Model damaged = open(memory_source(bytes));
+  const auto rule_of = [](const auto& action) -> std::string {
+    try {
+      action();
+    } catch (const Error& error) {
+      return std::string(error.rule());
+    }
+    return "";
+  };
+  EXPECT_EQ(rule_of([&] { heat_map(damaged.at("w"), {}, 4, 4, Reduce::largest); }), "digest.mismatch");
+  EXPECT_EQ(rule_of([&] { heat_map(damaged.at("w"), {2, 4, 0, 8}, 4, 4, Reduce::largest); }), "");
+  Service service({shown(damaged)});
+  EXPECT_EQ(rule_of([&] { static_cast<void>(picture(service, "heat:w")); }), "digest.mismatch");
+  EXPECT_EQ(rule_of([&] { static_cast<void>(service.call("values?tensor=0")); }), "digest.mismatch");
+  EXPECT_EQ(rule_of([&] { static_cast<void>(service.call("values?tensor=0&slice=2")); }), "");
+}
+
 // Short rows are read many at a time; what is read is what was asked for.
 TEST(ViewHeat, TallMatrices) {
   for (const std::uint64_t columns : {1, 3, 100, 5000}) {
