@@ -1,6 +1,8 @@
 #!/usr/bin/env python3
 """No object of a library is destroyed when the process ends: other threads may still use it (src/base/forever.hpp).
 
+A function that is registered with `atexit` destroys nothing by itself, and is allowed.
+
     tools/at_exit.py LIBRARY    prints each object file that asks for a destructor at the end; exit 1 if there is one
 """
 
@@ -10,7 +12,7 @@ import sys
 
 def main():
     lines = subprocess.run(["nm", "-A", "-u", sys.argv[1]], capture_output=True, text=True, check=True).stdout.splitlines()
-    found = sorted({line.split(":")[-2] for line in lines if line.split()[-1] in ("__cxa_atexit", "atexit")})
+    found = sorted({line.split(":")[-2] for line in lines if line.split()[-1] in ("__cxa_atexit", "__aeabi_atexit")})
     for name in found:
         print(f"{name}: a static object with a destructor; see src/base/forever.hpp")
     if not found:

@@ -9,15 +9,11 @@
 #include "base/simdjson.hpp"
 
 namespace tare {
-namespace {
 
-// simdjson selects its code for this processor on first use. That allocates, and terminates the process if there is no
-// memory. So the first use is here, before any work.
-[[maybe_unused]] const bool simdjson_is_ready = simdjson::validate_utf8("", 0);
-
-}  // namespace
-
-bool is_valid_utf8(std::string_view text) { return simdjson::validate_utf8(text.data(), text.size()); }
+bool is_valid_utf8(std::string_view text) {
+  const SimdjsonCall call;
+  return simdjson::validate_utf8(text.data(), text.size());
+}
 
 std::string to_hex(std::span<const std::byte> bytes) {
   static constexpr char kDigits[] = "0123456789abcdef";

@@ -115,9 +115,12 @@ BigJson::BigJson(std::string_view text, bool padded) {
   if (text.empty()) throw not_json("");
   // Versions of simdjson differ about it; the libraries that read these files refuse it.
   if (text.starts_with(kByteOrderMark)) throw not_json("it begins with a byte-order mark");
-  simdjson::dom::parser parser;  // its index and its copy of the text are freed here; the document needs neither
-  if (const auto error = parser.parse_into_document(document_, text.data(), text.size(), !padded).get(document);
-      error != simdjson::SUCCESS) {
+  const auto error = [&] {
+    const SimdjsonCall call;
+    simdjson::dom::parser parser;  // its index and its copy of the text are freed here; the document needs neither
+    return parser.parse_into_document(document_, text.data(), text.size(), !padded).get(document);
+  }();
+  if (error != simdjson::SUCCESS) {
     if (error == simdjson::MEMALLOC) throw std::bad_alloc();
     throw not_json(simdjson::error_message(error));
   }

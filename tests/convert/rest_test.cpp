@@ -68,7 +68,8 @@ TEST(FixedFields, McfGetsDefaultsAndFilesThatItsReadersLookFor) {
   EXPECT_FALSE(adapt(model, *find_format("mcf")).model.config.rope_theta);
 }
 
-// Keys about a set of files mean nothing to a single file of weights. If somebody set them by hand, a line says that they are omitted.
+// Keys about a set of files mean nothing to a single file of weights. A line reports that they
+// are omitted, because a user may have set them.
 TEST(OwnKeys, OfASetOfFilesAreReportedWhenWeightsAloneAreWritten) {
   Model model;
   model.tensors = {make_dense("w", {4}, DType::f32)};

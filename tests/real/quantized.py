@@ -143,7 +143,7 @@ def importance():
 
 @part
 def divergences_with_importance(folder):
-    """The same with importance values: Tare's files beside ggml's encoders with the same types and the same values.
+    """The same with importance values: Tare's files and those of ggml's encoders, with the same types and values.
 
     llama.cpp's quantizer takes such values only in a form of C++, so its encoders are called matrix by matrix."""
     gguf, numpy = need("gguf"), need("numpy")

@@ -59,7 +59,11 @@ Json::Json(std::string_view text, const std::string& file, std::uint64_t base, s
   // RFC 8259 does not allow a byte-order mark; some versions of simdjson ignore it.
   if (text.starts_with(kByteOrderMark)) fail("root", "expected a JSON object, found a byte-order mark", base);
   const simdjson::padded_string_view padded(text.data(), text.size(), text.size() + kPadding);
-  if (const auto code = parser_.iterate(padded).get(document_); code != simdjson::SUCCESS) fail(code);
+  const auto code = [&] {
+    const SimdjsonCall call;
+    return parser_.iterate(padded).get(document_);
+  }();
+  if (code != simdjson::SUCCESS) fail(code);
 }
 
 simdjson::ondemand::object Json::root() {
