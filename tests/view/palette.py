@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Colours of types: the page has the same as the pictures of `tare report --svg`, and those of one file can be told apart.
+"""Colours of types: the page has the same as the pictures of `tare report --svg`, and types of one file differ visibly.
 
     palette.py SRC      the folder src/view
 """
