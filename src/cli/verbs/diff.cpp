@@ -98,7 +98,7 @@ struct Extent {
   bool exact = false;    // bytes
   bool renamed = false;  // under the names of Hugging Face
   Spaces all = {};
-  std::map<std::string, Spaces, std::less<>> tensors = {};
+  std::map<std::string_view, Spaces> tensors = {};  // by the names in the models, which must stay
 
   void measure(const Model& a, const Model& b) {
     for (const Tensor& tensor : a.tensors) all.a.add(tensor), tensors[tensor.name].a.add(tensor);
