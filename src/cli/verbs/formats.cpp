@@ -93,6 +93,7 @@ std::string tensors_text(const Format& format) {
 std::string short_tensors_text(const Format& format) {
   constexpr std::ptrdiff_t kMany = 8;
   const Names layouts = format.holds.layouts;
+  if (any(layouts)) return tensors_text(format);
   std::vector<std::string> entries;
   for (const std::string_view layout : layouts) {
     const std::string_view family = layout.substr(0, layout.find('.') + 1);  // empty without a dot
