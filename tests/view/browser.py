@@ -760,6 +760,8 @@ def check_nothing_finite(shown, tensor):
     assert browser.script("document.querySelector('.scale .ramp, .sheet svg.plot')") is None
     assert browser.script("document.querySelector('.notice').innerText.replace(/\\s+/g, ' ').includes('64 values are not finite: 64 NaN.')")
     assert "Min" not in browser.script("document.querySelector('section[aria-label=Distribution]').innerText")
+    shown.view("tensors/0")
+    browser.wait(f"document.querySelector('.pane .scale') && {SCALE}.trim() === 'every value is 0'")
     calm(browser)
 
 

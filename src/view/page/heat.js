@@ -124,7 +124,7 @@ function scaleLegend(cells, {low, high, ends}, single) {
   const swatches = [outside.some((v) => v < low) && -2, outside.some((v) => v > high) && 2].filter(Boolean).map((v) => h('i', {style: {background: `rgb(${valueColour(v).join(' ')})`}}));
   const far = outside.reduce((far, v) => Math.abs(v) > Math.abs(far) ? v : far, 0), thing = single ? 'value' : 'cell';
   return [odd > 0 && h('span', {class: 'chip warned'}, h('i', {style: {background: `rgb(${AMBER.join(' ')})`}}), `${count(odd)} with NaN or ∞`),
-    odd < cells.length && ramp(real(low), gradient(ends), real(high)),
+    odd < cells.length && (low < high ? ramp(real(low), gradient(ends), real(high)) : `every ${odd > 0 ? 'other ' : ''}${thing} is ${real(low)}`),
     outside.length > 0 && h('span', {class: 'chip outside'}, swatches, `${many(outside.length, thing)} outside (${percent(outside.length / cells.length)}), up to ${real(far)}`)];
 }
 
