@@ -27,6 +27,21 @@ void note_kept_names(Adaptation& it) {
                              count, count == 1 ? "tensor keeps its name" : "tensors keep their names", from->title)});
 }
 
+// A directory of a model that keeps the form of another container: its programs find config.json, but nothing in it
+// states the row order or the keys of the other container.
+void note_kept_form(Adaptation& it) {
+  if (!has_directory_form(it.target) || it.model.tensors.empty()) return;
+  for (const Format& format : formats()) {
+    if (format.release == nullptr || format.follows == nullptr || !format.follows(it.model)) continue;
+    it.lines.push_back(
+        {.kind = ChangeKind::remark,
+         .impact = Impact::results,
+         .detail = fmt::format("names, row order and config are those of {}: programs that read config.json cannot "
+                               "load the model, or compute something else",
+                               format.title)});
+  }
+}
+
 // The keys that the caller set. They take precedence over those that a convention derives or removes.
 class SetKeys {
  public:
@@ -79,7 +94,7 @@ std::vector<Renamed> rename(Adaptation& it) {
     return renamed;
   }
   // A target with files that describe a model has Hugging Face's files, and so its conventions.
-  if (it.target.holds.wants_files || is_directory(it.target)) return release_conventions(model, it.lines);
+  if (has_directory_form(it.target)) return release_conventions(model, it.lines);
   note_kept_names(it);
   return renamed;
 }
@@ -130,10 +145,14 @@ void set_waiting_keys(Adaptation& it) {
 
 void steps::follow_conventions(Adaptation& it) {
   const LayoutsBefore layouts(it.model);
-  if (!it.options.keep_names) it.renamed = rename(it);
+  if (it.options.keep_names)
+    note_kept_form(it);
+  else
+    it.renamed = rename(it);
   layouts.report_decoded(it.model, it.renamed, it.changes);
   if (it.settings_wait) set_waiting_keys(it);
-  it.quant = recipe::in_new_names(it.options.quant, it.model.tensors, it.renamed);
+  it.quant = it.options.quant;
+  it.quant.importance = recipe::in_new_names(std::move(it.quant.importance), it.renamed);
 }
 
 }  // namespace tare

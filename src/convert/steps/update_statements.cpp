@@ -5,9 +5,6 @@
 namespace tare {
 namespace {
 
-// A target with config.json: a directory, or a container that has the files of one.
-bool has_directory_form(const Format& target) { return is_directory(target) || target.holds.wants_files; }
-
 // Checks a model that follows another container's conventions: in a directory's form, from a copy without vocabulary.
 void check_released(Adaptation& it) {
   Vocabulary vocabulary;
