@@ -55,7 +55,10 @@ std::pair<Tensor, Tensor> halve_rows(const Tensor& tensor);
 
 // ---- copy.cpp ----
 
-// A tensor with the content of another one. is_copy returns whether a tensor is such a one.
+// Compares layouts, shapes and stored bytes. Reads both tensors.
+bool has_same_bytes(const Tensor& a, const Tensor& b);
+// A tensor with the content of another one. is_copy returns whether a tensor was one when it was written: another
+// program may have changed it since.
 Tensor copy_of(const Tensor& original, std::string name);
 bool is_copy(const Tensor& tensor);
 // Throws `convert.head` unless the head, which llama.cpp has no place for, equals the token table; `table` may be null.
