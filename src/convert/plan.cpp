@@ -18,6 +18,7 @@
 #include "convert/origins.hpp"
 #include "convert/refit.hpp"
 #include "convert/writable.hpp"
+#include "formats/open_as.hpp"
 #include "formats/registry_limits.hpp"
 #include "io/descriptor_source.hpp"
 #include "io/input_files.hpp"
@@ -308,7 +309,8 @@ Conversion convert_from_parts(const std::string& input, const std::string& outpu
     // One after the other, and each tensor is moved, so that nothing is in memory twice.
     for (std::size_t i = 0; i < parts.size(); ++i) {
       const SeparateSpending spending(allowance_of(options.read.limits));
-      Model part = open(SourcePtr(contents[i]), options.read);
+      // The names of parts are those of the output's tensors, which has the arrays of packed weights.
+      Model part = open_as(PackedForm::stored, SourcePtr(contents[i]), options.read);
       if (!is_of_plan(part, plan))
         throw Error(ErrorKind::corrupt, "plan.part", "the file is not a part of this plan").in(parts[i]);
       const Value* const made_of = part.metadata.find(kSourceKey);

@@ -6,6 +6,7 @@
 
 #include <filesystem>
 
+#include "codecs/packs/fixtures.hpp"
 #include "conformance/scratch.hpp"
 #include "tare/tare.hpp"
 
@@ -67,6 +68,22 @@ TEST_F(PlanTest, ATensorThatNoPartHasIsNotFound) {
   });
   ASSERT_TRUE(error);
   EXPECT_EQ(error->kind(), ErrorKind::not_found) << "the command ends with 1, as for a task that was not done";
+}
+
+// The output's tensors are the arrays of packed weights; a part, read by itself, would join them.
+TEST(PlanOfPacks, GivesTheBytesOfConvert) {
+  for (const std::string& name : pack_fixtures::names()) {
+    SCOPED_TRACE(name);
+    const Scratch scratch;
+    const std::string input = pack_fixtures::path_of(name), output = scratch / "out.zt";
+    const std::size_t count = planned_tensors(input, output, {}).size();
+    const std::vector<std::string> parts = {scratch / "part0", scratch / "part1"};
+    write_part(input, output, {}, {0, count / 2, "p"}, parts[0]);
+    write_part(input, output, {}, {count / 2, count - count / 2, "p"}, parts[1]);
+    ASSERT_EQ(rule_of([&] { static_cast<void>(convert_from_parts(input, output, {}, parts, "p")); }), "");
+    convert(input, scratch / "direct.zt");
+    EXPECT_EQ(get_file(output), get_file(scratch / "direct.zt"));
+  }
 }
 
 // The weights of columns come from a file that may change between two tasks, like the input.
