@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "arch/names.hpp"
 #include "base/glob.hpp"
 #include "base/half.hpp"
 #include "base/printable.hpp"
@@ -41,6 +42,13 @@ bool is_real(const Tensor& tensor) {
   if (data->type.empty()) return is_float(data->dtype);
   const ElementType* const logical = logical_type(data->type);
   return logical != nullptr && logical->is_real();
+}
+
+// Whether a budget of bits may choose a method for the tensor. Like a mix, it keeps routers: if a token gets other
+// experts, little of what they compute remains.
+bool is_chosen_for(const Tensor& tensor) {
+  const arch::Role role = arch::role_of(tensor.name);
+  return tensor.shape.rank() >= 2 && role != arch::Role::router && role != arch::Role::shared_router;
 }
 
 // A rule may ask for ranks that a method for all tensors does not apply to.
@@ -206,7 +214,7 @@ std::vector<Decision> decide(const Model& model, const Quantization& how, const 
       decisions[i].remark = remark_on(*codec, method, tensors[i], ruled, how);
       if (!decisions[i].method.empty()) fall_back(decisions[i], tensors[i], how);
     }
-    open[i] = !ruled && how.bits && is_real(tensors[i]) && tensors[i].shape.rank() == 2;
+    open[i] = !ruled && how.bits && is_real(tensors[i]) && is_chosen_for(tensors[i]);
   }
   if (how.bits) fit_budget(tensors, open, how, target, threads, decisions);
   return decisions;
