@@ -142,6 +142,34 @@ TEST(Packs, WritersStoreTheArrays) {
   }
 }
 
+// What a file states about the way of packing holds for all of its tensors.
+TEST(Packs, AreNotAppendedToWeightsPackedInAnotherWay) {
+  const auto named = [](const std::string& name, const std::string& prefix, const Format& format) {
+    Model model = arrays_of(name);
+    for (Tensor& tensor : model.tensors) tensor.name = prefix + tensor.name;
+    join(model);
+    return adapt(model, format, {.drop = {ModelPart::attachments}}).model;
+  };
+  const Scratch scratch;
+  for (const char* const container : {"zt", "zt2"}) {
+    SCOPED_TRACE(container);
+    const Format& format = *find_format(container);
+    const std::string path = scratch / fmt::format("m.{}", container);
+    put_file(path, write_bytes(format, named("gptq4", "a.", format)));
+    (void)append(path, named("gptq4", "b.", format));
+    const Bytes before = get_file(path);
+    for (const char* const other : {"gptq4-v2", "mlx-affine4"}) {
+      const Model extra = named(other, "c.", format);
+      if (extra.metadata.find("quantization_config") == nullptr) continue;
+      EXPECT_EQ(rule_of([&] { (void)append(path, extra); }), "pack.changed") << other;
+      EXPECT_EQ(get_file(path), before) << other;
+    }
+    const Model grown = open(path);
+    ASSERT_EQ(grown.tensors.size(), 2u);
+    EXPECT_EQ(grown.tensors[0].values<float>(), grown.tensors[1].values<float>());
+  }
+}
+
 // What only the config states is kept without it, from container to container, and removed when the weights are
 // decoded.
 TEST(Packs, TheWayOfPackingOutlivesTheConfig) {
