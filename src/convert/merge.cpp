@@ -311,8 +311,9 @@ class Merging {
     const auto rank = static_cast<double>(pair.rank);
     double stated = facts_.rank_stated ? static_cast<double>(*facts_.rank) : rank;
     try {
-      stated = resources::number_for(facts_.rank_pattern, layer.module).value_or(stated);
-    } catch (const Error&) {
+      stated = facts_.rank_pattern.number_for(layer.module).value_or(stated);
+    } catch (const Error& error) {
+      if (error.kind() != ErrorKind::unsupported) throw;
       stated = rank;  // the pattern cannot be evaluated; the matrices have the rank
     }
     if (stated != rank)
@@ -359,13 +360,14 @@ class Merging {
       throw unfit("lora.shape", pair.a,
                   fmt::format("matrices of {} and {} do not fit {}, whose shape is {}", pair.b.shape.text(),
                               pair.a.shape.text(), quote(weight.name), weight.shape.text()));
+    const float scale = scale_of(layer, pair);
     LowRank added{.left = turned ? pair.a : pair.b,
                   .right = turned ? pair.b : pair.a,
                   .transposed = turned,
                   .rows = turned ? pair.in : pair.out,
                   .columns = turned ? pair.out : pair.in,
                   .rank = pair.rank,
-                  .scale = scale_of(layer, pair)};
+                  .scale = scale};
     if (const Tensor* const lengths = layer.at(AdapterPart::magnitude)) {
       if (turned || weight.shape.rank() != 2)
         throw unfit("lora.method", *lengths,
@@ -378,7 +380,7 @@ class Merging {
       throw unfit("lora.pair", pair.a, "the config states DoRA, and the layer has no magnitudes");
     }
     add(weight, std::move(added));
-    if (const Tensor* const bias = layer.at(AdapterPart::b_bias)) add_bias(layer, *bias, scale_of(layer, pair));
+    if (const Tensor* const bias = layer.at(AdapterPart::b_bias)) add_bias(layer, *bias, scale);
   }
 
   void add_bias(const Layer& layer, const Tensor& bias, float scale) {
