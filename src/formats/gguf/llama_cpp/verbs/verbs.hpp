@@ -23,9 +23,16 @@ bool has_whole_rows(const Tensor& tensor);
 Tensor pair_rows(Tensor tensor, arch::Role role, const Config& config, arch::HeadRows& heads);
 Tensor unpair_rows(Tensor tensor, arch::Role role, const Config& config, arch::HeadRows& heads);
 
+// ---- fits.cpp ----
+
+// Returns whether a cast of a dense tensor of floats to the type keeps every number. NaN may get another payload. Reads
+// the tensor unless the types alone show it.
+bool fits(const Tensor& tensor, DType type);
+
 // ---- add.cpp ----
 
-// Computes in f32. The result has attributes for what the sum rounds, so that the inverse is exact.
+// Computes in f32. The result has attributes for what the sum rounds, so that the inverse is exact. A tensor of f64 with
+// numbers that f32 does not have stays f64.
 Tensor add_number(Tensor tensor, float number);
 Tensor subtract_number(Tensor tensor, float number);
 
