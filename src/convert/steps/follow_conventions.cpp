@@ -3,9 +3,11 @@
 
 #include <algorithm>
 #include <map>
+#include <utility>
 
 #include "base/printable.hpp"
 #include "convert/steps/adaptation.hpp"
+#include "convert/steps/fit_files.hpp"
 #include "convert/steps/fit_rest.hpp"
 #include "convert/steps/settings.hpp"
 #include "resources/tokenizer_rules.hpp"
@@ -69,6 +71,28 @@ class SetKeys {
   Map keys_;
 };
 
+// Gives the model a directory's form. Files that are to be dropped go first if the model has the form of another
+// container: its keys describe it, and new files are made of them. Otherwise the keys would go because the files repeat
+// them, and then the files.
+std::vector<Renamed> release(Adaptation& it) {
+  Model& model = it.model;
+  const auto is_form = [&](const Format& format) {
+    return format.release != nullptr && format.follows != nullptr && format.follows(model);
+  };
+  const AdaptOptions& options = it.options;
+  it.files_dropped = !options.weights_only && asked_to_drop(options, ModelPart::attachments) &&
+                     !asked_to_drop(options, ModelPart::config) && std::ranges::any_of(formats(), is_form);
+  if (!it.files_dropped) return release_conventions(model, it.lines);
+  const std::vector<Attachment> files = std::exchange(model.attachments, {});
+  Vocabulary unwanted;
+  const bool drop = asked_to_drop(options, ModelPart::vocabulary);
+  if (drop) std::swap(unwanted, model.vocabulary);
+  std::vector<Renamed> renamed = release_conventions(model, it.lines);
+  if (drop) std::swap(unwanted, model.vocabulary);
+  if (!files.empty()) report_dropped(files, model, it.lines, it.lost);
+  return renamed;
+}
+
 std::vector<Renamed> rename(Adaptation& it) {
   Model& model = it.model;
   std::vector<Renamed> renamed;
@@ -94,7 +118,7 @@ std::vector<Renamed> rename(Adaptation& it) {
     return renamed;
   }
   // A target with files that describe a model has Hugging Face's files, and so its conventions.
-  if (has_directory_form(it.target)) return release_conventions(model, it.lines);
+  if (has_directory_form(it.target)) return release(it);
   note_kept_names(it);
   return renamed;
 }

@@ -1,4 +1,6 @@
 // Updates the statements of metadata and files about the tensors, once the tensors are final.
+#include <fmt/format.h>
+
 #include "convert/steps/adaptation.hpp"
 #include "convert/steps/settings.hpp"
 
@@ -21,6 +23,23 @@ void check_released(Adaptation& it) {
   }
 }
 
+// Keys that the caller set are true of the tensors: the target's programs refuse the file otherwise, or compute something
+// else.
+void check_set_keys(Adaptation& it) {
+  if (!it.settings_wait || it.target.adopt == nullptr || it.renamed.empty()) return;
+  Model copy = it.model;
+  copy.vocabulary = {};
+  std::vector<Change> remarks;
+  try {
+    if (!release_conventions(copy, remarks).empty()) require_configured(copy, remarks, &it.target);
+  } catch (const Error& error) {
+    if (error.kind() == ErrorKind::io) throw;
+    throw Error(ErrorKind::usage, "convert.set",
+                fmt::format("the keys that are set contradict the tensors: {}", error.sentence()))
+        .about(error.item());
+  }
+}
+
 }  // namespace
 
 void steps::update_statements(Adaptation& it) {
@@ -37,6 +56,7 @@ void steps::update_statements(Adaptation& it) {
 }
 
 void steps::check_configured(Adaptation& it) {
+  if (it.completeness == Completeness::required) check_set_keys(it);
   if (it.completeness == Completeness::required && has_directory_form(it.target))
     require_configured(it.model, it.lines);
 }
