@@ -21,7 +21,7 @@ struct Step {
   std::size_t read;
 };
 
-// Counts the bytes that a match compares.
+// Counts the bytes that a match compares. Short ones cost nothing: a directory may have a hundred thousand files.
 class Compared {
  public:
   void add(std::size_t bytes) {
@@ -29,7 +29,7 @@ class Compared {
     if (unpaid_ >= kPaidAtOnce) pay();
   }
   void pay() {
-    charge_steps((unpaid_ + kBytesPerStep - 1) / kBytesPerStep);
+    if (unpaid_ >= kBytesPerStep) charge_steps(unpaid_ / kBytesPerStep);
     unpaid_ = 0;
   }
 
