@@ -157,12 +157,19 @@ void join_packed(Model& model, const Input& input, const ReadOptions& options) {
 // Charges the budget for what the model holds in memory and no parser has charged. The price of a tensor includes a
 // shape of the usual rank.
 constexpr std::size_t kUsualRank = 4;
+// In addition to that of a token: it takes a line of 130 bytes in tokenizer.json, which is parsed again.
+constexpr std::uint64_t kSpecialTokenPrice = 2;
 void charge_contents(const Model& model) {
   charge_values(kAttachmentPrice * model.attachments.size());
   charge_values(kTensorPrice * (model.tensors.size() + model.broken.size()));
   for (const Tensor& tensor : model.tensors)
     if (tensor.shape.rank() > kUsualRank) charge_values(tensor.shape.rank() / 2);
   charge_values(model.vocabulary.tokens.size() + model.vocabulary.merges.size());
+  const auto is_special = [](const Token& token) {
+    return token.type != TokenType::normal && token.type != TokenType::unused && token.type != TokenType::byte;
+  };
+  const auto special = std::ranges::count_if(model.vocabulary.tokens, is_special);
+  charge_values(kSpecialTokenPrice * static_cast<std::uint64_t>(special));
 }
 
 // Converts every exception into an Error: readers throw Error, but an exception of another library must not end a run
