@@ -191,7 +191,7 @@ void ignore_words_of_files(const Origin& origin) {
 }
 
 void report_unread_words(const Origin& origin) {
-  // forget_keys keeps the name of the pre-tokenizer if no file implies it. The others repeat what the vocabulary says.
+  // forget_keys keeps the name of the pre-tokenizer if no file implies it. The others repeat the vocabulary.
   for (const std::string_view key :
        {kPreTokenizerKey, kTemplatesKey, std::string_view("tokenizer.ggml.token_type_count")})
     origin.words.ignore(key);
