@@ -239,6 +239,36 @@ TEST(Packs, DecodedModelsSayNothingOfCodes) {
   }
 }
 
+// Libraries look for the codes of all layers that the config calls packed.
+TEST(Packs, AreDecodedAllOrNoneInADirectory) {
+  for (const std::string name : {"gptq4", "fp8-block", "bnb-nf4", "mlx-affine4"}) {
+    SCOPED_TRACE(name);
+    Model model = arrays_of(name);
+    const std::vector<Tensor> arrays = model.tensors;
+    model.tensors.clear();
+    for (const char* const prefix : {"a.", "b."})
+      for (Tensor tensor : arrays) {
+        tensor.name = prefix + tensor.name;
+        model.tensors.push_back(std::move(tensor));
+      }
+    join(model);
+    ASSERT_EQ(model.tensors.size(), 2u);
+    const auto rule_for = [&](const char* target, AdaptOptions options) {
+      return rule_of([&] { (void)adapt(model, *find_format(target), options); });
+    };
+    const AdaptOptions one = {.quant = {.rules = {{"a.*", "bf16"}}}}, both = {.quant = {.rules = {{"*", "bf16"}}}};
+    for (const char* const target : {"hf", "mcf"}) {
+      EXPECT_EQ(rule_for(target, one), "convert.partly_packed") << target;
+      EXPECT_EQ(rule_for(target, both), "") << target;
+      EXPECT_EQ(rule_for(target, {}), "") << target;
+    }
+    EXPECT_EQ(rule_for("zt", one), "");
+    AdaptOptions kept = one;
+    kept.keep_names = true;
+    EXPECT_EQ(rule_for("hf", kept), "");
+  }
+}
+
 TEST(Packs, AreQuantizedWithoutADetour) {
   Quantization quant;
   quant.method = "q8_0";
