@@ -63,7 +63,7 @@ def llama_templates_of_numbered_names(directory, size):
 
 @case
 def llama_template_of_no_tokens(directory, size):
-    """A template that names a token again and again, after many others, and which stands for none."""
+    """A template that names one token again and again: the last of many special tokens, and without an id."""
     special = "".join('"%s":0,' % name(i) for i in range(size // 2 // 8)) + '"zz!":{"ids":[]}'
     single = '{"SpecialToken":{"id":"zz!"}},' * (size // 2 // 30) + '{"Sequence":{"id":"A"}}'
     return llama(directory, '{"type":"TemplateProcessing","single":[%s],"special_tokens":{%s}}' % (single, special))
@@ -143,7 +143,7 @@ def llama_adapter_names_with_dots_as_patterns(directory, size):
 
 @case(verbs=MERGED)
 def llama_adapter_starred_patterns(directory, size):
-    """Of long literal parts that long names begin to match everywhere."""
+    """Patterns whose long literal part begins to match at each letter of a long name."""
     length = 1000 if size > 100000 else 400
     layers = ["%05d" % i + "a" * length for i in range(max(1, size // 2 // (3 * length + 200)))]
     patterns = {".*" + "a" * (length // 2) + "b%03d" % i: 1 for i in range(min(256, size // 2 // (length // 2 + 20)))}
