@@ -19,3 +19,6 @@ tare verify half.gguf --json
 tare info half.gguf 2>&1 >/dev/null
 tare ls half.gguf 2>&1 >/dev/null
 tare convert half.gguf half.zt
+# the version is text of the file, too
+tare verify forged.zt; tare info forged.zt; tare ls forged.zt
+pty --stdout tare verify forged.zt
