@@ -106,6 +106,22 @@ TEST_F(PlanTest, PartsOfOtherImportanceAreRefused) {
   EXPECT_EQ(finish(), "plan.source");
 }
 
+// In a store, two versions of a model may have files of the same sizes and times.
+TEST_F(PlanTest, PartsOfAnotherVersionWithTheSameSizeAndTimeAreRefused) {
+  const auto time = std::filesystem::last_write_time(input_);
+  const auto size = std::filesystem::file_size(input_);
+  Model model;
+  for (const char* const name : {"a", "b", "c"})
+    model.tensors.push_back(dense(name, {2, 3}, std::vector<float>{1, 2, 3, 4, 5, 7}));
+  save(model, input_, {.overwrite = true});
+  std::filesystem::last_write_time(input_, time);
+  ASSERT_EQ(std::filesystem::file_size(input_), size);
+  write_part(input_, output_, {}, {1, 1, "p"}, parts_[1]);
+  EXPECT_EQ(rule_of_finishing(), "plan.source");
+  for (const std::size_t number : {0U, 2U}) write_part(input_, output_, {}, {number, 1, "p"}, parts_[number]);
+  EXPECT_EQ(rule_of_finishing(), "");
+}
+
 TEST_F(PlanTest, TakesNoPartOfSomebodyElse) {
   if (::geteuid() != 0) GTEST_SKIP() << "only root can give files away";
   ASSERT_EQ(::chown(parts_[1].c_str(), kSomebody, 0), 0);
