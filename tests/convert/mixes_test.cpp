@@ -133,7 +133,7 @@ std::map<std::string, std::string> chosen_types(const Model& model, const Record
   Quantization how;
   how.method = recorded.mix;
   if (weighted) how.importance["blk.0.attn_q.weight"] = std::vector<float>(recorded.width, 1);
-  const auto decisions = recipe::decide(model, how, {*find_format("gguf"), [](const Tensor&) { return 0; }}, 1);
+  const auto decisions = recipe::decide(model, how, {}, {*find_format("gguf"), [](const Tensor&) { return 0; }}, 1);
   std::map<std::string, std::vector<std::string>> by_role;
   for (std::size_t i = 0; i < decisions.size(); ++i) {
     const std::string& name = model.tensors[i].name;
