@@ -84,9 +84,9 @@ std::string importance_digest(const Importance& importance) {
   return hasher.finish().hex();
 }
 
-// A digest of samples of the files' bytes. Sizes and times do not tell two versions apart where times mean nothing: in a
-// Nix store, in an unpacked archive, wherever they are set to SOURCE_DATE_EPOCH. Small files are read whole; others at
-// their ends and at steps, of which there are a few thousand in all, so that a task costs little on a slow disk, too.
+// A digest of samples of the files' bytes. Sizes and times do not distinguish two versions if all times are the same, as in
+// a Nix store or with SOURCE_DATE_EPOCH. Small files are read whole; others at their ends and at steps, of which there are
+// a few thousand in all, so that a task costs little on a slow disk, too.
 std::string samples_digest(const std::vector<SourcePtr>& sources, unsigned threads) {
   constexpr std::uint64_t kWhole = std::uint64_t{1} << 20, kSample = 4096, kLeastStep = 16 * kSample, kMostSteps = 4096;
   struct Piece {

@@ -141,7 +141,7 @@ Place find_place(const std::string& path, std::string_view rule, std::string_vie
     if (dots) place.name.assign(1, '.');  // not = ".": GCC 12 warns of an overflow that does not exist
     if (dots) return place;
     const Link link(place.parent, place.name.c_str());
-    // Somebody who makes links to read-only files keeps them for others, too.
+    // A link to a read-only file: it is probably kept for others, too.
     const bool kept = links > 0 && !last_is_of_proc && is_read_only_file(place.parent, place.name.c_str());
     if (kept || is_in_store(place.parent, opened, place.name)) {
       // A file cannot replace a link of /proc, so treat it as if the store's file had been named.

@@ -286,7 +286,7 @@ TEST(Place, NamesOfOtherStores) {
   EXPECT_FALSE(io::is_blob_name("/x/model.gguf", "model.gguf"));
 }
 
-// Others may use a read-only file that somebody has made a link to.
+// A read-only file behind a link is probably kept for others, too.
 TEST(Place, LinksToReadOnlyFiles) {
   const Scratch scratch{Scratch::fast_place()};
   put_file(scratch / "kept", to_bytes("x"));
