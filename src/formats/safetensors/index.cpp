@@ -17,10 +17,10 @@
 #include "base/name_map.hpp"
 #include "base/printable.hpp"
 #include "formats/foreign_weights.hpp"
-#include "formats/links.hpp"
 #include "formats/safetensors/json.hpp"
 #include "formats/safetensors/safetensors.hpp"
 #include "io/descriptor.hpp"
+#include "io/links.hpp"
 #include "wire/cbor.hpp"
 #include "wire/value_json.hpp"
 

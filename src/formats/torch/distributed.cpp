@@ -14,8 +14,8 @@
 #include "base/budget.hpp"
 #include "base/checked.hpp"
 #include "base/printable.hpp"
-#include "formats/links.hpp"
 #include "formats/torch/torch.hpp"
+#include "io/links.hpp"
 #include "io/listing.hpp"
 
 namespace tare::torch {

@@ -15,11 +15,11 @@
 #include "base/budget.hpp"
 #include "base/checked.hpp"
 #include "base/stopping.hpp"
-#include "formats/links.hpp"
 #include "formats/registry_limits.hpp"
 #include "formats/shard_limit.hpp"
 #include "formats/zt2/zt2.hpp"
 #include "io/descriptor_source.hpp"
+#include "io/links.hpp"
 #include "io/listing.hpp"
 #include "io/tree_sink.hpp"
 
