@@ -25,8 +25,8 @@ void keep_statement(Adaptation& it) {
 // The files of a directory state the packing for all layers: libraries would look for the codes of those that are decoded,
 // and compute with random weights in place of them.
 void refuse_half_decoded(const Adaptation& it) {
-  const bool has_files = is_directory(it.target) || it.target.holds.wants_files;
-  if (it.completeness != Completeness::required || !has_files || !codec::packs::has_joined(it.model)) return;
+  if (it.completeness != Completeness::required || !has_directory_form(it.target)) return;
+  if (!codec::packs::has_joined(it.model)) return;
   const std::vector<std::string> decoded = it.statements.decoded(it.model);
   if (decoded.empty()) return;
   const codec::packs::Stated stated = resources::stated_in_files(it.model);
