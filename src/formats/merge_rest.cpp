@@ -14,7 +14,8 @@ namespace {
 
 using codec::packs::expect_joined_as;
 
-// What says how the weights of a model are packed; files next to `file` count if the model has none of its own.
+// A model without tensors that states the packing of another one. Files next to `file` count if that has none of its
+// own.
 Model statement_of(const Model& rest, const SourcePtr& file) {
   Model statement;
   statement.metadata = rest.metadata;

@@ -41,8 +41,8 @@ void check_own_attributes(const Model& model, std::string_view family) {
   const auto error = [&](std::string_view rule, std::string_view sentence) {
     return Error(ErrorKind::unsupported, fmt::format("{}.write.{}", family, rule), sentence);
   };
-  // `has_part`: the model has the part that the key stands for. Without it, a value that no reader takes for the part may
-  // stay metadata.
+  // `has_part`: the model has a config, a vocabulary or attachments. Otherwise, a value that readers leave in the metadata
+  // is no obstacle.
   const auto require_free = [&](std::string_view key, bool has_part) {
     if (const Value* const value = model.metadata.find(key);
         value != nullptr && (has_part || is_taken(key, *value, family)))
