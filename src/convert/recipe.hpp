@@ -34,9 +34,9 @@ std::optional<DType> type_called(std::string_view method);
 Importance in_new_names(Importance importance, const std::vector<Renamed>& renamed);
 
 // Returns one decision for each tensor. Rules are matched with the names of tensors, and with those that they had before
-// `renamed`; importance values have the new names. Throws usage `convert.quant` for a method that does not exist or has no form
-// with a range, `quantize.rule` for a rule that matches no tensor, `quantize.importance` for importance values without
-// effect (with `fast`, or for no tensor of the model), and what `fit_budget` throws.
+// `renamed`; importance values have the new names. Throws usage `convert.quant` for a method that does not exist or has
+// no form with a range, `quantize.rule` for a rule that matches no tensor, `quantize.importance` for importance values
+// without effect (with `fast`, or for no tensor of the model), and what `fit_budget` throws.
 std::vector<Decision> decide(const Model& model, const Quantization& how, const std::vector<Renamed>& renamed,
                              const Target& target, unsigned threads);
 

@@ -64,6 +64,23 @@ std::string refused(const Model& adapter, const Model& model = base()) {
   return rule_of([&] { (void)merge_adapter(model, adapter, changes); });
 }
 
+// Layers that share their bytes could ask for any number of products. In memory, bytes cannot be shared with a file.
+TEST(Merge, ProductsAreLimitedByTheBytesOfFiles) {
+  constexpr std::uint64_t kSide = 1024, kRank = 512;
+  const auto zeros = [](const std::string& name, std::uint64_t rows, std::uint64_t columns) {
+    return dense(name, {rows, columns}, DType::f16, Blob::memory(Bytes(rows * columns * 2)));
+  };
+  Model model;
+  model.tensors = {zeros("model.q.weight", kSide, kSide)};
+  Model adapter = adapter_of(R"({"peft_type": "LORA"})",
+                             {zeros(kQ + "lora_A.weight", kRank, kSide), zeros(kQ + "lora_B.weight", kSide, kRank)});
+  EXPECT_EQ(refused(adapter, model), "");
+  model.file_bytes = adapter.file_bytes = 1000;
+  EXPECT_EQ(refused(adapter, model), "lora.products");
+  model.file_bytes = adapter.file_bytes = 2 * kSide * kSide;
+  EXPECT_EQ(refused(adapter, model), "");
+}
+
 TEST(Merge, AddsTheProductTimesAlphaOverRank) {
   // B A = {1 2 2, 3 4 6}, alpha / r = 3.
   EXPECT_EQ(merged(base(), adapter_of(kUsual, pair_for_q()), "model.q.weight"),

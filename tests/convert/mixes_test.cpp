@@ -309,5 +309,25 @@ TEST(Importance, AsLlamaCppMeasuresIt) {
   }
 }
 
+TEST(Recipe, RulesMatchTheNamesThatTensorsHadBefore) {
+  Model model;
+  model.tensors = {dense("blk.0.attn_q.weight", {32, 32}, std::vector<float>(1024)),
+                   dense("blk.0.attn_k.weight", {32, 32}, std::vector<float>(1024))};
+  const std::vector<Renamed> renamed = {{"model.layers.0.q_proj.weight", "blk.0.attn_q.weight"},
+                                        {"model.layers.0.k_proj.weight", "blk.0.attn_k.weight"}};
+  const auto methods = [&](const Quantization& how, const std::vector<Renamed>& names) {
+    const auto decisions =
+        recipe::decide(model, how, names, {*find_format("gguf"), [](const Tensor&) { return 0; }}, 1);
+    return decisions[0].method + " " + decisions[1].method;
+  };
+  Quantization how;
+  how.method = "q8_0";
+  how.rules = {{"*q_proj*", "q4_0"}};
+  EXPECT_EQ(methods(how, renamed), "q4_0 q8_0");
+  EXPECT_EQ(testing::rule_of([&] { (void)methods(how, {}); }), "quantize.rule");
+  how.rules = {{"*attn_k*", "q4_1"}, {"*proj*", "q5_0"}};  // the first rule decides, by whichever name
+  EXPECT_EQ(methods(how, renamed), "q5_0 q4_1");
+}
+
 }  // namespace
 }  // namespace tare
