@@ -93,6 +93,34 @@ TEST(Expansion, SharedPlainBytesCountAsOftenAsTheyAreRead) {
   EXPECT_EQ(rule_with(shared, {.decoded_bytes = 0, .expansion = 50}), "");
 }
 
+// A file pays for codes and short floats with its own bytes. Beyond these, they count as the floats they decode to.
+TEST(Expansion, SharedCodesCountAsFloats) {
+  using namespace zt_text;
+  const auto shared = [](std::size_t tensors, std::uint64_t elements, std::string_view layout, const Entries& data,
+                         std::size_t length) {
+    Entries objects;
+    const std::string_view role = layout == "dense" ? "data" : "payload";
+    for (std::size_t i = 0; i < tensors; ++i)
+      objects.emplace_back(fmt::format("t{:02}", i),
+                           cbor::map(object({elements / 32, 32}, layout, {{std::string(role), cbor::map(data)}})));
+    return file(std::string(length, '\1'), cbor::map(root(objects)));
+  };
+  Entries small_floats = component(64, 32'000, "u8");
+  small_floats.emplace_back("type", cbor::text("f8_e4m3fn"));
+  const auto blocks = [&](std::size_t n) {
+    return shared(n, 32'000, "ggml.q4_0", component(64, 18'000, "u8"), 18'000);
+  };
+  const auto halves = [&](std::size_t n) { return shared(n, 32'000, "dense", component(64, 64'000, "f16"), 64'000); };
+  const auto eighths = [&](std::size_t n) { return shared(n, 32'000, "dense", small_floats, 32'000); };
+  const auto wide = [&](std::size_t n) { return shared(n, 32'000, "dense", component(64, 128'000, "f32"), 128'000); };
+  const auto limits = [](std::uint64_t most) { return Limits{.decoded_bytes = most, .expansion = 1}; };
+  for (const Bytes& one : {blocks(1), halves(1), eighths(1), wide(1)}) EXPECT_EQ(rule_with(one, limits(0)), "");
+  for (const Bytes& ten : {blocks(10), halves(10), eighths(10), wide(10)}) {
+    EXPECT_EQ(rule_with(ten, limits(8 * 128'000)), "open.expansion");
+    EXPECT_EQ(rule_with(ten, limits(9 * 128'000)), "");
+  }
+}
+
 // Compressed bytes cost time even if they decode to nothing.
 TEST(Expansion, PackedBytesOfNothingCount) {
   using namespace zt_text;

@@ -1,11 +1,14 @@
 #!/usr/bin/env python3
-"""Checks that only src/io/directory.cpp changes names in the file system, in the Python module, too.
+"""Checks that only src/io/directory.cpp changes names in the file system, in the Python module, too, and who opens files by path.
 
-    tools/file_calls.py [ROOT]       prints each call elsewhere that creates, renames or removes; exit 1 if there is one
+    tools/file_calls.py [ROOT]       prints each call elsewhere that creates, renames or removes, or opens a path; exit 1 if there is one
     tools/file_calls.py --selftest   shows that every kind of call is found
 
 A user who may write to the same directory can turn a path into a link between two calls. So names are changed relative to an open
 directory, without following links, by one primitive (src/io/directory.hpp); a path-based call anywhere in src/ and python/ is refused.
+
+A path that is made from another one, for a file that the user did not name, may be a link that leads out of the model's directory, to
+a private file. io::open_beside and the class Links (src/io/links.hpp) refuse those; OPENS lists who opens files, and how it knows.
 """
 
 import pathlib
@@ -27,6 +30,27 @@ CALLS = re.compile(
     """,
     re.VERBOSE,
 )
+OPEN = re.compile(r"(?<![\w.>])open_file\(")
+OPENS = {
+    "src/io/source.cpp": "defines it",
+    "src/io/links.cpp": "io::open_beside, which checks where the file is",
+    "src/formats/registry.cpp": "the path that the user named",
+    "src/formats/append.cpp": "likewise",
+    "src/convert/importance.cpp": "likewise",
+    "src/convert/metadata.cpp": "likewise, for its size",
+    "python/src/checkpoint.cpp": "likewise",
+    "src/inspect/verify.cpp": "likewise, for its format",
+    "src/tiny_llama/model.cpp": "likewise",
+    "src/tiny_llama/tokenizer.cpp": "likewise",
+    "src/formats/gguf/splits.cpp": "checks the links",
+    "src/formats/hf/hf.cpp": "likewise, for all sources of the model at the end",
+    "src/formats/hf/pipeline.cpp": "likewise",
+    "src/formats/hf/split.cpp": "hf.cpp checks them as sources of the model",
+    "src/formats/safetensors/index.cpp": "likewise",
+    "src/formats/torch/distributed.cpp": "likewise",
+    "src/formats/zt2/read.cpp": "likewise",
+    "src/formats/zt2/shards.cpp": "likewise; of a root, the magic number only",
+}
 COMMENT = re.compile(r"//[^\n]*")
 # The Python half leaves it to the extension. (A file without a name, of os.O_TMPFILE or tempfile.TemporaryFile, has none to change.)
 PYTHON_CALLS = re.compile(
@@ -55,6 +79,11 @@ def check(root):
         for call in CALLS.finditer(text):
             line = text.count("\n", 0, call.start()) + 1
             problems.append(f"{file}:{line}: {call[0].strip()}: names are changed by io::Directory only")
+        own_path = file.relative_to(root).as_posix()
+        opened = None if own_path in OPENS or own_path.startswith("src/cli/") or file.suffix == ".hpp" else OPEN.search(text)
+        if opened:
+            problems.append(f"{file}:{text.count(chr(10), 0, opened.start()) + 1}: opens a path: use io::open_beside, or say in OPENS of "
+                            "tools/file_calls.py how it knows that no link leads out of the model's directory")
     return problems
 
 
@@ -68,7 +97,7 @@ def selftest():
         tree.remove_file(a)  ::open(a, O_RDONLY)  // ::rename(a, b)
         std::filesystem::is_directory(a)  relink(a)  fs::read_symlink(a)"""
     cases = [(piece.strip(), True) for line in wrong.split("\n") for piece in line.split("  ") if piece.strip()]
-    cases += [(right, False)]
+    cases += [(right, False), ("open_file(path)", True), ("sources.open_file(path)", False)]
     for text, bad in cases:
         with tempfile.TemporaryDirectory() as directory:
             for name in ("src/io/a.cpp", PRIMITIVE):

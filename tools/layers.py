@@ -2,7 +2,7 @@
 """Checks that includes and link names point down only (docs/architecture.md draws the layers), that nobody but a container
 itself knows its name, who looks at a file's bytes in place, that only the command speaks of its options, and that nothing
 depends on how a rule id is spelled, that locks of the process survive a fork, that nothing is used which another compiler
-refuses, and that the Python modules do not import each other in a circle.
+refuses, that the Python modules do not import each other in a circle, and that no `__repr__` shows a file's text as it is.
 
     tools/layers.py [ROOT]         prints each line that breaks a rule; exit 1 if there is one
     tools/layers.py --links LIB    the same of the symbols that the objects of a static library define and use
@@ -361,10 +361,29 @@ def check(root, partial=()):
         if names != "*" and known not in partial and (root / "src" / known).exists():
             problems += [f"{known}: does not name {name} any more: take it out of KNOWS in tools/layers.py"
                          for name in names.split() if (known, name) not in named]
+    for file, line, value in bare_in_repr(root / "python/tare"):
+        problems.append(f"{file}:{line}: {value} can be a file's text, which a terminal obeys: use !r, or shown (python/tare/_text.py)")
     circle = import_circle(root / "python/tare")
     if circle:
         problems.append(f"python/tare: a circle of imports: {' <- '.join(circle)}")
     return problems
+
+
+def bare_in_repr(package):
+    """(file, line, value) of what a `__repr__` puts into its text without `!r`: most of it comes from files."""
+    for file in sorted(package.rglob("*.py")):
+        for function in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):
+            if not isinstance(function, ast.FunctionDef) or function.name != "__repr__":
+                continue
+            for value in ast.walk(function):
+                if isinstance(value, ast.FormattedValue) and value.conversion != ord("r") and is_bare(value.value):
+                    yield file, value.lineno, ast.unparse(value.value)
+
+
+def is_bare(value):
+    if isinstance(value, (ast.BoolOp, ast.IfExp)):
+        return any(map(is_bare, ast.iter_child_nodes(value)))
+    return isinstance(value, (ast.Attribute, ast.Subscript)) and ast.unparse(value) != "type(self).__name__"
 
 
 COMPILED = "_tare"  # the module of the package that is not a Python file
@@ -616,6 +635,9 @@ def selftest():
     ]
     for text, wrong in pitfalls:
         expect({"src/convert/a.cpp": text}, wrong)
+    for value, wrong in [("self.kind", True), ("facts['kind']", True), ("self.kind or 'none'", True), ("self.kind!r", False),
+                         ("shown(self.kind)", False), ("len(self.kind)", False), ("type(self).__name__", False)]:
+        expect({"python/tare/a.py": f'class A:\n    def __repr__(self):\n        return f"<{{{value}}}>"'}, wrong)
     with tempfile.TemporaryDirectory() as directory:
         group = pathlib.Path(directory, "src/codecs/group/a.cpp")
         (pathlib.Path(directory) / "src/formats/zt").mkdir(parents=True)

@@ -10,6 +10,7 @@ import numpy as np
 
 from . import _dtypes, _errors, _paths, _tare
 from ._tensor import Opaque, Tensor, sparse_kind
+from ._text import shown
 
 _tare._setup(np.ndarray, _errors.make, _dtypes.numpy_dtype, Tensor, Opaque)
 
@@ -162,7 +163,7 @@ class Model(_tare.Model, collections.abc.Mapping):
             return "<tare.Model closed>"
         facts = self._facts()
         name = self.path if self.path is not None else "bytes"
-        return f"<tare.Model {name!r}: {facts['format']}, {len(self)} tensors>"
+        return f"<tare.Model {name!r}: {shown(facts['format'])}, {len(self)} tensors>"
 
     def _repr_html_(self):
         from . import _html
@@ -287,7 +288,7 @@ class Vocabulary(collections.abc.Sequence):
         return len(self._parts["tokens"])
 
     def __repr__(self):
-        return f"<tare.Vocabulary {self.kind or 'of unknown kind'}: {len(self)} tokens>"
+        return f"<tare.Vocabulary {shown(self.kind) or 'of unknown kind'}: {len(self)} tokens>"
 
 
 def _reopen(path, options):

@@ -111,7 +111,7 @@ class Task:
         return self.number
 
     def __repr__(self):
-        return f"<tare.Task {self.number}: {len(self.names)} tensors>"
+        return f"<tare.Task {self.number!r}: {len(self.names)} tensors>"
 
     def __eq__(self, other):
         return isinstance(other, Task) and (self._facts, self.number) == (other._facts, other.number)

@@ -8,6 +8,7 @@ import numpy as np
 
 from . import _dtypes, _errors, _tare
 from ._index import basic_index, check_index
+from ._text import shown
 
 
 class Opaque(collections.namedtuple("Opaque", "syntax bytes")):
@@ -209,7 +210,7 @@ class Tensor(_tare.Tensor):
 
     def __repr__(self):
         shape = "x".join(map(str, self.shape)) or "scalar"
-        return f"<tare.Tensor {self.name!r} {shape} {self.type}>"
+        return f"<tare.Tensor {self.name!r} {shape} {shown(self.type)}>"
 
     def _repr_html_(self):
         from . import _html

@@ -10,6 +10,7 @@ import os
 
 from . import _tare
 from ._model import Model, opened
+from ._text import shown
 
 # DLPack's codes: (code, bits).
 _DLPACK = {
@@ -120,4 +121,4 @@ class DeviceTensor:
         return _tare._device_read(self.device, self.address, self.nbytes)
 
     def __repr__(self):
-        return f"<tare.DeviceTensor {self.name!r}: {self.dtype} {list(self.shape)} on {self.device}>"
+        return f"<tare.DeviceTensor {self.name!r}: {shown(self.dtype)} {list(self.shape)} on {shown(self.device)}>"

@@ -12,8 +12,8 @@ def _stored_tensors(model, device):
     """All tensors of an open model, as the file stores them."""
     if not _is_gpu(device):
         return {name: as_stored(model.tensor(name), device) for name in model}
-    halves = [row[0] for row in model._table() if row[2] == "packed.f4_e2m1"]  # the device would decode these
-    others = to_device(model, device, [name for name in model if name not in set(halves)])
+    halves = {row[0] for row in model._table() if row[2] == "packed.f4_e2m1"}  # the device would decode these
+    others = to_device(model, device, [name for name in model if name not in halves])
     made = {**others, **{name: as_stored(model.tensor(name), device) for name in halves}}
     return {name: made[name] for name in model}
 

@@ -492,3 +492,15 @@ def test_rows_are_read_in_blocks(tmp_path, monkeypatch):
         read.clear()
         with pytest.raises(IndexError):
             m.tensor("big")[np.append(wanted, 32768)]
+
+
+def test_a_repr_shows_no_controls(tmp_path):
+    """A layout, a type and a kind are text of the file: a terminal must not obey them."""
+    tare.save(tmp_path / "a.zt", {"w": np.ones(3, "f4")})
+    data = (tmp_path / "a.zt").read_bytes()
+    assert data.count(b"dense") == 1
+    model = tare.open(data.replace(b"dense", b"\x1b[31m"))
+    kinds = tare._model.Vocabulary({"kind": "\x1b]0;owned\x07\u202e", "tokens": []})
+    for shown in (repr(model), repr(model.tensor("w")), repr(kinds)):
+        assert shown.isprintable(), ascii(shown)
+    assert "\\x1b[31m" in repr(model.tensor("w"))

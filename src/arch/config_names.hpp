@@ -26,6 +26,10 @@ struct ConfigRow {
   Fallback fallback = {};
 };
 
+// Returns whether a config.json of this model_type states the row's field under `key`. A class of transformers that Tare
+// has defaults for reads one name; other types have any of the names.
+bool reads_key(std::string_view model_type, const ConfigRow& row, std::string_view key);
+
 std::optional<Value> tied_without_head(const Model& model);
 std::optional<Value> as_many_as_heads(const Model& model);
 std::optional<Value> hidden_size_by_heads(const Model& model);

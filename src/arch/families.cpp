@@ -106,7 +106,7 @@ constexpr Family kFamilies[] = {
      .gguf = "olmo",
      .names = {kEnds, kPairedAttention, kGated},
      .biases = kInnerBiases,
-     .runtime = {.keys = kClamp, .has_layer_norms = true, .large_at_80_layers = LargeAt80Layers::always}},
+     .runtime = {.keys = kClamp, .layer_norm_epsilon = 1e-5, .large_at_80_layers = LargeAt80Layers::always}},
     {.name = "olmo2",
      .model_types = kOlmo2Types,
      .architectures = kOlmo2Classes,

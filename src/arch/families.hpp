@@ -88,8 +88,9 @@ struct Runtime {
   bool has_original_context = false;
   // "yarn" has all its numbers, in rope_parameters only (Ministral 3).
   bool has_full_yarn = false;
-  // Norms are LayerNorms without weights, whose epsilon has a key of its own.
-  bool has_layer_norms = false;
+  // Norms are LayerNorms without weights. Their epsilon, which has a key of its own in GGUF and none in config.json: the
+  // class has this constant. 0: no such norms.
+  double layer_norm_epsilon = 0;
   // use_bidirectional_attention, if llama.cpp has an architecture for each of the two ways.
   std::optional<bool> bidirectional = {};
   // GGUF's architecture for the other of the two.

@@ -66,6 +66,18 @@ std::vector<Part> divide(const std::vector<PlannedTensor>& tensors, std::size_t 
   return parts;
 }
 
+void require_other_name(const std::string& output, const PlanFile& plan) {
+  const std::string name = io::base_of(output), own = io::base_of(plan.path);
+  std::error_code none;
+  if (!name.starts_with(own) ||
+      !std::filesystem::equivalent(io::directory_of(output), io::directory_of(plan.path), none))
+    return;
+  bool taken = name == own;
+  for (std::size_t i = 0; i < plan.parts.size() && !taken; ++i) taken = name == io::base_of(plan.part_path(i));
+  if (taken)
+    throw UsageError(fmt::format("{}: the plan or one of its parts gets this name; the output needs another", output));
+}
+
 void write_plan_file(PlanFile& plan, bool overwrite) {
   plan.directory = std::filesystem::current_path().string();
   const std::string id = id_of(plan);

@@ -30,6 +30,8 @@ inline Owners owners_of(const Arguments& arguments) {
 // Divides these tensors into about `tasks` runs of similar size; at least one.
 std::vector<Part> divide(const std::vector<PlannedTensor>& tensors, std::size_t tasks);
 
+// Throws UsageError if the plan or one of its parts would be written under the name of the output.
+void require_other_name(const std::string& output, const PlanFile& plan);
 // Throws `io.sink.*`.
 void write_plan_file(PlanFile& plan, bool overwrite);
 // Reads the file and changes to its directory. Throws `cli.plan.file` for another kind of file, and `cli.plan.owner`

@@ -8,7 +8,9 @@
 #include <algorithm>
 #include <charconv>
 #include <cstdlib>
+#include <iterator>
 
+#include "base/printable.hpp"
 #include "cli/advice.hpp"
 #include "cli/json.hpp"
 #include "cli/missing_file.hpp"
@@ -20,6 +22,40 @@ namespace {
 constexpr std::size_t kBuffer = std::size_t{1} << 18;
 // What every line on standard error begins with.
 constexpr std::string_view kMe = "tare: ";
+
+// What SGR calls the styles, in the order of Style.
+constexpr std::string_view kCodes[] = {"0", "1", "2", "31", "33", "32", "36"};
+
+// The length of a sequence of `styled` at the beginning of the text; 0 if there is none.
+std::size_t length_of_style(std::string_view text) {
+  constexpr std::string_view kBegin = "\x1b[";
+  if (!text.starts_with(kBegin)) return 0;
+  const std::size_t end = text.find('m');
+  if (end == std::string_view::npos) return 0;
+  const std::string_view code = text.substr(kBegin.size(), end - kBegin.size());
+  return std::ranges::find(kCodes, code) == std::end(kCodes) ? 0 : end + 1;
+}
+
+bool is_plain(char c) { return c >= 0x20 && c < 0x7F; }
+
+// Appends text to what goes to standard output. Verbs make a file's text printable themselves; for any that one of
+// them forgets, nothing that steers a terminal gets through but the styles of this program.
+void append_shown(std::string& out, std::string_view text, bool color, bool several_lines) {
+  while (!text.empty()) {
+    const auto plain = static_cast<std::size_t>(std::ranges::find_if_not(text, is_plain) - text.begin());
+    out += text.substr(0, plain);
+    text.remove_prefix(plain);
+    if (text.empty()) return;
+    const std::size_t style = color ? length_of_style(text) : 0;
+    const std::size_t length = style > 0 ? style : first_code_point(text).length;
+    const std::string_view piece = text.substr(0, length);
+    if (style > 0 || piece == "\t" || (several_lines && piece == "\n"))
+      out += piece;
+    else
+      out += printable(piece);
+    text.remove_prefix(length);
+  }
+}
 
 std::string_view environment(const char* name) {
   const char* const value = std::getenv(name);
@@ -70,12 +106,12 @@ Session::Session(const Arguments& arguments)
 Session::~Session() = default;
 
 void Session::print(std::string_view text) {
-  buffer_ += text;
+  append_shown(buffer_, text, screen_.color, true);
   if (buffer_.size() >= kBuffer) flush();
 }
 
 void Session::line(std::string_view text) {
-  buffer_ += text;
+  append_shown(buffer_, text, screen_.color, json_);  // JSON has line feeds between its values only
   print("\n");
 }
 
@@ -92,7 +128,6 @@ Sink& Session::raw() {
 
 std::string styled(Style style, std::string_view text, bool color) {
   if (!color || style == Style::plain || text.empty()) return std::string(text);
-  constexpr std::string_view kCodes[] = {"0", "1", "2", "31", "33", "32", "36"};
   return fmt::format("\x1b[{}m{}\x1b[0m", kCodes[static_cast<std::size_t>(style)], text);
 }
 

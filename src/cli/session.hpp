@@ -28,9 +28,10 @@ class Session {
   explicit Session(const Arguments& arguments);
   ~Session();
 
-  // Writes to standard output, buffered. Throws Error if that fails.
+  // Writes to standard output, buffered. Throws Error if that fails. What steers a terminal is escaped, except line feeds,
+  // tabs and the styles of `paint`.
   void print(std::string_view text);
-  // print(text) and a line feed.
+  // Writes one line: line feeds in the text are escaped too, unless it is JSON (--json).
   void line(std::string_view text = {});
   void flush();
   // Returns standard output for bytes that are not text; flushes printed text first.

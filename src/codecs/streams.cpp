@@ -59,7 +59,9 @@ void ElementStream::read(std::span<double> out) {
         out = out.subspan(part);
         continue;
       }
-      const std::size_t count = up_to(left_, kPull / 8);
+      // Twice as many each time: whoever reads a few elements does not pay for thousands.
+      run_ = std::min(std::max(2 * run_, out.size()), kPull / 8);
+      const std::size_t count = up_to(left_, run_);
       raw_.resize(count * size_of(dtype_));
       reader_->read(raw_);
       values_.resize(count);

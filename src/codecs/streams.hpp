@@ -62,7 +62,8 @@ class ElementStream {
   std::unique_ptr<BlobReader> reader_;
   DType dtype_;
   std::string type_;
-  std::uint64_t left_;  // elements not yet in the buffer
+  std::uint64_t left_;   // elements not yet in the buffer
+  std::size_t run_ = 0;  // elements of the last fill
   std::vector<std::byte> raw_;
   std::vector<double> values_;
   std::size_t at_ = 0;

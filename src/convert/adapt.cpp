@@ -54,7 +54,11 @@ Adaptation::Adaptation(Model input, const Format& format, const AdaptOptions& wa
       stated(codec::packs::has_joined(model) ? resources::stated_packing(model) : codec::packs::Stated()),
       had_token_table(has_token_table(model)) {}
 
-void steps::fit_parts(Adaptation& it) { fit_rest(it.model, it.target, it.options, it.lines, it.lost); }
+void steps::fit_parts(Adaptation& it) {
+  AdaptOptions options = it.options;
+  if (it.files_dropped) std::erase(options.drop, ModelPart::attachments);
+  fit_rest(it.model, it.target, options, it.lines, it.lost);
+}
 
 Adapted adapt(Model model, const Format& target, const AdaptOptions& options, const Work& work) {
   // A part of a model, or a model that keeps its own names, need not be complete.

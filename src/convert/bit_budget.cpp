@@ -25,11 +25,14 @@ struct Sample {
   std::uint64_t first_column = 0;
 };
 
-// Copies rows spread evenly over the tensor into memory; of rows longer than a sample, the middle.
-Sample sample_of(const Tensor& floats) {
-  const std::uint64_t rows = floats.shape[0], columns = std::min(floats.shape[1], kSample);
+// Copies rows spread evenly over the tensor, and so over all experts of a stack, into memory; of rows longer than a
+// sample, the middle.
+Sample sample_of(Tensor floats) {
+  const std::uint64_t width = floats.shape[floats.shape.rank() - 1], rows = *floats.shape.elements() / width;
+  floats.shape = {rows, width};
+  const std::uint64_t columns = std::min(width, kSample);
   const std::uint64_t wanted = std::max<std::uint64_t>(1, kSample / columns);
-  const std::uint64_t first = (floats.shape[1] - columns) / 2;
+  const std::uint64_t first = (width - columns) / 2;
   SliceItem every, middle;
   every.step = static_cast<std::int64_t>(std::max<std::uint64_t>(1, rows / wanted));
   middle.start = static_cast<std::int64_t>(first);
@@ -95,7 +98,9 @@ Offers offers_for(const Tensor& tensor, std::uint64_t kept_bytes, const Quantiza
       static_cast<double>(*tensor.shape.elements()) / static_cast<double>(*sample.tensor.shape.elements());
   std::vector<std::pair<std::string, Price>> all = {{"", {kept_bytes, 0}}};
   for (const auto& [method, codec] : candidates) {
-    if (tensor.shape[tensor.shape.rank() - 1] % codec->row_multiple != 0) continue;
+    const std::size_t rank = tensor.shape.rank();
+    if (rank < codec->min_rank || rank > codec->max_rank) continue;
+    if (tensor.shape[rank - 1] % codec->row_multiple != 0) continue;
     const std::uint64_t bytes = codec->budget(tensor.shape);
     if (bytes < kept_bytes) all.push_back({method, {bytes, scale * sampled_error(sample, method, how)}});
   }

@@ -21,6 +21,8 @@ bool names_differ(const Model& a, const Model& b) {
 
 bool is_directory(const Format& format) { return format.write == nullptr && format.write_tree != nullptr; }
 
+bool has_directory_form(const Format& format) { return format.holds.wants_files || is_directory(format); }
+
 std::vector<Renamed> release_conventions(Model& model, std::vector<Change>& lines) {
   std::vector<Renamed> renamed;
   for (const Format& format : formats())

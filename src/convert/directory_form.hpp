@@ -11,6 +11,10 @@ namespace tare {
 // Returns whether the format is always a directory.
 bool is_directory(const Format& format);
 
+// Returns whether programs read config.json and the other files of a directory from this container: it is one, or holds
+// such files.
+bool has_directory_form(const Format& format);
+
 // Gives tensors Hugging Face's names and row order, and makes the files with everything else, whichever container's
 // conventions the model follows. Throws `convert.names` for unknown names.
 std::vector<Renamed> release_conventions(Model& model, std::vector<Change>& lines);

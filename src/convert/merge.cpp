@@ -311,8 +311,9 @@ class Merging {
     const auto rank = static_cast<double>(pair.rank);
     double stated = facts_.rank_stated ? static_cast<double>(*facts_.rank) : rank;
     try {
-      stated = resources::number_for(facts_.rank_pattern, layer.module).value_or(stated);
-    } catch (const Error&) {
+      stated = facts_.rank_pattern.number_for(layer.module).value_or(stated);
+    } catch (const Error& error) {
+      if (error.kind() != ErrorKind::unsupported) throw;
       stated = rank;  // the pattern cannot be evaluated; the matrices have the rank
     }
     if (stated != rank)
@@ -359,13 +360,15 @@ class Merging {
       throw unfit("lora.shape", pair.a,
                   fmt::format("matrices of {} and {} do not fit {}, whose shape is {}", pair.b.shape.text(),
                               pair.a.shape.text(), quote(weight.name), weight.shape.text()));
+    spend_products(layer, pair);
+    const float scale = scale_of(layer, pair);
     LowRank added{.left = turned ? pair.a : pair.b,
                   .right = turned ? pair.b : pair.a,
                   .transposed = turned,
                   .rows = turned ? pair.in : pair.out,
                   .columns = turned ? pair.out : pair.in,
                   .rank = pair.rank,
-                  .scale = scale_of(layer, pair)};
+                  .scale = scale};
     if (const Tensor* const lengths = layer.at(AdapterPart::magnitude)) {
       if (turned || weight.shape.rank() != 2)
         throw unfit("lora.method", *lengths,
@@ -378,7 +381,24 @@ class Merging {
       throw unfit("lora.pair", pair.a, "the config states DoRA, and the layer has no magnitudes");
     }
     add(weight, std::move(added));
-    if (const Tensor* const bias = layer.at(AdapterPart::b_bias)) add_bias(layer, *bias, scale_of(layer, pair));
+    if (const Tensor* const bias = layer.at(AdapterPart::b_bias)) add_bias(layer, *bias, scale);
+  }
+
+  // Layers may share their bytes, so that the number of products is bounded by nothing but the shapes. For files of B
+  // bytes in all whose layers share nothing, it is largest with one square matrix: with weights of 0.195 bytes (the
+  // smallest blocks) and adapters of two bytes a number, 0.22 times B to the power of 1.5. Twice that is allowed, for
+  // files that are compressed. A model that was made in memory has no files, and no limit.
+  void spend_products(const Layer& layer, const Pair& pair) {
+    constexpr double kFree = 0x1p28;
+    if (model_.file_bytes == 0 || adapter_.file_bytes == 0) return;
+    const double bytes = static_cast<double>(model_.file_bytes) + static_cast<double>(adapter_.file_bytes);
+    const double most = kFree + 0.5 * bytes * std::sqrt(bytes);
+    products_ += static_cast<double>(pair.rank) * static_cast<double>(pair.in) * static_cast<double>(pair.out);
+    if (products_ <= most) return;
+    throw Error(
+        ErrorKind::limit, "lora.products",
+        fmt::format("up to the layer {}, merging takes {:.0f} products; files of {:.0f} bytes may ask for {:.0f}",
+                    quote(layer.module), products_, bytes, most));
   }
 
   void add_bias(const Layer& layer, const Tensor& bias, float scale) {
@@ -447,6 +467,7 @@ class Merging {
   NameMap<std::size_t> places_;
   Model followed_, followed_whole_;                          // the adapter with the model's names and row order
   std::map<std::string, std::vector<std::string>> decoded_;  // names by layout
+  double products_ = 0;                                      // rows times columns times rank, of the layers so far
   bool squares_turned_ = false;
 };
 

@@ -465,6 +465,7 @@ Edited edit_metadata(const std::string& path, std::span<const MetadataEdit> edit
   // A directory with one file of a container that is a file: edit that file. If there are several, the container knows
   // which one to edit.
   const std::string target = directory && !tree && files == 1 ? before.sources.front()->name() : path;
+  if (!tree) refuse_listed(target, "meta.files", "changed");
 
   Edited done;
   Model after = before;

@@ -18,6 +18,7 @@
 #include "convert/origins.hpp"
 #include "convert/refit.hpp"
 #include "convert/writable.hpp"
+#include "formats/open_as.hpp"
 #include "formats/registry_limits.hpp"
 #include "io/descriptor_source.hpp"
 #include "io/input_files.hpp"
@@ -83,18 +84,52 @@ std::string importance_digest(const Importance& importance) {
   return hasher.finish().hex();
 }
 
-// Identifies a version of the input: sizes and modification times of its files, the adapters, and the weights of
+// A digest of samples of the files' bytes. Sizes and times do not distinguish two versions if all times are the same, as in
+// a Nix store or with SOURCE_DATE_EPOCH. Small files are read whole; others at their ends and at steps, of which there are
+// a few thousand in all, so that a task costs little on a slow disk, too.
+std::string samples_digest(const std::vector<SourcePtr>& sources, unsigned threads) {
+  constexpr std::uint64_t kWhole = std::uint64_t{1} << 20, kSample = 4096, kLeastStep = 16 * kSample, kMostSteps = 4096;
+  struct Piece {
+    const Source* source;
+    std::uint64_t offset, bytes;
+  };
+  std::uint64_t all = 0;
+  for (const SourcePtr& source : sources) all += source->size();
+  const std::uint64_t step = std::max(kLeastStep, all / kMostSteps);
+  std::vector<Piece> pieces;
+  for (const SourcePtr& source : sources) {
+    const std::uint64_t size = source->size();
+    const std::uint64_t sample = size <= kWhole ? size : kSample;
+    for (std::uint64_t at = 0; at < size; at += size <= kWhole ? size : step)
+      pieces.push_back({source.get(), at, std::min(sample, size - at)});
+    if (size > kWhole) pieces.push_back({source.get(), size - kSample, kSample});
+  }
+  std::vector<Digest> digests(pieces.size());
+  parallel_for(pieces.size(), threads, [&](std::size_t i) {
+    const auto& [source, offset, bytes] = pieces[i];
+    Bytes buffer(static_cast<std::size_t>(bytes));
+    source->read(offset, buffer);
+    digests[i] = digest_of(DigestAlgorithm::xxh3_128, buffer);
+  });
+  Hasher hasher(DigestAlgorithm::xxh3_128);
+  for (const Digest& digest : digests) hasher.update(digest.bytes());
+  return hasher.finish().hex();
+}
+
+// Identifies a version of the input: sizes, modification times and samples of its files, the adapters, and the weights of
 // columns, which come from a file as well.
 std::string stamp_of(const std::vector<SourcePtr>& sources, const ConvertOptions& options) {
   std::string stamp;
   for (const std::string& adapter : options.merge) stamp += adapter_digest(adapter, options.read) + ";";
   if (!options.adapt.quant.importance.empty()) stamp += importance_digest(options.adapt.quant.importance) + ";";
+  std::vector<SourcePtr> files;
   for (const SourcePtr& source : sources) {
     struct stat status {};
     if (source->descriptor() < 0 || ::fstat(source->descriptor(), &status) != 0) continue;
     stamp += fmt::format("{}:{}.{:09};", status.st_size, status.st_mtim.tv_sec, status.st_mtim.tv_nsec);
+    files.push_back(source);
   }
-  return stamp;
+  return stamp + samples_digest(files, options.work.threads);
 }
 
 // A part determines weights of the output, and any user can put a file or a link of its name into a directory that all
@@ -308,7 +343,8 @@ Conversion convert_from_parts(const std::string& input, const std::string& outpu
     // One after the other, and each tensor is moved, so that nothing is in memory twice.
     for (std::size_t i = 0; i < parts.size(); ++i) {
       const SeparateSpending spending(allowance_of(options.read.limits));
-      Model part = open(SourcePtr(contents[i]), options.read);
+      // The names of parts are those of the output's tensors, which has the arrays of packed weights.
+      Model part = open_as(PackedForm::stored, SourcePtr(contents[i]), options.read);
       if (!is_of_plan(part, plan))
         throw Error(ErrorKind::corrupt, "plan.part", "the file is not a part of this plan").in(parts[i]);
       const Value* const made_of = part.metadata.find(kSourceKey);

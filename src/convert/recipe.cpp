@@ -6,8 +6,10 @@
 #include <algorithm>
 #include <cmath>
 
+#include "arch/names.hpp"
 #include "base/glob.hpp"
 #include "base/half.hpp"
+#include "base/name_map.hpp"
 #include "base/printable.hpp"
 #include "codecs/packs/pack.hpp"
 #include "model/element_types.hpp"
@@ -41,6 +43,13 @@ bool is_real(const Tensor& tensor) {
   if (data->type.empty()) return is_float(data->dtype);
   const ElementType* const logical = logical_type(data->type);
   return logical != nullptr && logical->is_real();
+}
+
+// Whether a budget of bits may choose a method for the tensor. Like a mix, it keeps routers: if a token gets other
+// experts, little of what they compute remains.
+bool is_chosen_for(const Tensor& tensor) {
+  const arch::Role role = arch::role_of(tensor.name);
+  return tensor.shape.rank() >= 2 && role != arch::Role::router && role != arch::Role::shared_router;
 }
 
 // A rule may ask for ranks that a method for all tensors does not apply to.
@@ -78,6 +87,24 @@ const Codec* codec_of(const std::string& method, const Quantization& how) {
         .remedy(Remedy::no_range);
   return codec;
 }
+
+// Matches rules with the names of tensors: those that they have, and those that they had before a renaming.
+class RuleMatch {
+ public:
+  RuleMatch(const Quantization& how, const std::vector<Renamed>& renamed) {
+    if (how.rules.empty()) return;
+    for (const Renamed& one : renamed) before_[one.after].push_back(one.before);
+  }
+  bool operator()(std::string_view glob, const Tensor& tensor) const {
+    if (glob_match(glob, tensor.name)) return true;
+    const auto found = before_.find(tensor.name);
+    return found != before_.end() &&
+           std::ranges::any_of(found->second, [&](std::string_view name) { return glob_match(glob, name); });
+  }
+
+ private:
+  NameViewMap<std::vector<std::string_view>> before_;
+};
 
 // Chooses another method for rows that are not whole blocks.
 void fall_back(Decision& decision, const Tensor& tensor, const Quantization& how) {
@@ -128,37 +155,23 @@ EncodeOptions encode_options(const Quantization& how, const std::string& tensor,
   return options;
 }
 
-Quantization in_new_names(Quantization how, const std::vector<Tensor>& tensors, const std::vector<Renamed>& renamed) {
-  if (renamed.empty() || how.empty()) return how;
-  std::vector<std::pair<std::string, std::string>> rules;
-  for (auto& [glob, method] : how.rules) {
-    bool matches = false;
-    for (const Renamed& one : renamed) {
-      if (!glob_match(glob, one.before)) continue;
-      matches = true;
-      std::pair rule(escape_glob(one.after), method);
-      if (rules.empty() || rules.back() != rule) rules.push_back(std::move(rule));
-    }
-    const bool known =
-        std::ranges::any_of(tensors, [&pattern = glob](const Tensor& t) { return glob_match(pattern, t.name); });
-    if (known || !matches) rules.emplace_back(std::move(glob), std::move(method));
-  }
-  how.rules = std::move(rules);
-  if (how.importance.empty()) return how;
+Importance in_new_names(Importance importance, const std::vector<Renamed>& renamed) {
+  if (importance.empty()) return importance;
   // Values of tensors that were joined are added up: only their ratios matter.
   Importance moved;
   for (const Renamed& one : renamed) {
-    const auto found = how.importance.find(one.before);
-    if (found == how.importance.end() || how.importance.contains(one.after)) continue;
+    const auto found = importance.find(one.before);
+    if (found == importance.end() || importance.contains(one.after)) continue;
     std::vector<float>& sum = moved[one.after];
     if (sum.size() != found->second.size()) sum.assign(found->second.size(), 0);
     for (std::size_t i = 0; i < sum.size(); ++i) sum[i] += found->second[i];
   }
-  how.importance.merge(moved);
-  return how;
+  importance.merge(moved);
+  return importance;
 }
 
-std::vector<Decision> decide(const Model& model, const Quantization& how, const Target& target, unsigned threads) {
+std::vector<Decision> decide(const Model& model, const Quantization& how, const std::vector<Renamed>& renamed,
+                             const Target& target, unsigned threads) {
   const std::vector<Tensor>& tensors = model.tensors;
   if (how.fast && !how.importance.empty())
     throw Error(ErrorKind::usage, "quantize.importance",
@@ -187,17 +200,16 @@ std::vector<Decision> decide(const Model& model, const Quantization& how, const 
       mixed ? methods_of_mix(how.method, tensors, model.config, {.pure = how.pure, .weighted = !how.importance.empty()})
             : std::vector<std::string>(tensors.size(), how.method);
   if (!mixed) codec_of(how.method, how);
-  for (const auto& rule : how.rules) {
-    const auto& [glob, method] = rule;
+  const RuleMatch matches(how, renamed);
+  for (const auto& [glob, method] : how.rules) {
     codec_of(method, how);
-    if (std::none_of(tensors.begin(), tensors.end(), [&](const Tensor& t) { return glob_match(rule.first, t.name); }))
+    if (std::ranges::none_of(tensors, [&, &pattern = glob](const Tensor& t) { return matches(pattern, t); }))
       throw Error(ErrorKind::usage, "quantize.rule", "no tensor matches it").about("pattern " + quote(glob));
   }
   std::vector<Decision> decisions(tensors.size());
   std::vector<bool> open(tensors.size(), false);
   for (std::size_t i = 0; i < tensors.size(); ++i) {
-    const auto rule = std::find_if(how.rules.begin(), how.rules.end(),
-                                   [&](const auto& r) { return glob_match(r.first, tensors[i].name); });
+    const auto rule = std::ranges::find_if(how.rules, [&](const auto& r) { return matches(r.first, tensors[i]); });
     const bool ruled = rule != how.rules.end();
     const std::string& method = ruled ? rule->second : mix[i];
     if (is_real(tensors[i])) decisions[i].type = type_called(method);
@@ -206,7 +218,7 @@ std::vector<Decision> decide(const Model& model, const Quantization& how, const 
       decisions[i].remark = remark_on(*codec, method, tensors[i], ruled, how);
       if (!decisions[i].method.empty()) fall_back(decisions[i], tensors[i], how);
     }
-    open[i] = !ruled && how.bits && is_real(tensors[i]) && tensors[i].shape.rank() == 2;
+    open[i] = !ruled && how.bits && is_real(tensors[i]) && is_chosen_for(tensors[i]);
   }
   if (how.bits) fit_budget(tensors, open, how, target, threads, decisions);
   return decisions;

@@ -30,13 +30,15 @@ struct Decision {
 // A rule may name a float type instead of a method: "f16".
 std::optional<DType> type_called(std::string_view method);
 
-// Translates a recipe with the tensor names before a renaming to the names after it. New names are accepted as well.
-Quantization in_new_names(Quantization how, const std::vector<Tensor>& tensors, const std::vector<Renamed>& renamed);
+// Translates importance values by tensor names before a renaming to the names after it. Values by new names are kept.
+Importance in_new_names(Importance importance, const std::vector<Renamed>& renamed);
 
-// Returns one decision for each tensor. Throws usage `convert.quant` for a method that does not exist or has no form
-// with a range, `quantize.rule` for a rule that matches no tensor, `quantize.importance` for importance values without
-// effect (with `fast`, or for no tensor of the model), and what `fit_budget` throws.
-std::vector<Decision> decide(const Model& model, const Quantization& how, const Target& target, unsigned threads);
+// Returns one decision for each tensor. Rules are matched with the names of tensors, and with those that they had before
+// `renamed`; importance values have the new names. Throws usage `convert.quant` for a method that does not exist or has
+// no form with a range, `quantize.rule` for a rule that matches no tensor, `quantize.importance` for importance values
+// without effect (with `fast`, or for no tensor of the model), and what `fit_budget` throws.
+std::vector<Decision> decide(const Model& model, const Quantization& how, const std::vector<Renamed>& renamed,
+                             const Target& target, unsigned threads);
 
 struct MixOptions {
   bool pure = false;      // the mix's main method for all tensors

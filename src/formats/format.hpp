@@ -168,6 +168,9 @@ struct Format {
   // several files, rewrites the one that holds all metadata. Null, or false: the whole model must be rewritten.
   bool (*restate)(const std::string& path, const Model& before, const Model& after, const WriteOptions& options,
                   bool dry_run) = nullptr;
+  // The file that lists the file at `path` as a part of its model, by size or digest, so that changing or replacing the part
+  // would break the model; empty: none does, or it does not exist. Null: the container's parts are not listed so.
+  std::string (*listed_in)(const std::string& path) = nullptr;
   // The digest of a model that the container's specification defines: equal for all files of this format with the same
   // tensors. The model must fit `holds`. Null: the specification defines none.
   std::string (*content_digest)(const Model& model, const Work& work) = nullptr;
@@ -186,6 +189,9 @@ struct Format {
 [[nodiscard]] const Format* format_of_suffix(std::string_view path);
 inline bool is_readable(const Format& format) { return format.read != nullptr; }
 inline bool is_writable(const Format& format) { return format.write != nullptr || format.write_tree != nullptr; }
+// Throws `rule` if the existing file at `path` is a part of a model that another file lists (Format::listed_in). `doing`:
+// what was to be done to it.
+void refuse_listed(const std::string& path, std::string_view rule, std::string_view doing);
 // The format of these bytes. Throws `open.unrecognized`; the message names well-known things that are not models, such
 // as a git-lfs pointer or an HTML page.
 [[nodiscard]] const Format& detect(const Source& source);

@@ -4,12 +4,48 @@
 
 #include "base/name_map.hpp"
 #include "base/printable.hpp"
+#include "codecs/packs/join.hpp"
 #include "formats/form.hpp"
+#include "resources/packed_config.hpp"
 #include "tare/error.hpp"
 
 namespace tare {
+namespace {
 
-Model merged_rest(const Model& old, const Model& extra, std::string_view rule) {
+using codec::packs::expect_joined_as;
+
+// A model without tensors that states the packing of another one. Files next to `file` count if that has none of its
+// own.
+Model statement_of(const Model& rest, const SourcePtr& file) {
+  Model statement;
+  statement.metadata = rest.metadata;
+  statement.attachments = rest.attachments;
+  if (file != nullptr) statement.sources = {file};
+  return statement;
+}
+
+Model joined(const Model& arrays, const SourcePtr& file) {
+  Model model = statement_of(arrays, file);
+  model.tensors = arrays.tensors;
+  Diagnostics silent;
+  codec::packs::join_packs(model, resources::stated_packing(model), "", silent);
+  return model;
+}
+
+// One statement holds for all tensors of a file: it must not change what either model's arrays mean.
+void expect_packs_kept(const Model& old, const Model& extra, const Model& all, const SourcePtr& file) {
+  Model grown = statement_of(all, file);
+  grown.tensors = old.tensors;
+  grown.tensors.insert(grown.tensors.end(), extra.tensors.begin(), extra.tensors.end());
+  if (!codec::packs::may_be_packed(grown)) return;
+  const codec::packs::Stated stated = resources::stated_packing(grown);
+  expect_joined_as(joined(old, file), grown, stated);
+  expect_joined_as(joined(extra, nullptr), grown, stated);
+}
+
+}  // namespace
+
+Model merged_rest(const Model& old, const Model& extra, const SourcePtr& file, std::string_view rule) {
   NameViewSet names;
   for (const Tensor& tensor : old.tensors) names.insert(tensor.name);
   for (const Tensor& tensor : extra.tensors)
@@ -43,6 +79,7 @@ Model merged_rest(const Model& old, const Model& extra, std::string_view rule) {
           .blame(Subject::output);
     all.attachments.push_back(attachment);
   }
+  expect_packs_kept(old, extra, all, file);
   return all;
 }
 

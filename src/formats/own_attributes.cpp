@@ -26,23 +26,35 @@ void take_attachments(Map& files, const std::string& rule, Model& model) {
   for (auto& [name, bytes] : files) model.attachments.push_back({name, Blob::memory(std::move(*bytes.get<Bytes>()))});
 }
 
+// Returns whether a reader would move the value out of the metadata.
+bool is_taken(std::string_view key, const Value& value, std::string_view family) {
+  Model alone;
+  alone.metadata.set(key, value);
+  Diagnostics silent;
+  take_own_attributes(alone, family, silent, "", 0);
+  return alone.metadata.empty();
+}
+
 }  // namespace
 
 void check_own_attributes(const Model& model, std::string_view family) {
   const auto error = [&](std::string_view rule, std::string_view sentence) {
     return Error(ErrorKind::unsupported, fmt::format("{}.write.{}", family, rule), sentence);
   };
-  const auto require_free = [&](std::string_view key) {
-    if (model.metadata.find(key) != nullptr)
+  // `has_part`: the model has a config, a vocabulary or attachments. Otherwise, a value that readers leave in the metadata
+  // is no obstacle.
+  const auto require_free = [&](std::string_view key, bool has_part) {
+    if (const Value* const value = model.metadata.find(key);
+        value != nullptr && (has_part || is_taken(key, *value, family)))
       throw error("reserved",
                   fmt::format("the metadata key {} is the one under which Tare keeps a part of the model in "
                               "such a file; rename it",
                               key))
           .remedy(Remedy::drop, "metadata");
   };
-  if (!model.config.empty()) require_free(kConfigKey);
-  if (!model.vocabulary.empty()) require_free(kVocabularyKey);
-  if (!model.attachments.empty()) require_free(kAttachmentsKey);
+  require_free(kConfigKey, !model.config.empty());
+  require_free(kVocabularyKey, !model.vocabulary.empty());
+  require_free(kAttachmentsKey, !model.attachments.empty());
   wire::KeyCheck names;
   for (const Attachment& attachment : model.attachments) {
     if (!is_valid_utf8(attachment.name))

@@ -9,7 +9,8 @@
 
 namespace tare {
 
-// Throws FAMILY.write.reserved if the metadata has one of these keys, because one of the two would be lost,
+// Throws FAMILY.write.reserved if the metadata has one of these keys and the model the part, because one of the two would
+// be lost, or if a reader would take the key's value for the part,
 // FAMILY.write.name for an attachment whose name is not UTF-8, and FAMILY.write.duplicate for two with the same name.
 void check_own_attributes(const Model& model, std::string_view family);
 // Returns the model's metadata and these attributes. The model must have passed `check_own_attributes`.

@@ -1,5 +1,6 @@
 // The table of formats. A new container needs its folder, one line in rows.hpp and one line here.
 #include <fmt/format.h>
+#include <sys/stat.h>
 
 #include <algorithm>
 #include <cctype>
@@ -8,6 +9,7 @@
 #include <vector>
 
 #include "base/forever.hpp"
+#include "base/printable.hpp"
 #include "base/process_mutex.hpp"
 #include "base/stopping.hpp"
 #include "codecs/packs/join.hpp"
@@ -117,6 +119,21 @@ const Format& detect(const Source& source) {
   throw Error(ErrorKind::unsupported, "open.unrecognized", words_for(source)).in(source.name()).at(0);
 }
 
+void refuse_listed(const std::string& path, std::string_view rule, std::string_view doing) {
+  const SeparateSpending spending(allowance_of(Limits()));
+  for (const Format& format : formats()) {
+    const std::string root = format.listed_in == nullptr ? std::string() : format.listed_in(path);
+    if (root.empty()) continue;
+    throw Error(
+        ErrorKind::unsupported, rule,
+        fmt::format("is a part of the model {}, which has its size and digest, so it is not {}: the model would be "
+                    "damaged; convert the model into one file first",
+                    quote(root), doing))
+        .in(path)
+        .blame(Subject::output);
+  }
+}
+
 namespace {
 
 // Passes every finding on, except errors of single tensors: those are listed in the model, up to a limit.
@@ -157,12 +174,30 @@ void join_packed(Model& model, const Input& input, const ReadOptions& options) {
 // Charges the budget for what the model holds in memory and no parser has charged. The price of a tensor includes a
 // shape of the usual rank.
 constexpr std::size_t kUsualRank = 4;
+// In addition to that of a token: it takes a line of 130 bytes in tokenizer.json, which is parsed again.
+constexpr std::uint64_t kSpecialTokenPrice = 2;
 void charge_contents(const Model& model) {
   charge_values(kAttachmentPrice * model.attachments.size());
   charge_values(kTensorPrice * (model.tensors.size() + model.broken.size()));
   for (const Tensor& tensor : model.tensors)
     if (tensor.shape.rank() > kUsualRank) charge_values(tensor.shape.rank() / 2);
   charge_values(model.vocabulary.tokens.size() + model.vocabulary.merges.size());
+  const auto is_special = [](const Token& token) {
+    return token.type != TokenType::normal && token.type != TokenType::unused && token.type != TokenType::byte;
+  };
+  const auto special = std::ranges::count_if(model.vocabulary.tokens, is_special);
+  charge_values(kSpecialTokenPrice * static_cast<std::uint64_t>(special));
+}
+
+// Returns whether the reader has opened this file itself, as one of several files.
+bool is_source_of(const Model& model, const Source& source) {
+  struct stat wanted {
+  }, found{};
+  if (model.sources.empty() || source.descriptor() < 0 || ::fstat(source.descriptor(), &wanted) != 0) return false;
+  return std::ranges::any_of(model.sources, [&](const SourcePtr& each) {
+    return each->descriptor() >= 0 && ::fstat(each->descriptor(), &found) == 0 && found.st_dev == wanted.st_dev &&
+           found.st_ino == wanted.st_ino;
+  });
 }
 
 // Converts every exception into an Error: readers throw Error, but an exception of another library must not end a run
@@ -175,7 +210,7 @@ Model read(const Format& format, const Input& input, ReadOptions options, Packed
   try {
     Model model = format.read(input, options);
     model.format = format.name;
-    if (input.source != nullptr) model.sources.push_back(input.source);
+    if (input.source != nullptr && !is_source_of(model, *input.source)) model.sources.push_back(input.source);
     charge_contents(model);
     // The reader of a set of files has set `file_bytes` itself.
     if (model.file_bytes == 0 && input.source != nullptr) model.file_bytes = input.source->size();

@@ -11,6 +11,7 @@
 #include "base/checked.hpp"
 #include "base/text.hpp"
 #include "model/element_size.hpp"
+#include "model/element_types.hpp"
 #include "tare/codec.hpp"
 
 namespace tare {
@@ -31,23 +32,57 @@ std::uint64_t work_of_sparse(const Blob& blob) {
   return blob.is_plain() ? blob.size() : saturating_sum(work_of(blob), blob.size() / 2);
 }
 
+// The bytes of a file that tensors may still take for themselves. Tensors that share bytes have more than the file.
+class OwnBytes {
+ public:
+  explicit OwnBytes(std::uint64_t file_bytes) : left_(file_bytes) {}
+  // Returns whether the tensor's bytes can be its own.
+  bool take(const Tensor& tensor) {
+    const bool is_plain = std::ranges::all_of(tensor.components, [](const Component& c) { return c.blob.is_plain(); });
+    const std::uint64_t bytes = is_plain ? tensor.bytes() : 0;
+    if (!is_plain || bytes > left_) return false;
+    left_ -= bytes;
+    return true;
+  }
+  std::uint64_t left() const { return left_; }
+
+ private:
+  std::uint64_t left_;
+};
+
+// Whether the elements are real numbers, which a conversion may decode to floats.
+bool is_real(const Component& data) {
+  if (data.type.empty()) return is_float(data.dtype);
+  const ElementType* const type = logical_type(data.type);
+  return type != nullptr && type->is_real();
+}
+
 // The bytes that the components decode to, or those of the dense tensor if that is more: the dense size of a sparse
 // tensor is limited by nothing but its shape, and that of quantized weights is several times the size of their codes.
-std::uint64_t work_of(const Tensor& tensor) {
+std::uint64_t work_of(const Tensor& tensor, OwnBytes& own_bytes) {
   const Component* const values = tensor.component("values");
   std::uint64_t parts = 0;
   for (const Component& component : tensor.components)
     parts = saturating_sum(parts, values == nullptr ? work_of(component.blob) : work_of_sparse(component.blob));
   const Codec* const codec = find_codec(tensor.layout);
-  if (codec == nullptr || codec->decode == nullptr) return parts;
+  const Component* const data = tensor.is_dense() ? tensor.component("data") : nullptr;
+  const bool decodes = data != nullptr ? is_real(*data) : codec != nullptr && codec->decode != nullptr;
   const auto count = tensor.shape.elements();
-  if (values == nullptr) {
-    // Compressed codes of two bits are a sixteenth of the floats that they decode to.
-    const bool is_plain = std::ranges::all_of(tensor.components, [](const Component& c) { return c.blob.is_plain(); });
-    return is_plain ? parts : std::max(parts, checked_mul(count.value_or(UINT64_MAX), 4).value_or(UINT64_MAX));
-  }
+  // Codes of two bits are a sixteenth of the floats that they decode to. A file pays for codes with its own bytes, but
+  // not if they are compressed or shared by many tensors.
+  const bool has_own = own_bytes.take(tensor);
+  if (!decodes) return parts;
+  if (values == nullptr)
+    return has_own ? parts : std::max(parts, checked_mul(count.value_or(UINT64_MAX), 4).value_or(UINT64_MAX));
   const auto dense = count ? elements_bytes(*count, values->dtype, values->type) : std::nullopt;
   return std::max(parts, dense.value_or(UINT64_MAX));
+}
+
+std::uint64_t decoded_size(const Model& model, OwnBytes& own_bytes) {
+  std::uint64_t bytes = 0;
+  for (const Tensor& tensor : model.tensors) bytes = saturating_sum(bytes, work_of(tensor, own_bytes));
+  for (const Attachment& attachment : model.attachments) bytes = saturating_sum(bytes, work_of(attachment.blob));
+  return bytes;
 }
 
 // Returns the option that would allow these sizes; nothing if they are within the limits. No other code knows this rule.
@@ -57,16 +92,17 @@ std::optional<Advice> remedy_for(const Expansion& sizes, const Limits& limits) {
   return Advice{Remedy::allow_expansion, fmt::format("{}", times)};
 }
 
-// The bytes that the models of a CountedAsOne decode to, so far.
-thread_local std::optional<std::uint64_t> decoded_together;
+// What the models of a CountedAsOne decode to, and the bytes of their files that they took, so far.
+struct Together {
+  std::uint64_t decoded = 0, taken = 0;
+};
+thread_local std::optional<Together> counted_together;
 
 }  // namespace
 
 std::uint64_t decoded_size(const Model& model) {
-  std::uint64_t bytes = 0;
-  for (const Tensor& tensor : model.tensors) bytes = saturating_sum(bytes, work_of(tensor));
-  for (const Attachment& attachment : model.attachments) bytes = saturating_sum(bytes, work_of(attachment.blob));
-  return bytes;
+  OwnBytes own_bytes(model.file_bytes);
+  return decoded_size(model, own_bytes);
 }
 
 std::uint64_t Limits::decoded_from(std::uint64_t file_bytes) const {
@@ -85,24 +121,41 @@ Allowance allowance_of(const Limits& limits) {
   return {.values = limits.metadata_values, .steps = limits.metadata_steps, .bytes = limits.metadata_made};
 }
 
-CountedAsOne::CountedAsOne(const Limits& limits) : spending_(allowance_of(limits)) { decoded_together = 0; }
+namespace {
 
-CountedAsOne::~CountedAsOne() { decoded_together.reset(); }
+// What the model decodes to. Within a CountedAsOne, that is for all models that were counted and this one.
+struct Counted {
+  Expansion sizes;
+  std::uint64_t taken;  // bytes of files
+};
+Counted count(const Model& model, std::uint64_t file_bytes) {
+  const Together before = counted_together.value_or(Together());
+  const std::uint64_t stored = counted_together ? current_budget()->file_bytes() : file_bytes;
+  OwnBytes own_bytes(stored - std::min(stored, before.taken));
+  const std::uint64_t decoded = saturating_sum(decoded_size(model, own_bytes), before.decoded);
+  return {.sizes = {.stored = stored, .decoded = decoded}, .taken = stored - own_bytes.left()};
+}
+
+}  // namespace
+
+bool may_decode(const Model& model, std::uint64_t file_bytes, const Limits& limits) {
+  return !remedy_for(count(model, file_bytes).sizes, limits);
+}
+
+CountedAsOne::CountedAsOne(const Limits& limits) : spending_(allowance_of(limits)) { counted_together = Together(); }
+
+CountedAsOne::~CountedAsOne() { counted_together.reset(); }
 
 void check_expansion(const Model& model, const Limits& limits, const std::string& file) {
-  Expansion sizes{.stored = model.file_bytes, .decoded = decoded_size(model)};
-  if (decoded_together) {
-    sizes.decoded = saturating_sum(sizes.decoded, *decoded_together);
-    sizes.stored = current_budget()->file_bytes();
-    decoded_together = sizes.decoded;
-  }
+  const auto [sizes, taken] = count(model, model.file_bytes);
+  if (counted_together) counted_together = Together{.decoded = sizes.decoded, .taken = taken};
   const auto remedy = remedy_for(sizes, limits);
   if (!remedy) return;
   throw Error(ErrorKind::limit, "open.expansion",
               fmt::format("{} of {} bytes would decode to {} bytes; the limit is {} bytes plus {} times {} size",
-                          decoded_together ? "the parts that were opened," : "this file", count_text(sizes.stored),
+                          counted_together ? "the parts that were opened," : "this file", count_text(sizes.stored),
                           count_text(sizes.decoded), count_text(limits.decoded_bytes), limits.expansion,
-                          decoded_together ? "their" : "the file's"))
+                          counted_together ? "their" : "the file's"))
       .in(file)
       .remedy(remedy->remedy, remedy->argument);
 }

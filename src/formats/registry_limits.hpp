@@ -28,6 +28,9 @@ std::uint64_t decoded_size(const Model& model);
 // model's file. Looks at sizes only.
 void check_expansion(const Model& model, const Limits& limits, const std::string& file);
 
+// Whether check_expansion will accept the model, whose files have `file_bytes`. For readers that look at data.
+bool may_decode(const Model& model, std::uint64_t file_bytes, const Limits& limits);
+
 // While it exists, the models that this thread opens count as one: they share a budget, each file raises it once, and the
 // bytes that they decode to are added up. For the parts of a pipeline, which may be links to each other's files.
 class CountedAsOne {

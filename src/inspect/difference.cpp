@@ -18,6 +18,20 @@
 namespace tare {
 namespace {
 
+// How many elements a reader makes at a time: what is asked for first, then twice as many each time. A picture reads a
+// few elements at each of thousands of places.
+class Run {
+ public:
+  static constexpr std::size_t kMost = 1024;
+  std::size_t next(std::uint64_t wanted_bytes, std::uint64_t left) {
+    size_ = std::min<std::uint64_t>(std::max(2 * size_, wanted_bytes / 8 + 1), kMost);
+    return static_cast<std::size_t>(std::min(size_, left));
+  }
+
+ private:
+  std::uint64_t size_ = 0;
+};
+
 class DifferenceReader final : public BlockReader {
  public:
   DifferenceReader(const Component& a, const Component& b, std::uint64_t first, std::uint64_t end)
@@ -25,7 +39,7 @@ class DifferenceReader final : public BlockReader {
 
  protected:
   std::span<const std::byte> make_block() override {
-    const auto count = static_cast<std::size_t>(std::min<std::uint64_t>(left_, kRun));
+    const std::size_t count = run_.next(wanted(), left_);
     left_ -= count;
     a_.read(std::span(x_).first(count));
     b_.read(std::span(y_).first(count));
@@ -34,11 +48,11 @@ class DifferenceReader final : public BlockReader {
   }
 
  private:
-  static constexpr std::size_t kRun = 1024;
   ElementStream a_, b_;
   std::uint64_t left_;
-  std::array<double, kRun> x_, y_;
-  std::array<std::byte, 8 * kRun> out_;
+  Run run_;
+  std::array<double, Run::kMost> x_, y_;
+  std::array<std::byte, 8 * Run::kMost> out_;
 };
 
 bool is_wide_integer(const Component& component) {
@@ -57,7 +71,7 @@ class IntegerDifferenceReader final : public BlockReader {
 
  protected:
   std::span<const std::byte> make_block() override {
-    const auto count = static_cast<std::size_t>(std::min<std::uint64_t>(left_, kRun));
+    const std::size_t count = run_.next(wanted(), left_);
     left_ -= count;
     a_->read(std::span(x_).first(8 * count));
     b_->read(std::span(y_).first(8 * count));
@@ -68,11 +82,11 @@ class IntegerDifferenceReader final : public BlockReader {
   }
 
  private:
-  static constexpr std::size_t kRun = 1024;
   std::unique_ptr<BlobReader> a_, b_;
   bool signed_a_, signed_b_;
   std::uint64_t left_;
-  std::array<std::byte, 8 * kRun> x_, y_, out_;
+  Run run_;
+  std::array<std::byte, 8 * Run::kMost> x_, y_, out_;
 };
 
 class DifferenceProducer final : public BlobProducer {

@@ -22,7 +22,9 @@ void Descriptor::reset() {
 
 Error system_error(std::string_view rule, std::string_view doing, const std::string& file, int code) {
   const ErrorKind kind = code == ENOENT || code == ENOTDIR ? ErrorKind::not_found : ErrorKind::io;
-  return Error(kind, rule, fmt::format("{}: {}", doing, std::generic_category().message(code))).in(file);
+  Error error(kind, rule, fmt::format("{}: {}", doing, std::generic_category().message(code)));
+  if (code == EMFILE || code == ENFILE || code == ENOMEM) error.blame(Subject::machine);
+  return error.in(file);
 }
 
 namespace {

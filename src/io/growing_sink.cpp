@@ -91,8 +91,8 @@ Descriptor open_for_growing(const std::string& path, std::string_view locked_rul
   if (place.store == Store::link)
     throw Error(
         ErrorKind::usage, "io.sink.store",
-        "is a link into a content-addressed store, whose file others use under the digest of its bytes, so it is "
-        "not appended to; append to a copy")
+        "is a link into a content-addressed store, whose file others use under the digest of its bytes, or to a "
+        "read-only file, so it is not appended to; append to a copy")
         .in(path)
         .blame(Subject::output);
   Descriptor file(

@@ -6,8 +6,9 @@
 // otherwise a temporary file) and read from there. In any order, this costs about three times as much as reading the
 // blob once.
 //
-// At most 64 blobs of a process are kept at a time; the least recently used one is dropped. Without space for a
-// temporary file, nothing is kept and reading is slow.
+// A process keeps 64 blobs of any size, and more while all together have at most 256 MiB, which is more than a file of
+// 5 MB may unpack to; beyond that, the least recently used ones are dropped. Without space for a temporary file, nothing
+// is kept and reading is slow.
 #pragma once
 
 #include <atomic>
@@ -40,6 +41,8 @@ class KeptBytes {
  private:
   void keep(SourcePtr source);
   void drop();
+  // Removes it from the list and returns what it kept. The caller holds the lock.
+  SourcePtr take_out();
 
   std::atomic<std::uint64_t> skipped_{0};
   std::mutex making_;

@@ -59,6 +59,11 @@ bool leads_to_a_file(const Directory& parent, const char* name) {
   return ::fstatat(parent.descriptor(), name, &status, 0) == 0 && S_ISREG(status.st_mode);
 }
 
+bool is_read_only_file(const Directory& parent, const char* name) {
+  struct stat status {};
+  return parent.look(name, status) && S_ISREG(status.st_mode) && (status.st_mode & 0222) == 0;
+}
+
 // The directory's real path, whatever links led to it; as spelled if /proc is missing.
 std::string path_of(const Directory& directory, const std::string& spelled) {
   std::string path(PATH_MAX, '\0');
@@ -83,11 +88,20 @@ bool is_blob_name(std::string_view folder, std::string_view name) {
   const auto last_of = [](std::string_view path) { return path.substr(path.rfind('/') + 1); };
   while (folder.size() > 1 && folder.ends_with('/')) folder.remove_suffix(1);
   const std::string_view above = folder.substr(0, std::min(folder.rfind('/'), folder.size()));
-  if (last_of(folder) != kBlobs && last_of(above) != kBlobs) return false;
+  const std::string_view last = last_of(folder);
+  const auto is_digest = [](std::string_view a, std::string_view b) {
+    constexpr std::string_view kDigits = "0123456789abcdefABCDEF";
+    constexpr std::size_t kSizes[] = {32, 40, 56,
+                                      64, 96, 128};  // MD5, SHA-1 (git), SHA-2 and digests of the same sizes
+    return std::ranges::find(kSizes, a.size() + b.size()) != std::end(kSizes) &&
+           a.find_first_not_of(kDigits) == std::string_view::npos &&
+           b.find_first_not_of(kDigits) == std::string_view::npos;
+  };
+  if (last.size() == 2 && is_digest(last, name)) return true;
+  if (last == name && name.find("--") != std::string_view::npos) return true;
+  if (last != kBlobs && last_of(above) != kBlobs) return false;
   if (const std::size_t end = name.find_first_of("-:"); end <= kLongestAlgorithm) name.remove_prefix(end + 1);
-  constexpr std::size_t kSizes[] = {32, 40, 56, 64, 96, 128};  // MD5, SHA-1 (git), SHA-2 and digests of the same sizes
-  return std::ranges::find(kSizes, name.size()) != std::end(kSizes) &&
-         name.find_first_not_of("0123456789abcdefABCDEF") == std::string_view::npos;
+  return is_digest({}, name);
 }
 
 void refuse_blob(const Place& place, const std::string& path, std::string_view doing) {
@@ -126,7 +140,10 @@ Place find_place(const std::string& path, std::string_view rule, std::string_vie
     last.parent = std::exchange(place.parent, std::move(next));
     if (dots) place.name.assign(1, '.');  // not = ".": GCC 12 warns of an overflow that does not exist
     if (dots) return place;
-    if (is_in_store(place.parent, opened, place.name)) {
+    const Link link(place.parent, place.name.c_str());
+    // A link to a read-only file: it is probably kept for others, too.
+    const bool kept = links > 0 && !last_is_of_proc && is_read_only_file(place.parent, place.name.c_str());
+    if (kept || is_in_store(place.parent, opened, place.name)) {
       // A file cannot replace a link of /proc, so treat it as if the store's file had been named.
       place.store = links == 0 || last_is_of_proc ? Store::blob : Store::link;
       if (place.store == Store::blob) return place;
@@ -134,7 +151,6 @@ Place find_place(const std::string& path, std::string_view rule, std::string_vie
       place.name = std::move(last.name);
       return place;
     }
-    const Link link(place.parent, place.name.c_str());
     if (!link.is_link()) return place;
     const auto refuse = [&](std::string_view sentence) {
       return Error(ErrorKind::usage, "io.sink.link", sentence).in(path).blame(Subject::output);

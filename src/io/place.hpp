@@ -6,8 +6,10 @@
 //
 // Content-addressed stores are recognised here, for all code that writes. A file of such a store is named by the digest
 // of its bytes, and many links lead to it: the revisions of a model in Hugging Face's cache (snapshots/REVISION/FILE ->
-// ../../blobs/DIGEST), the models of Ollama (blobs/sha256-DIGEST). Changing one would change all of them and make the
-// name wrong. So a link into a store is not followed: the place is the link itself, which a new file replaces.
+// ../../blobs/DIGEST), the models of Ollama (blobs/sha256-DIGEST), DVC (.dvc/cache/files/md5/DI/GEST), git-annex
+// (.git/annex/objects/X/Y/KEY/KEY). Changing one would change all of them and make the
+// name wrong. So a link into a store is not followed: the place is the link itself, which a new file replaces. Other
+// stores protect their files by making them read-only: a link to such a file is not followed either.
 #pragma once
 
 #include <cstdint>
@@ -20,7 +22,7 @@ namespace tare::io {
 
 enum class Store : std::uint8_t {
   none,
-  link,  // the name is a link to a file of a store
+  link,  // the name is a link to a file of a store, or to a read-only file
   blob,  // the name is a file of a store: refused by `refuse_blob`
 };
 
@@ -42,7 +44,8 @@ Place find_place(const std::string& path, std::string_view rule, std::string_vie
 
 // Whether a file with this name in this directory belongs to a content-addressed store: the directory is "blobs" or
 // directly below it ("blobs/sha256"), and the name is a hexadecimal digest, optionally after its algorithm
-// ("sha256-...").
+// ("sha256-..."); the last folder has the first two digits of a digest, and the name has the others; or both are the same
+// key of git-annex ("SHA256E-s5--...").
 bool is_blob_name(std::string_view folder, std::string_view name);
 // Throws `io.sink.store` if the place is an existing file of a store. `doing`: what was to be done to it.
 void refuse_blob(const Place& place, const std::string& path, std::string_view doing);

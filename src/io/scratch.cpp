@@ -39,31 +39,18 @@ Descriptor nameless_file(const std::string& path) {
   return {};
 }
 
-class ScratchSource final : public Source {
+}  // namespace
+
+class TemporaryFile {
  public:
-  ScratchSource(std::string directory, Descriptor file, std::uint64_t size)
-      : Source(std::move(directory), size), file_(std::move(file)) {}
-
- protected:
-  void do_read(std::uint64_t offset, std::span<std::byte> out) const override {
-    if (pread_all(file_.get(), offset, out, name()) != out.size())
-      throw Error(ErrorKind::io, "io.scratch.read", "a temporary file became shorter").in(name());
-  }
-
- private:
-  Descriptor file_;
-};
-
-class FileScratch final : public Scratch {
- public:
-  explicit FileScratch(std::uint64_t size)
+  explicit TemporaryFile(std::uint64_t size)
       : directory_(temporary_directory()), file_(nameless_file(directory_)), size_(size) {
     if (!file_)
       throw system_error("io.scratch.open", fmt::format("cannot make a temporary file of {} bytes in", size),
                          directory_, errno);
     if (const int error = ::ftruncate(file_.get(), static_cast<off_t>(size)); error != 0) failed(errno);
   }
-  void write(std::uint64_t offset, std::span<const std::byte> bytes) override {
+  void write(std::uint64_t offset, std::span<const std::byte> bytes) {
     while (!bytes.empty()) {
       const ssize_t done = ::pwrite(file_.get(), bytes.data(), bytes.size(), static_cast<off_t>(offset));
       if (done < 0 && errno == EINTR) continue;
@@ -72,7 +59,9 @@ class FileScratch final : public Scratch {
       offset += static_cast<std::uint64_t>(done);
     }
   }
-  SourcePtr source() override { return std::make_shared<ScratchSource>(directory_, std::move(file_), size_); }
+  const std::string& directory() const { return directory_; }
+  int descriptor() const { return file_.get(); }
+  std::uint64_t size() const { return size_; }
 
  private:
   [[noreturn]] void failed(int code) const {
@@ -85,6 +74,36 @@ class FileScratch final : public Scratch {
   std::string directory_;
   Descriptor file_;
   std::uint64_t size_;
+};
+
+namespace {
+
+class ScratchSource final : public Source {
+ public:
+  ScratchSource(std::shared_ptr<const TemporaryFile> file, std::uint64_t begin, std::uint64_t size)
+      : Source(file->directory(), size), file_(std::move(file)), begin_(begin) {}
+
+ protected:
+  void do_read(std::uint64_t offset, std::span<std::byte> out) const override {
+    if (pread_all(file_->descriptor(), begin_ + offset, out, name()) != out.size())
+      throw Error(ErrorKind::io, "io.scratch.read", "a temporary file became shorter").in(name());
+  }
+
+ private:
+  std::shared_ptr<const TemporaryFile> file_;
+  std::uint64_t begin_;
+};
+
+class FileScratch final : public Scratch {
+ public:
+  FileScratch(std::shared_ptr<TemporaryFile> file, std::uint64_t begin, std::uint64_t size)
+      : file_(std::move(file)), begin_(begin), size_(size) {}
+  void write(std::uint64_t offset, std::span<const std::byte> bytes) override { file_->write(begin_ + offset, bytes); }
+  SourcePtr source() override { return std::make_shared<ScratchSource>(std::move(file_), begin_, size_); }
+
+ private:
+  std::shared_ptr<TemporaryFile> file_;
+  std::uint64_t begin_, size_;
 };
 
 class MemoryScratch final : public Scratch {
@@ -109,7 +128,22 @@ bool has_scratch_room(std::uint64_t size) {
 
 std::unique_ptr<Scratch> make_scratch(std::uint64_t size, std::uint64_t in_memory) {
   if (size <= in_memory) return std::make_unique<MemoryScratch>(size);
-  return std::make_unique<FileScratch>(size);
+  return std::make_unique<FileScratch>(std::make_shared<TemporaryFile>(size), 0, size);
+}
+
+std::unique_ptr<Scratch> SharedScratch::make(std::uint64_t size) {
+  constexpr std::uint64_t kFileBytes = std::uint64_t{16} << 20;
+  if (size > kFileBytes / 2) return make_scratch(size, 0);
+  auto file = process_.is_this() ? file_.lock() : nullptr;
+  if (file == nullptr || size > file->size() - used_) {
+    file = std::make_shared<TemporaryFile>(kFileBytes);
+    file_ = file;
+    used_ = 0;
+    process_ = OwnProcess();
+  }
+  const std::uint64_t begin = used_;
+  used_ += size;
+  return std::make_unique<FileScratch>(std::move(file), begin, size);
 }
 
 }  // namespace tare::io

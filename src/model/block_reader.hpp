@@ -17,11 +17,14 @@ class BlockReader : public BlobReader {
  protected:
   // The next block, valid until the next call; empty at the end.
   virtual std::span<const std::byte> make_block() = 0;
+  // The bytes that are asked for at the moment. A block of more is made in vain if nothing else is read.
+  std::uint64_t wanted() const { return wanted_; }
 
  private:
-  void next();
+  void next(std::uint64_t wanted);
 
   std::span<const std::byte> block_;
+  std::uint64_t wanted_ = 0;
 };
 
 }  // namespace tare

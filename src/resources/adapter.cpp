@@ -7,6 +7,7 @@
 #include <cctype>
 #include <cmath>
 
+#include "base/budget.hpp"
 #include "base/glob.hpp"
 #include "base/name_map.hpp"
 #include "base/printable.hpp"
@@ -99,35 +100,37 @@ std::optional<std::string> glob_of(std::string_view pattern) {
 }
 
 // For a pattern without stars, which has the length of what it matches. Compares from the end: most names differ in the
-// last letter.
-bool fits_end(std::string_view glob, std::string_view name) {
+// last letter. Adds the number of letters compared.
+bool fits_end(std::string_view glob, std::string_view name, std::uint64_t& letters) {
   if (glob.size() > name.size()) return false;
   const std::string_view end = name.substr(name.size() - glob.size());
-  for (std::size_t i = glob.size(); i-- > 0;)
+  for (std::size_t i = glob.size(); i-- > 0; ++letters)
     if (glob[i] != '?' && glob[i] != end[i]) return false;
   return true;
 }
 
-bool fits(const NamePattern& pattern, std::string_view name) {
+bool fits(const NamePattern& pattern, std::string_view name, std::uint64_t& letters) {
   const std::string& glob = *pattern.glob;
-  if (pattern.starred) return glob_match(glob, name) || (!pattern.from_start && glob_match("*." + glob, name));
-  if (!fits_end(glob, name)) return false;
+  if (pattern.starred) return glob_match(glob, name) || (!pattern.from_start && glob_match(pattern.glob_of_end, name));
+  if (!fits_end(glob, name, letters)) return false;
   return glob.size() == name.size() || (!pattern.from_start && name[name.size() - glob.size() - 1] == '.');
 }
 
-std::vector<NamePattern> patterns_at(const Map& config, std::string_view key) {
+constexpr std::uint64_t kLettersPerStep = 16;
+
+NamePatterns patterns_at(const Map& config, std::string_view key) {
   std::vector<NamePattern> patterns;
   const Map* const map = get<Map>(config, key);
   if (map == nullptr && is_set(config, key)) refuse_config(fmt::format("\"{}\" is not an object", key));
-  if (map == nullptr) return patterns;
-  constexpr std::size_t kMostStarred = 256;  // bounds the cost: each is compared with each layer, letter by letter
+  if (map == nullptr) return {};
+  constexpr std::size_t kMostStarred = 256;  // each is compared with each layer, letter by letter
   std::size_t starred = 0;
   for (const auto& [pattern, value] : *map) {
     patterns.push_back(name_pattern(pattern, stated_number(*map, pattern)));
     if (patterns.back().starred && ++starred > kMostStarred)
       refuse_config(fmt::format("\"{}\" has more than {} patterns with .*", key, kMostStarred));
   }
-  return patterns;
+  return NamePatterns(std::move(patterns));
 }
 
 // Returns why an adapter with this config does not just add a product of two matrices to the weights; empty if it does.
@@ -198,6 +201,7 @@ NamePattern name_pattern(const std::string& text, double number) {
   if (body.ends_with('$')) body.remove_suffix(1);
   pattern.glob = glob_of(body);
   pattern.starred = pattern.glob && pattern.glob->find('*') != std::string::npos;
+  if (pattern.starred) pattern.glob_of_end = "*." + *pattern.glob;
   return pattern;
 }
 
@@ -232,17 +236,51 @@ AdapterName parse_adapter_name(std::string_view name) {
   return {joined(parts, parts.size()), AdapterPart::whole};
 }
 
-std::optional<double> number_for(const std::vector<NamePattern>& patterns, std::string_view layer) {
-  for (const NamePattern& pattern : patterns) {
+NamePatterns::NamePatterns(std::vector<NamePattern> patterns) : patterns_(std::move(patterns)) {
+  for (std::size_t i = 0; i < patterns_.size(); ++i) {
+    const NamePattern& pattern = patterns_[i];
+    if (pattern.glob && pattern.glob->find_first_of("*?") == std::string::npos)
+      (pattern.from_start ? wholes_ : ends_).emplace(*pattern.glob, i);
+    else
+      others_.push_back(i);
+  }
+}
+
+// Returns the index of the first pattern without wildcards that matches, or the number of patterns if there is none.
+std::size_t NamePatterns::find_name(std::string_view layer) const {
+  std::size_t first = patterns_.size();
+  const auto look = [&](const NameMap<std::size_t>& names, std::string_view name) {
+    if (names.empty()) return;
+    charge_steps(1 + name.size() / kLettersPerStep);  // a name of many parts is hashed once for each
+    if (const auto found = names.find(name); found != names.end()) first = std::min(first, found->second);
+  };
+  look(wholes_, layer);
+  look(ends_, layer);
+  for (std::size_t dot = layer.find('.'); dot != std::string_view::npos; dot = layer.find('.', dot + 1))
+    look(ends_, layer.substr(dot + 1));
+  return first;
+}
+
+std::optional<double> NamePatterns::number_for(std::string_view layer) const {
+  const std::size_t named = find_name(layer);
+  std::uint64_t letters = 0;
+  for (const std::size_t i : others_) {
+    if (i > named) break;
+    const NamePattern& pattern = patterns_[i];
     if (!pattern.glob)
       throw Error(ErrorKind::unsupported, "lora.pattern",
                   fmt::format("the pattern \"{}\" is a regular expression of more than names and .*, which is not "
                               "evaluated",
                               quote(pattern.text)))
           .in(kAdapterFile);
-    if (fits(pattern, layer)) return pattern.number;
+    constexpr std::uint64_t kVisit = 4;  // to look at a pattern takes as long as to compare four letters
+    letters += kVisit;
+    const bool found = fits(pattern, layer, letters);
+    if (letters >= kLettersPerStep) charge_steps(letters / kLettersPerStep);
+    letters %= kLettersPerStep;
+    if (found) return pattern.number;
   }
-  return std::nullopt;
+  return named < patterns_.size() ? std::optional(patterns_[named].number) : std::nullopt;
 }
 
 std::optional<Adapter> find_adapter(const Model& model) {
@@ -298,7 +336,7 @@ std::optional<TextModel> text_model(const Model& model) {
   }
 }
 
-double Adapter::alpha_for(std::string_view layer) const { return number_for(alpha_pattern, layer).value_or(alpha); }
+double Adapter::alpha_for(std::string_view layer) const { return alpha_pattern.number_for(layer).value_or(alpha); }
 
 std::string Adapter::text() const {
   std::string words = method == "LORA" ? "LoRA adapter" : fmt::format("{} adapter", quote(method));

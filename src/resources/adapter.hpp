@@ -10,6 +10,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/name_map.hpp"
 #include "tare/model.hpp"
 
 namespace tare::resources {
@@ -38,11 +39,30 @@ AdapterName parse_adapter_name(std::string_view name);
 struct NamePattern {
   std::string text;                 // a Python regular expression
   std::optional<std::string> glob;  // the same as a glob; nothing if a glob cannot express it
+  std::string glob_of_end;          // for names that end like this after a dot; empty if it is not starred
   bool from_start = false;          // must match the whole name, not only its end after a dot
   bool starred = false;
   double number = 0;
 };
 NamePattern name_pattern(const std::string& text, double number);
+
+// The patterns of a config, in its order. Those that are names are found without a search.
+class NamePatterns {
+ public:
+  NamePatterns() = default;
+  explicit NamePatterns(std::vector<NamePattern> patterns);
+  // Returns the number of the first pattern that matches a layer; nothing if none does. Patterns are Python's regular
+  // expressions over the end of the name; those that use more than names with `.` and `.*` throw `lora.pattern`. Charges
+  // the budget of the thread for what it compares.
+  std::optional<double> number_for(std::string_view layer) const;
+
+ private:
+  std::size_t find_name(std::string_view layer) const;
+
+  std::vector<NamePattern> patterns_;
+  NameMap<std::size_t> ends_, wholes_;  // patterns without wildcards; `wholes_`: those from the start
+  std::vector<std::size_t> others_;
+};
 
 struct Adapter {
   std::string method = "LORA";  // peft_type
@@ -52,7 +72,7 @@ struct Adapter {
   bool rank_stated = false;  // stated by the config; otherwise the rank of the first layer
   double alpha = 8;          // PEFT's default
   bool rank_stabilised = false, weight_decomposed = false, fan_in_fan_out = false;
-  std::vector<NamePattern> rank_pattern, alpha_pattern;
+  NamePatterns rank_pattern, alpha_pattern;
   std::vector<std::string> targets;  // names of layers, if the config lists names
   std::size_t layers = 0, whole = 0;
   std::string unmergeable;  // why it cannot be added to the weights; empty if it can
@@ -78,9 +98,5 @@ struct TextModel {
 };
 // Returns nothing if there is none, or it does not parse.
 std::optional<TextModel> text_model(const Model& model);
-
-// Returns the number of the first pattern that matches a layer; nothing if none does. Patterns are Python's regular
-// expressions over the end of the name; those that use more than names with `.` and `.*` throw `lora.pattern`.
-std::optional<double> number_for(const std::vector<NamePattern>& patterns, std::string_view layer);
 
 }  // namespace tare::resources

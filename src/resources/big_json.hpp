@@ -2,9 +2,11 @@
 // of json_file.hpp.
 #pragma once
 
+#include <cstdint>
 #include <optional>
 #include <string_view>
 
+#include "base/budget.hpp"
 #include "base/simdjson.hpp"
 
 namespace tare::resources {
@@ -30,12 +32,16 @@ std::optional<T> get(const simdjson::dom::element& element) {
   return value;
 }
 // Returns the value of a key, if it has that type. Does not use `at_key`, which finds the first of several; the last
-// one counts.
+// one counts. Charges a step for each key: one object may be asked again and again by others of the file.
 template <typename T>
 std::optional<T> get(const simdjson::dom::object& object, std::string_view key) {
   std::optional<simdjson::dom::element> found;
-  for (const auto& [name, value] : object)
+  std::uint64_t keys = 0;
+  for (const auto& [name, value] : object) {
+    ++keys;
     if (name == key) found = value;
+  }
+  charge_steps(keys);
   return found ? get<T>(*found) : std::nullopt;
 }
 

@@ -9,7 +9,7 @@
 namespace tare::resources {
 
 // Returns the model's own file of this name. For a model without attachments, opened from a weight file: the file in
-// the same directory.
+// the same directory. Throws `io.open.outside` if that is a link out of the directory.
 std::optional<Blob> file_of(const Model& model, std::string_view name);
 
 }  // namespace tare::resources

@@ -35,8 +35,6 @@ bool says_any_name(const std::vector<Map>& parts, std::string_view key) {
   // A theta inside of an object takes precedence, but does not hide this one.
   if (key == "rope_theta") return false;
   if (std::ranges::find(kExpertCounts, key) != std::end(kExpertCounts)) return std::ranges::any_of(kExpertCounts, is);
-  for (const arch::ConfigRow& row : arch::kConfigTable)
-    if (std::ranges::find(row.keys, key) != row.keys.end()) return std::ranges::any_of(row.keys, is);
   return false;
 }
 

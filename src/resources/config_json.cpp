@@ -9,6 +9,7 @@
 #include "arch/defaults.hpp"
 #include "arch/model_types.hpp"
 #include "base/json_writer.hpp"
+#include "base/printable.hpp"
 #include "base/text.hpp"
 #include "resources/config_file.hpp"
 #include "resources/config_parts.hpp"
@@ -51,15 +52,27 @@ constexpr const char* name_of_kind(const std::optional<std::int64_t>& /*kind*/) 
 
 class ConfigReader {
  public:
-  explicit ConfigReader(std::vector<std::string>* ignored) : ignored_(ignored) {}
+  // `type`: the model_type of the language model.
+  ConfigReader(std::string_view type, std::vector<std::string>* ignored) : type_(type), ignored_(ignored) {}
 
   // Sets the fields that are not set yet.
   void take_all(const Map& object) {
     take_shared_heads(object);
     for (const arch::ConfigRow& row : arch::kConfigTable)
       for (const std::string_view key : row.keys)
-        if (!key.empty()) take_missing(object, row.field, key);
+        if (!key.empty() && arch::reads_key(type_, row, key)) take_missing(object, row.field, key);
     take_latent_heads(object);
+  }
+  // Reports names of fields that only other classes read, if the one that this class reads is missing: its default
+  // counts.
+  void report_strange_names(const Map& object) const {
+    const Map fields = config_.to_map();
+    for (const arch::ConfigRow& row : arch::kConfigTable)
+      for (const std::string_view key : row.keys)
+        if (!key.empty() && fields.find(row.field) == nullptr && !arch::reads_key(type_, row, key) &&
+            find_path(object, key) != nullptr && !find_path(object, key)->is_null())
+          ignored_->push_back(
+              fmt::format("{}: expected {}, as {} models call it", key, row.keys.front(), quote(type_)));
   }
   // Sets the fields that a multimodal model has at the top.
   void take_top(const Map& config) {
@@ -107,6 +120,7 @@ class ConfigReader {
     if (!config_.head_dim) config_.head_dim = sum;
   }
 
+  std::string type_;
   Config config_;
   std::vector<std::string>* ignored_;
 };
@@ -231,14 +245,16 @@ struct Unknown {
 
 Config parse_config(std::string_view text, std::vector<std::string>* ignored) {
   const Map root = parse_small_json(text);
-  ConfigReader reader(ignored);
+  const ConfigFile file(root);
+  ConfigReader reader(file.model_type(), ignored);
   const std::vector<const Map*> parts = language_parts(root);
   if (parts.front() != &root) reader.take_top(root);
   for (const Map* const part : parts) reader.take_all(*part);
+  if (ignored != nullptr)
+    for (const Map* const part : parts) reader.report_strange_names(*part);
   if (ignored != nullptr && parts.size() > 1) tell_contradictions(*parts.front(), root, *ignored);
   Config config = reader.config();
   // If several keys state it, the family decides which one is used.
-  const ConfigFile file(root);
   const Value* const theta = file.ropes().full.find("rope_theta");
   if (config.rope_theta && theta != nullptr && !arch::assumed_keys(file.model_type()).empty())
     config.rope_theta = number_of(*theta);

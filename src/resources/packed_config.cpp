@@ -64,6 +64,7 @@ Stated read(const Map& stated, const StatedIn& place) {
   found.file = place.file;
   found.method = place.method;
   found.config = stated;
+  found.weights = codec::packs::weights_of_groups(stated);
   for (const std::string_view key : kMethodKeys)
     if (const Value* const value = stated.find(key); value != nullptr && !value->is_null())
       found.method =

@@ -74,6 +74,7 @@ class Tokenizer {
   bool is_byte_level() const { return byte_level_; }
 
   std::string text() {
+    out_.reserve(expected_size());  // as many tokens as there are, a text that grows would be held twice
     out_ = "{\n  \"version\": \"1.0\",\n  \"truncation\": null,\n  \"padding\": null,\n  \"added_tokens\": [";
     put_added();
     out_ += "],\n  \"normalizer\": " + normalizer() + ",\n  \"pre_tokenizer\": " + splitter();
@@ -93,6 +94,16 @@ class Tokenizer {
 
  private:
   enum class ModelType : std::uint8_t { word_piece, word_level, bpe, ranked_bpe, unigram };
+
+  // The length of the text, if few characters need an escape.
+  std::size_t expected_size() const {
+    constexpr std::size_t kRest = 4096, kPerAdded = 150, kPerToken = 32, kPerMerge = 12;
+    std::size_t size = kRest;
+    for (const Token& token : vocabulary_.tokens)
+      size += kPerToken + token.text.size() + (is_added(token) ? kPerAdded + token.text.size() : 0);
+    for (const std::string& merge : vocabulary_.merges) size += kPerMerge + merge.size();
+    return size;
+  }
 
   ModelType choose_model() const {
     if (!unique_) return ModelType::unigram;  // the others identify a token by its text

@@ -280,7 +280,7 @@ void add_template(const object& step, TokenTexts& texts, TokenizerRules& rules) 
   const auto single = get<array>(step, "single");
   if (!single) return;
   const auto named = get<object>(step, "special_tokens");
-  std::size_t sequences = 0;
+  std::size_t sequences = 0, named_before = 0, named_behind = 0;  // items that name a token may add none
   for (const element& item : *single) {
     const auto one = get<object>(item);
     if (!one) continue;
@@ -288,7 +288,8 @@ void add_template(const object& step, TokenTexts& texts, TokenizerRules& rules) 
     const auto special = get<object>(*one, "SpecialToken");
     const auto name = special ? get<std::string_view>(*special, "id") : std::nullopt;
     std::vector<std::string>& into = sequences > 0 ? rules.behind : rules.before;
-    if (!name || into.size() >= kMostFrame) continue;
+    std::size_t& looked_up = sequences > 0 ? named_behind : named_before;
+    if (!name || into.size() >= kMostFrame || ++looked_up > kMostFrame) continue;
     const auto meant = named ? get<object>(*named, *name) : std::nullopt;
     const auto ids = meant ? get<array>(*meant, "ids") : std::nullopt;
     if (!ids) {

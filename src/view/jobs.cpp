@@ -39,6 +39,7 @@ void do_job(Job& job, const Jobs::Work& work) noexcept {
           job.preempted
               ? Error(ErrorKind::limit, "view.busy",
                       "it was stopped for other work, since nobody had asked about it for minutes; start it again")
+                    .blame(Subject::machine)
               : error);
     } catch (const std::bad_alloc&) {
     } catch (const std::exception& error) {
@@ -121,12 +122,15 @@ JobPtr Jobs::start(const std::string& name, Work work) {
     found->second.asked = Clock::now();
     return found->second.job;
   }
-  if (closed_) throw Error(ErrorKind::limit, "view.busy", "the model is being opened again; ask once more");
+  if (closed_)
+    throw Error(ErrorKind::limit, "view.busy", "the model is being opened again; ask once more")
+        .blame(Subject::machine);
   if (running_.size() + waiting_.size() >= limits_.running) stop_abandoned();
   if (running_.size() + waiting_.size() >= limits_.running + limits_.waiting)
     throw Error(ErrorKind::limit, "view.busy",
                 fmt::format("{} long tasks are running and {} are waiting; ask again when one is done", running_.size(),
-                            waiting_.size()));
+                            waiting_.size()))
+        .blame(Subject::machine);
   running_.reserve(limits_.running);  // so that a thread need not allocate
   if (found != jobs_.end()) jobs_.erase(found);
   while (jobs_.size() >= limits_.kept) {

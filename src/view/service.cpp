@@ -255,7 +255,8 @@ int status_of(const Error& error) {
     case ErrorKind::usage: return 400;
     case ErrorKind::not_found: return 404;
     case ErrorKind::io: return 409;
-    case ErrorKind::limit: return 413;
+    case ErrorKind::limit:
+      return error.subject() == Subject::machine ? 503 : 413;  // busy; or the file asks for too much
     case ErrorKind::corrupt:
     case ErrorKind::unsupported:
     case ErrorKind::lossy: return 422;

@@ -3,6 +3,8 @@
 #include <clocale>
 #include <string>
 
+#include "base/budget.hpp"
+#include "conformance/scratch.hpp"
 #include "tare/convert.hpp"
 
 namespace tare {
@@ -74,6 +76,17 @@ TEST(Glob, ManyStarsTakeNoTime) {
   std::string pattern;
   for (int i = 0; i < 30; ++i) pattern += "*a";
   EXPECT_FALSE(glob_match(pattern + "b", std::string(2000, 'a')));
+}
+
+TEST(Glob, WhatIsComparedIsChargedToTheBudget) {
+  const Spending spending({.steps = 1000});
+  EXPECT_TRUE(glob_match("a*", std::string(2000, 'a')));
+  const std::string name(2000, 'a');
+  EXPECT_EQ(testing::rule_of([&] { static_cast<void>(glob_match("*" + name.substr(1000) + "b", name)); }),
+            "open.steps");
+  const std::string set = "[" + std::string(2000, 'b');
+  EXPECT_EQ(testing::rule_of([&] { static_cast<void>(glob_match("*" + set + "]", name)); }), "open.steps");
+  EXPECT_EQ(testing::rule_of([&] { static_cast<void>(glob_match("*" + set, name)); }), "open.steps");
 }
 
 }  // namespace

@@ -168,6 +168,9 @@ SPECIAL = {
     "merge": lambda run: ["convert", run.base(), run.out("out.safetensors"), "--merge", run.path, "--weights-only"],
     "merge into it": lambda run: ["convert", run.path, run.out("out.safetensors"), "--merge", run.path,
                                   "--weights-only"],
+    # The model is next to the adapter.
+    "merge into its base": lambda run: ["convert", os.path.join(os.path.dirname(run.path), "base"), run.out("out.safetensors"),
+                                        "--merge", run.path, "--weights-only"],
     "importance": lambda run: ["quantize", run.base(), run.out("out.gguf"), "--method", "q4_0", "--importance",
                                run.path],
     "run --vocab": lambda run: ["run", run.tiny(), "--prompt", "aaaa", "-n", "1", "--vocab", run.path, "--merges", run.path],

@@ -39,6 +39,9 @@ COMPLETED = (
     ("tare quantize a b --to safet", "safetensors"),
 )
 
+# Names of files that bash has to quote, and not to split or expand.
+COMPLETED_IN_BASH = (("tare info a\\ b", "a\\ b\\ c.zt"), ("tare info star", "star\\*.zt"))
+
 def safetensors(path, names):
     header = json.dumps({name: {"dtype": "U8", "shape": [1], "data_offsets": [i, i + 1]} for i, name in enumerate(names)}).encode()
     path.write_bytes(struct.pack("<Q", len(header)) + header + bytes(len(names)))
@@ -113,7 +116,9 @@ def main():
         script = place / "tare.bash"
         script.write_bytes(subprocess.run([command, "completions", "bash"], check=True, capture_output=True).stdout)
         safetensors(place / "plain.safetensors", ["model.weight", "other.bias"])
-        for line, wanted in COMPLETED:
+        for file in ("a b c.zt", "star*.zt"):
+            (place / file).touch()
+        for line, wanted in COMPLETED + COMPLETED_IN_BASH:
             shown = session(place, script, [line + "\t\t"])
             if wanted.encode() not in shown:
                 sys.exit(f"bash: TAB after {line!r} does not give {wanted}: {shown!r}")

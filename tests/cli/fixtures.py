@@ -100,7 +100,7 @@ def dense(shape, dtype, data, **more):
     return {"shape": shape, "format": "dense", "components": {"data": (dtype, data)}, **more}
 
 
-def zt(objects, attributes=None, gap=0):
+def zt(objects, attributes=None, gap=0, version="1.2.0"):
     """A zTensor 1.2 file. `objects` maps names to {shape, format, components: {role: (dtype, bytes)}}; `gap` moves
     every component off its boundary."""
     body, entries = bytearray(MAGIC), {}
@@ -113,7 +113,7 @@ def zt(objects, attributes=None, gap=0):
         entries[name] = {k: v for k, v in item.items() if k != "components"} | {
             "components": dict(sorted(components.items()))
         }
-    manifest = {"version": "1.2.0"}
+    manifest = {"version": version}
     if attributes:
         manifest["attributes"] = attributes
     manifest["objects"] = dict(sorted(entries.items(), key=lambda entry: entry[0].encode()))
@@ -243,6 +243,10 @@ def make(directory):
                     "重み",
                 )
             }
+        ),
+        "forged.zt": zt(
+            {"w": dense([1], "u8", b"\7")},
+            version="1.2.0, 9 tensors\nother.pt: \x1b[32mok\x1b[0m, torch 1\n\x1b]0;owned\x07real.zt: ok, zt 1.2.0",
         ),
         "steering.zt": zt(
             {"del\x7f c1\x9b31m sep\u2028 bidi\u202e \u061c": dense([1], "u8", b"\7", attributes={"k\x9b": "v\u2066"})},

@@ -22,7 +22,7 @@ namespace {
 using namespace tare::testing;
 using resources::AdapterPart;
 using resources::find_adapter;
-using resources::number_for;
+using resources::NamePatterns;
 using resources::parse_adapter_name;
 
 constexpr const char* kUsual = R"({"peft_type": "LORA", "r": 2, "lora_alpha": 6})";
@@ -62,6 +62,23 @@ std::vector<float> merged(const Model& model, const Model& adapter, const std::s
 std::string refused(const Model& adapter, const Model& model = base()) {
   std::vector<Change> changes;
   return rule_of([&] { (void)merge_adapter(model, adapter, changes); });
+}
+
+// Layers that share their bytes could ask for any number of products. In memory, bytes cannot be shared with a file.
+TEST(Merge, ProductsAreLimitedByTheBytesOfFiles) {
+  constexpr std::uint64_t kSide = 1024, kRank = 512;
+  const auto zeros = [](const std::string& name, std::uint64_t rows, std::uint64_t columns) {
+    return dense(name, {rows, columns}, DType::f16, Blob::memory(Bytes(rows * columns * 2)));
+  };
+  Model model;
+  model.tensors = {zeros("model.q.weight", kSide, kSide)};
+  Model adapter = adapter_of(R"({"peft_type": "LORA"})",
+                             {zeros(kQ + "lora_A.weight", kRank, kSide), zeros(kQ + "lora_B.weight", kSide, kRank)});
+  EXPECT_EQ(refused(adapter, model), "");
+  model.file_bytes = adapter.file_bytes = 1000;
+  EXPECT_EQ(refused(adapter, model), "lora.products");
+  model.file_bytes = adapter.file_bytes = 2 * kSide * kSide;
+  EXPECT_EQ(refused(adapter, model), "");
 }
 
 TEST(Merge, AddsTheProductTimesAlphaOverRank) {
@@ -300,6 +317,32 @@ TEST(Merge, FilesNamedByTheirPaths) {
   EXPECT_EQ(rule(base_with("encoder", R"({"architectures": ["BertModel"]})")), "");
 }
 
+// A config that a link takes from elsewhere would appear in what is printed and written.
+TEST(Merge, ConfigsOutsideTheDirectoryAreNotRead) {
+  const Scratch scratch;
+  (void)save(adapter_of(kUsual, {floats(kQ + "lora_A.weight", {2, 3}, std::vector<float>(6)),
+                                 floats(kQ + "lora_B.weight", {2, 2}, std::vector<float>(4))}),
+             scratch / "lora/");
+  Model model;
+  model.tensors.push_back(floats("model.q.weight", {2, 3}, {1, 2, 3, 4, 5, 6}));
+  (void)save(model, scratch / "base.safetensors");
+  const auto rule = [&] {
+    return rule_of([&] {
+      (void)convert(scratch / "base.safetensors", scratch / "out.zt",
+                    {.overwrite = true, .merge = {scratch / "lora/adapter_model.safetensors"}});
+    });
+  };
+  EXPECT_EQ(rule(), "");
+  const std::string config = scratch / "lora/adapter_config.json";
+  std::filesystem::rename(config, scratch / "private.json");
+  std::filesystem::create_symlink("../private.json", config);
+  EXPECT_EQ(rule(), "io.open.outside");
+  std::filesystem::remove(config);
+  std::filesystem::rename(scratch / "private.json", scratch / "lora/own.json");
+  std::filesystem::create_symlink("own.json", config);
+  EXPECT_EQ(rule(), "");
+}
+
 // Numbers that only the adapter makes NaN or infinite are refused; those of the model are kept.
 TEST(Merge, NumbersThatAreNotFinite) {
   constexpr float kInfinity = std::numeric_limits<float>::infinity();
@@ -396,7 +439,7 @@ TEST(Adapters, NamesAndPatterns) {
   EXPECT_EQ(parsed("lora_A.weight"), "lora_A.weight 7");
   EXPECT_EQ(parsed("a.lora_A.bias"), "a.lora_A.bias 7");
   const auto number = [](const char* pattern, const char* layer) {
-    return number_for({resources::name_pattern(pattern, 5.0)}, layer).value_or(-1);
+    return NamePatterns({resources::name_pattern(pattern, 5.0)}).number_for(layer).value_or(-1);
   };
   EXPECT_EQ(number("q_proj", "model.layers.0.q_proj"), 5);
   EXPECT_EQ(number("proj", "model.layers.0.q_proj"), -1);
@@ -405,6 +448,17 @@ TEST(Adapters, NamesAndPatterns) {
   EXPECT_EQ(number("layers\\.1\\..*", "model.layers.11.q_proj"), -1);
   EXPECT_EQ(number("^model.q$", "model.q"), 5);
   EXPECT_EQ(number("^q", "model.q"), -1);
+  EXPECT_EQ(number("^q", "q"), 5);
+  EXPECT_EQ(number("b\\.q", "a.b.q"), 5);
+  std::vector<resources::NamePattern> patterns;
+  for (const char* const text : {"k.*", "a.q", "q", "^v", "(x|y)", "v", "q.*"})
+    patterns.push_back(resources::name_pattern(text, static_cast<double>(patterns.size())));
+  const NamePatterns several(patterns);  // the first that matches counts
+  EXPECT_EQ(several.number_for("b.k1"), 0);
+  EXPECT_EQ(several.number_for("a.q"), 1);
+  EXPECT_EQ(several.number_for("b.q"), 2);
+  EXPECT_EQ(several.number_for("v"), 3);
+  EXPECT_EQ(testing::rule_of([&] { static_cast<void>(several.number_for("b.v")); }), "lora.pattern");
 }
 
 TEST(Floats, AsBrainFloatsOnEveryTarget) {

@@ -133,7 +133,7 @@ std::map<std::string, std::string> chosen_types(const Model& model, const Record
   Quantization how;
   how.method = recorded.mix;
   if (weighted) how.importance["blk.0.attn_q.weight"] = std::vector<float>(recorded.width, 1);
-  const auto decisions = recipe::decide(model, how, {*find_format("gguf"), [](const Tensor&) { return 0; }}, 1);
+  const auto decisions = recipe::decide(model, how, {}, {*find_format("gguf"), [](const Tensor&) { return 0; }}, 1);
   std::map<std::string, std::vector<std::string>> by_role;
   for (std::size_t i = 0; i < decisions.size(); ++i) {
     const std::string& name = model.tensors[i].name;
@@ -307,6 +307,26 @@ TEST(Importance, AsLlamaCppMeasuresIt) {
     put_file(scratch / "cut.dat", Bytes(bytes.begin(), bytes.begin() + static_cast<std::ptrdiff_t>(length)));
     EXPECT_EQ(rule_of([&] { read_importance(scratch / "cut.dat"); }), "importance.truncated") << length;
   }
+}
+
+TEST(Recipe, RulesMatchTheNamesThatTensorsHadBefore) {
+  Model model;
+  model.tensors = {dense("blk.0.attn_q.weight", {32, 32}, std::vector<float>(1024)),
+                   dense("blk.0.attn_k.weight", {32, 32}, std::vector<float>(1024))};
+  const std::vector<Renamed> renamed = {{"model.layers.0.q_proj.weight", "blk.0.attn_q.weight"},
+                                        {"model.layers.0.k_proj.weight", "blk.0.attn_k.weight"}};
+  const auto methods = [&](const Quantization& how, const std::vector<Renamed>& names) {
+    const auto decisions =
+        recipe::decide(model, how, names, {*find_format("gguf"), [](const Tensor&) { return 0; }}, 1);
+    return decisions[0].method + " " + decisions[1].method;
+  };
+  Quantization how;
+  how.method = "q8_0";
+  how.rules = {{"*q_proj*", "q4_0"}};
+  EXPECT_EQ(methods(how, renamed), "q4_0 q8_0");
+  EXPECT_EQ(testing::rule_of([&] { (void)methods(how, {}); }), "quantize.rule");
+  how.rules = {{"*attn_k*", "q4_1"}, {"*proj*", "q5_0"}};  // the first rule decides, by whichever name
+  EXPECT_EQ(methods(how, renamed), "q5_0 q4_1");
 }
 
 }  // namespace

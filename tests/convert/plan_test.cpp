@@ -6,6 +6,7 @@
 
 #include <filesystem>
 
+#include "codecs/packs/fixtures.hpp"
 #include "conformance/scratch.hpp"
 #include "tare/tare.hpp"
 
@@ -69,6 +70,22 @@ TEST_F(PlanTest, ATensorThatNoPartHasIsNotFound) {
   EXPECT_EQ(error->kind(), ErrorKind::not_found) << "the command ends with 1, as for a task that was not done";
 }
 
+// The output's tensors are the arrays of packed weights; a part, read by itself, would join them.
+TEST(PlanOfPacks, GivesTheBytesOfConvert) {
+  for (const std::string& name : pack_fixtures::names()) {
+    SCOPED_TRACE(name);
+    const Scratch scratch;
+    const std::string input = pack_fixtures::path_of(name), output = scratch / "out.zt";
+    const std::size_t count = planned_tensors(input, output, {}).size();
+    const std::vector<std::string> parts = {scratch / "part0", scratch / "part1"};
+    write_part(input, output, {}, {0, count / 2, "p"}, parts[0]);
+    write_part(input, output, {}, {count / 2, count - count / 2, "p"}, parts[1]);
+    ASSERT_EQ(rule_of([&] { static_cast<void>(convert_from_parts(input, output, {}, parts, "p")); }), "");
+    convert(input, scratch / "direct.zt");
+    EXPECT_EQ(get_file(output), get_file(scratch / "direct.zt"));
+  }
+}
+
 // The weights of columns come from a file that may change between two tasks, like the input.
 TEST_F(PlanTest, PartsOfOtherImportanceAreRefused) {
   ConvertOptions options{.overwrite = true};
@@ -87,6 +104,22 @@ TEST_F(PlanTest, PartsOfOtherImportanceAreRefused) {
   EXPECT_EQ(finish(), "plan.source");
   options.adapt.quant.importance.clear();
   EXPECT_EQ(finish(), "plan.source");
+}
+
+// In a store, two versions of a model may have files of the same sizes and times.
+TEST_F(PlanTest, PartsOfAnotherVersionWithTheSameSizeAndTimeAreRefused) {
+  const auto time = std::filesystem::last_write_time(input_);
+  const auto size = std::filesystem::file_size(input_);
+  Model model;
+  for (const char* const name : {"a", "b", "c"})
+    model.tensors.push_back(dense(name, {2, 3}, std::vector<float>{1, 2, 3, 4, 5, 7}));
+  save(model, input_, {.overwrite = true});
+  std::filesystem::last_write_time(input_, time);
+  ASSERT_EQ(std::filesystem::file_size(input_), size);
+  write_part(input_, output_, {}, {1, 1, "p"}, parts_[1]);
+  EXPECT_EQ(rule_of_finishing(), "plan.source");
+  for (const std::size_t number : {0U, 2U}) write_part(input_, output_, {}, {number, 1, "p"}, parts_[number]);
+  EXPECT_EQ(rule_of_finishing(), "");
 }
 
 TEST_F(PlanTest, TakesNoPartOfSomebodyElse) {

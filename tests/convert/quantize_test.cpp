@@ -274,6 +274,26 @@ TEST(Quantize, ABudgetChoosesAmongWhatTheTargetHolds) {
   EXPECT_EQ(rule_of([&] { quantized(how, model_of_four(), "npz"); }), "convert.quant");
 }
 
+// Stacks of experts are most of the weights of a model that has them, and routers the least.
+TEST(Quantize, ABudgetIsSpentOnStacksOfExperts) {
+  Model model = model_of_four();
+  Tensor stack = gaussian("blk.0.ffn_down_exps.weight", 4 * 64, 256, 1, 5);
+  stack.shape = {4, 64, 256};
+  model.tensors = {stack, gaussian("blk.0.ffn_gate_inp.weight", 4, 256, 1, 6),
+                   gaussian("blk.0.attn_q.weight", 64, 256, 1, 7)};
+  for (const double bits : {5.0, 7.0}) {
+    AdaptOptions options;
+    options.quant.bits = bits;
+    options.quant.importance = {{stack.name, std::vector<float>(256, 1)}};
+    options.keep_names = true;
+    const Adapted adapted = adapt(model, *find_format("gguf"), options);
+    EXPECT_LE(bits_of(adapted), bits);
+    EXPECT_TRUE(adapted.outcomes[0].encoded);
+    EXPECT_EQ(adapted.outcomes[1].type, "f32");
+    EXPECT_TRUE(adapted.outcomes[2].encoded);
+  }
+}
+
 TEST(Quantize, ABudgetLeavesRulesAlone) {
   Quantization how;
   how.bits = 12;

@@ -6,6 +6,7 @@
 
 #include "conformance/memory.hpp"
 #include "conformance/scratch.hpp"
+#include "counting_source.hpp"
 #include "inspect/models.hpp"
 #include "lines.hpp"
 
@@ -22,6 +23,22 @@ Difference diff_of(Tensor a, Tensor b, unsigned threads = 0) {
 TensorDifference only_difference(const Difference& difference) {
   EXPECT_EQ(difference.tensors.size(), 1u);
   return difference.tensors.empty() ? TensorDifference{} : difference.tensors.front();
+}
+
+// A picture reads a few elements at each of many places.
+TEST(InspectDiff, AFewElementsOfADifferenceReadAFewOfTheTensors) {
+  constexpr std::uint64_t kCount = 100'000;
+  for (const DType type : {DType::f16, DType::i64}) {
+    const auto source = std::make_shared<CountingSource>(Bytes(kCount * size_of(type)));
+    const Tensor tensor = dense("t", {kCount}, type, Blob::range(source, 0, source->size()));
+    const Blob blob = difference(tensor, tensor).component("data")->blob;
+    Bytes part(24);
+    for (std::uint64_t i = 0; i < 1000; ++i) blob.read(8 * (i * 97), part);
+    EXPECT_LE(source->count, 1000 * 2 * 8 * size_of(type)) << name_of(type);
+    source->count = 0;
+    EXPECT_EQ(blob.bytes(), Bytes(kCount * 8));
+    EXPECT_EQ(source->count, 2 * source->size());
+  }
 }
 
 TEST(InspectDiff, EqualModelsAreTheSame) {

@@ -271,6 +271,43 @@ TEST(Place, NamesOfBlobs) {
     EXPECT_FALSE(io::is_blob_name("/x/blobs", name)) << name;
 }
 
+TEST(SystemError, WithoutDescriptorsOrMemoryTheMachineIsToBlame) {
+  for (const int code : {EMFILE, ENFILE, ENOMEM})
+    EXPECT_EQ(io::system_error("rule", "cannot", "file", code).subject(), Subject::machine);
+  EXPECT_NE(io::system_error("rule", "cannot", "file", EACCES).subject(), Subject::machine);
+}
+
+TEST(Place, NamesOfOtherStores) {
+  const std::string rest(30, 'e'), key = "SHA256E-s5--" + std::string(64, 'a') + ".gguf";
+  EXPECT_TRUE(io::is_blob_name("/x/.dvc/cache/files/md5/ab", rest));
+  EXPECT_FALSE(io::is_blob_name("/x/.dvc/cache/files/md5/abc", rest));
+  EXPECT_FALSE(io::is_blob_name("/x/.dvc/cache/files/md5/xy", rest));
+  EXPECT_TRUE(io::is_blob_name("/x/.git/annex/objects/K/V/" + key, key));
+  EXPECT_FALSE(io::is_blob_name("/x/model.gguf", "model.gguf"));
+}
+
+// A read-only file behind a link is probably kept for others, too.
+TEST(Place, LinksToReadOnlyFiles) {
+  const Scratch scratch{Scratch::fast_place()};
+  put_file(scratch / "kept", to_bytes("x"));
+  put_file(scratch / "own", to_bytes("x"));
+  ASSERT_EQ(::chmod((scratch / "kept").c_str(), 0444), 0);
+  fs::create_symlink("kept", scratch / "link");
+  fs::create_symlink("own", scratch / "other");
+  const auto place = [&](const std::string& path) { return io::find_place(scratch / path, "rule", "cannot"); };
+  EXPECT_EQ(place("link").store, io::Store::link);
+  EXPECT_EQ(place("link").name, "link");
+  EXPECT_EQ(place("kept").store, io::Store::none);
+  EXPECT_EQ(place("other").store, io::Store::none);
+  EXPECT_EQ(place("other").name, "own");
+  const auto sink = create_file(scratch / "link", {.overwrite = true});
+  sink->write(to_bytes("new"));
+  sink->commit();
+  EXPECT_EQ(to_text(get_file(scratch / "kept")), "x");
+  EXPECT_EQ(to_text(get_file(scratch / "link")), "new");
+  EXPECT_FALSE(fs::is_symlink(scratch / "link"));
+}
+
 // A link into a content-addressed store is itself the place; a folder that merely looks like one is not a store's file.
 TEST(Place, LinksIntoStores) {
   const Scratch scratch{Scratch::fast_place()};

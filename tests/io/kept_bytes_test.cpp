@@ -183,6 +183,28 @@ TEST(KeptBytes, TheOldestIsDropped) {
   EXPECT_TRUE(fresh.blob.is_kept());
 }
 
+// Small ones are kept however many there are: first in memory, then in files that they share.
+TEST(KeptBytes, HundredsOfSmallOnesAreKept) {
+  constexpr std::uint64_t kSmall = 100'000, kCount = 500;
+  std::vector<std::shared_ptr<CountingDecoder>> decoders;
+  std::vector<Blob> blobs;
+  for (std::uint64_t i = 0; i < kCount; ++i) {
+    decoders.push_back(std::make_shared<CountingDecoder>(kSmall, 0));
+    blobs.push_back(Blob::encoded(memory_source(Bytes(1)), 0, 1, kSmall, Encoding::deflate, decoders.back()));
+  }
+  Bytes part(7);
+  for (std::uint64_t round = 0; round < 10; ++round)
+    for (const Blob& blob : blobs) {
+      const std::uint64_t offset = kSmall - 7 - round * 1000;
+      blob.read(offset, part);
+      ASSERT_EQ(part[5], byte_at(offset + 5));
+    }
+  for (std::uint64_t i = 0; i < kCount; ++i) {
+    EXPECT_TRUE(blobs[i].is_kept()) << i;
+    EXPECT_LE(decoders[i]->made(), 3 * kSmall) << i;
+  }
+}
+
 // An error of the decoder is reported as it is, however often it is met.
 TEST(KeptBytes, DamagedBytes) {
   class Damaged final : public BlobProducer {

@@ -20,6 +20,7 @@
 #include "tare/elements.hpp"
 #include "tare/error.hpp"
 #include "view/jobs.hpp"
+#include "view/service.hpp"
 
 namespace tare::view {
 namespace {
@@ -439,6 +440,7 @@ TEST(ViewJobs, WaitInTurnAndNotWithoutEnd) {
     ADD_FAILURE() << "without end";
   } catch (const Error& error) {
     EXPECT_EQ(error.rule(), "view.busy");
+    EXPECT_EQ(status_of(error), 503);
   }
   held.open();
   for (const JobPtr& job : started) wait_until_done(job);

@@ -244,7 +244,7 @@ class TensorSpec:
     data_len = property(lambda self: self._data_len, doc="in bytes")
 
     def __repr__(self):
-        return f"TensorSpec(dtype={self.dtype!r}, shape={self.shape!r}, data_ptr={self._data_ptr}, data_len={self._data_len})"
+        return f"TensorSpec(dtype={self.dtype!r}, shape={self.shape!r}, data_ptr={self._data_ptr!r}, data_len={self._data_len!r})"
 
     def _as_row(self, name):
         """As the extension takes it, after the lengths agree."""

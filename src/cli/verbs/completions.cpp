@@ -65,7 +65,7 @@ std::string bash_option_values(const Verb& verb) {
     if (const Words words = words_of(option); !words.empty())
       action = fmt::format("COMPREPLY=($(compgen -W '{}' -- \"$cur\"))", fmt::join(words, " "));
     else if (option.completes == Completes::files)
-      action = "COMPREPLY=($(compgen -f -- \"$cur\"))";
+      action = "_tare_files \"$cur\"";
     out += fmt::format("        {}) {}; return ;;\n", pattern, action);
   }
   return out;
@@ -85,6 +85,10 @@ std::string bash() {
   // `compgen -W` or file names, which it expands; so they are compared one by one, and quoted. Very long lists and names
   // are cut, because bash reads them slowly.
   std::string out = fmt::format(R"(# bash completion for tare; made by `tare completions bash`
+# One word for each line: an assignment would split names at spaces, and expand stars in them.
+_tare_files() {{
+  mapfile -t COMPREPLY < <(compgen -f -- "$1")
+}}
 _tare_tensors() {{
   local word name
   compopt +o filenames 2>/dev/null
@@ -97,7 +101,7 @@ _tare_tensors() {{
     return
   done
   compopt -o filenames 2>/dev/null
-  COMPREPLY=($(compgen -f -- "$1"))
+  _tare_files "$1"
 }}
 _tare() {{
   local cur=${{COMP_WORDS[COMP_CWORD]}} prev=${{COMP_WORDS[COMP_CWORD-1]}} verb=${{COMP_WORDS[1]}}
@@ -106,7 +110,7 @@ _tare() {{
   if [[ $COMP_CWORD -eq 1 ]]; then
     COMPREPLY=($(compgen -W "$verbs --help --version" -- "$cur"))
     # A file is a verb, too: `tare FILE`.
-    [[ $cur ]] && COMPREPLY+=($(compgen -W '{}' -- "$cur") $(compgen -f -- "$cur"))
+    [[ $cur ]] && mapfile -t -O ${{#COMPREPLY[@]}} COMPREPLY < <(compgen -W '{}' -- "$cur"; compgen -f -- "$cur")
     return
   fi
   # bash splits --option=value at the equals sign.
@@ -120,7 +124,7 @@ _tare() {{
                                 fmt::join(verb_names(), " "), fmt::join(alias_words(), " "));
   for (const Verb* verb : shown_verbs()) {
     std::string operands = ":";
-    if (takes_files(*verb)) operands = "COMPREPLY=($(compgen -f -- \"$cur\"))";
+    if (takes_files(*verb)) operands = "_tare_files \"$cur\"";
     if (takes_tensors(*verb)) operands = "_tare_tensors \"$cur\"";
     if (takes_verbs(*verb)) operands = "COMPREPLY=($(compgen -W \"$verbs\" -- \"$cur\"))";
     out += fmt::format(

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "base/name_map.hpp"
 #include "base/printable.hpp"
 #include "base/text.hpp"
 #include "cli/advice.hpp"
@@ -33,6 +34,7 @@ struct Group {
   double worst_rms = -1;
 
   void add(const TensorOutcome& outcome);
+  void add(const Group& other);
   double rms() const { return squared_sum == 0 ? 0 : std::sqrt(squared_error / squared_sum); }
   double bits() const { return elements == 0 ? 0 : static_cast<double>(bytes) * 8 / static_cast<double>(elements); }
 };
@@ -57,25 +59,51 @@ void Group::add(const TensorOutcome& outcome) {
   worst = outcome.name;
 }
 
+void Group::add(const Group& other) {
+  tensors += other.tensors;
+  elements += other.elements;
+  bytes += other.bytes;
+  measured = measured || other.measured;
+  squared_sum += other.squared_sum;
+  squared_error += other.squared_error;
+  max_error = std::max(max_error, other.max_error);
+  scales += other.scales;
+  subnormal_scales += other.subnormal_scales;
+  if (other.worst_rms <= worst_rms) return;
+  worst_rms = other.worst_rms;
+  worst = other.worst;
+}
+
 // Groups outcomes by type: encoded ones first, each kind in the order of first appearance; the sum of all last.
 std::vector<Group> grouped(const std::vector<TensorOutcome>& outcomes) {
   std::vector<Group> groups;
+  NameViewMap<std::size_t> places[2];  // of the types of outcomes that are kept, and of those that are encoded
   Group all;
   all.type = "all";
   for (const TensorOutcome& outcome : outcomes) {
-    auto found = std::find_if(groups.begin(), groups.end(), [&](const Group& group) {
-      return group.type == outcome.type && group.encoded == outcome.encoded;
-    });
-    if (found == groups.end()) {
-      found = groups.insert(groups.end(), Group());
-      found->type = outcome.type;
-      found->encoded = outcome.encoded;
+    const auto [place, is_new] = places[outcome.encoded ? 1 : 0].emplace(outcome.type, groups.size());
+    if (is_new) {
+      groups.emplace_back().type = outcome.type;
+      groups.back().encoded = outcome.encoded;
     }
-    found->add(outcome);
+    groups[place->second].add(outcome);
     all.add(outcome);
   }
   std::stable_partition(groups.begin(), groups.end(), [](const Group& group) { return group.encoded; });
   groups.push_back(std::move(all));
+  return groups;
+}
+
+// Sums up all groups but the first and the last ones: a file can name a type of its own for each tensor.
+std::vector<Group> shortened(std::vector<Group> groups) {
+  constexpr std::size_t kMostShown = 100;
+  if (groups.size() <= kMostShown + 2) return groups;
+  Group others;
+  others.type = fmt::format("{} others", count_text(groups.size() - 1 - kMostShown));
+  others.encoded = true;  // so that no word is added to the type
+  for (std::size_t i = kMostShown; i + 1 < groups.size(); ++i) others.add(groups[i]);
+  std::swap(groups[kMostShown], others);
+  groups.erase(groups.begin() + kMostShown + 1, groups.end() - 1);
   return groups;
 }
 
@@ -207,7 +235,7 @@ int run(const Arguments& arguments, Session& session) {
   for (ReportLine& line : weigh(done.changes, &kVerb))
     if (wordy || line.kind != ChangeKind::quantized) lines.push_back(std::move(line));
   report_changes(headline_of(done, arguments), lines, wordy, session);
-  print_table(groups, session);
+  print_table(shortened(groups), session);
   return kDone;
 }
 

@@ -76,7 +76,8 @@ void print_text(const std::string& file, const Verification& result, bool ok, Se
   if (session.quiet()) return;
   std::vector<std::string> parts;
   if (!result.format.empty())
-    parts.push_back(result.version.empty() ? result.format : fmt::format("{} {}", result.format, result.version));
+    parts.push_back(result.version.empty() ? result.format
+                                           : fmt::format("{} {}", result.format, printable(result.version)));
   for (const Severity severity : {Severity::error, Severity::warning, Severity::note})
     if (const std::size_t number = result.count(severity); number > 0)
       parts.push_back(counted(number, name_of(severity)));

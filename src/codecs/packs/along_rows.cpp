@@ -250,8 +250,8 @@ std::optional<Tensor> join_ct(const Set& set) {
   const std::uint64_t out = shape[rank - 2], in = shape[rank - 1];
   if (codes.shape.rank() != rank) refuse("pack.shape", "the codes and the stated shape have different dimensions");
   if (in == 0 || out == 0) refuse("pack.shape", fmt::format("{} states no weights", quote(shape_array.name)));
-  const Map* const stated = stated_weights(set.stated());
-  const auto said = stated == nullptr ? std::nullopt : stated_whole(*stated, "num_bits", "pack.shape");
+  const std::optional<Map>& stated = set.stated().weights;
+  const auto said = !stated ? std::nullopt : stated_whole(*stated, "num_bits", "pack.shape");
   unsigned bits = 0;
   for (const unsigned candidate : {2u, 3u, 4u, 6u, 8u})
     if (said != bits && ceil_div(product(in, candidate), std::uint64_t{32}) == codes.shape.back()) bits = candidate;
@@ -262,7 +262,7 @@ std::optional<Tensor> join_ct(const Set& set) {
     refuse("pack.shape", fmt::format("the config states codes of {} bits, the shapes those of {}", *said, bits));
   // Release 0.17 also stores four codes of 7 bits per word.
   if (bits == 8 && !said) set.assume("codes of 8 bits, not of 7, which may take as much room");
-  const auto stated_size = stated == nullptr ? std::nullopt : stated_whole(*stated, "group_size", "pack.group");
+  const auto stated_size = !stated ? std::nullopt : stated_whole(*stated, "group_size", "pack.group");
   if (stated_size == 0) refuse("pack.group", "the config states a group size of 0");
   const std::int64_t size = stated_size.value_or(-1);  // not positive: not stated
   Joining joining(set, fmt::format("ct.int{}", bits), shape);

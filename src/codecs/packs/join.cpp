@@ -89,13 +89,17 @@ void join_found(Model& model, Found& found) {
   model.tensors = std::move(tensors);
 }
 
-// Joins these arrays as `open` would with this config.
-Model joined_again(std::vector<Tensor> arrays, Stated stated) {
-  Model model;
-  model.tensors = std::move(arrays);
+// Joins the arrays as `open` would with this config.
+Model joined(Model model, Stated stated) {
   Found found = find_sets(model, std::move(stated));
   join_found(model, found);
   return model;
+}
+
+Model joined_again(std::vector<Tensor> arrays, Stated stated) {
+  Model model;
+  model.tensors = std::move(arrays);
+  return joined(std::move(model), std::move(stated));
 }
 
 Map attributes_of(const Tensor& tensor) {
@@ -106,6 +110,13 @@ Map attributes_of(const Tensor& tensor) {
 
 bool are_same(const Tensor& a, const Tensor& b) {
   return a.layout == b.layout && a.shape == b.shape && attributes_of(a) == attributes_of(b);
+}
+
+// "gptq4 of 64x64 with {"zero_offset":1}", for a message.
+std::string described(const Tensor& tensor) {
+  const Map attributes = attributes_of(tensor);
+  return fmt::format("{} of {}{}", tensor.layout, tensor.shape.text(),
+                     attributes.empty() ? "" : fmt::format(" with {}", quote(to_json(Value(attributes)))));
 }
 
 }  // namespace
@@ -141,10 +152,25 @@ void expect_joined_again(const Model& model, Stated stated) {
                       quote(arrays->front().array.name)));
     if (are_same(*joined, tensor)) continue;
     throw refused(
-        fmt::format("packed weights are stored as their arrays, which would be read as {} of {}, not as {} of {}, "
-                    "or with other attributes: keep what says how they were packed (quantization_config), and "
-                    "decode them to change them",
-                    joined->layout, joined->shape.text(), tensor.layout, tensor.shape.text()));
+        fmt::format("packed weights are stored as their arrays, which would be read as {}, not as {}: keep what says "
+                    "how they were packed (quantization_config), and decode them to change them",
+                    described(*joined), described(tensor)));
+  }
+}
+
+void expect_joined_as(const Model& before, Model stored, Stated stated) {
+  const Model after = joined(std::move(stored), std::move(stated));
+  const TensorIndex found(after);
+  for (const Tensor& tensor : before.tensors) {
+    if (!is_joined(tensor)) continue;  // an array may find the rest of its set
+    const Tensor* const now = found.tensor(tensor.name);
+    if (now != nullptr && are_same(*now, tensor)) continue;
+    throw Error(ErrorKind::usage, "pack.changed",
+                fmt::format("expected {}, found {}: what one file says about the way its weights are packed "
+                            "(quantization_config) holds for all of them; decode those that are packed in another way "
+                            "before",
+                            described(tensor), now == nullptr ? "no tensor of this name" : described(*now)))
+        .about("tensor " + quote(tensor.name));
   }
 }
 

@@ -148,9 +148,8 @@ std::uint64_t block_length(std::uint64_t length, std::uint64_t blocks, std::uint
 // The block size along the rows (0) or the columns (1) that the config states; 0: none.
 std::uint64_t stated_block(const Stated& stated, std::size_t axis) {
   // compressed-tensors states it per group of layers.
-  const Map* const weights = stated_weights(stated);
   const Value* value = stated.config.find("weight_block_size");
-  if (value == nullptr && weights != nullptr) value = weights->find("block_structure");
+  if (value == nullptr && stated.weights) value = stated.weights->find("block_structure");
   if (value == nullptr || value->is_null()) return 0;
   const List* const sizes = value->get<List>();
   const auto* const size = sizes == nullptr || sizes->size() != 2 ? nullptr : (*sizes)[axis].get<std::int64_t>();

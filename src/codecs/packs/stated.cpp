@@ -31,19 +31,19 @@ bool has_exceptions(const Stated& stated) {
   return stated.config.find("dynamic") != nullptr || stated.config.find("extra_config") != nullptr;
 }
 
-const Map* stated_weights(const Stated& stated) {
-  const Value* const value = stated.config.find("config_groups");
+std::optional<Map> weights_of_groups(const Map& config) {
+  const Value* const value = config.find("config_groups");
   const Map* const groups = value == nullptr ? nullptr : value->get<Map>();
   const Map* found = nullptr;
-  if (groups == nullptr) return nullptr;
+  if (groups == nullptr) return std::nullopt;
   for (const auto& [name, group] : *groups) {
     const Map* const map = group.get<Map>();
     const Value* const weights = map == nullptr ? nullptr : map->find("weights");
     const Map* const own = weights == nullptr ? nullptr : weights->get<Map>();
-    if (own == nullptr || (found != nullptr && !(*found == *own))) return nullptr;
+    if (own == nullptr || (found != nullptr && !(*found == *own))) return std::nullopt;
     found = own;
   }
-  return found;
+  return found == nullptr ? std::nullopt : std::optional(*found);
 }
 
 }  // namespace tare::codec::packs

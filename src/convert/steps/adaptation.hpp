@@ -35,7 +35,8 @@ struct Adaptation {
   std::optional<PackedGuard> packed;  // guard_codes
   bool settings_wait = false;         // set_metadata: keys of the target are set once the model has the target's form
   std::vector<Renamed> renamed;       // follow_conventions
-  Quantization quant;  // follow_conventions: the quantization that was asked for, by the current names of tensors
+  bool files_dropped = false;         // follow_conventions: those of the input; the ones that are left were made there
+  Quantization quant;  // follow_conventions: what was asked for; importance values by the current names of tensors
   std::vector<recipe::Decision> decisions;  // decide_types: one for each tensor
 
   // Reported to the caller.

@@ -6,6 +6,7 @@
 #include "convert/steps/adaptation.hpp"
 #include "convert/steps/one_tensor.hpp"
 #include "convert/wording.hpp"
+#include "model/plain_float.hpp"
 
 namespace tare {
 namespace {
@@ -56,11 +57,17 @@ void note_nothing_quantized(Adaptation& it) {
                                       "method does not take"});
 }
 
+// Whether the tensor has more than 32 bits for each number, which the conventions of no target ask for.
+bool is_wide_float(const Tensor& tensor) {
+  return is_plain_float(tensor) && tensor.components.front().dtype == DType::f64;
+}
+
 }  // namespace
 
 void steps::check_type(Adaptation& it) {
-  // An option without effect misleads. A method of quantization may be a float type.
-  if (it.options.overflow != Overflow::refuse && !it.options.dtype && it.options.quant.empty())
+  // An option without effect misleads. A method of quantization may be a float type, and a target may want f32.
+  const bool narrows = it.target.wants_f32 != nullptr && std::ranges::any_of(it.model.tensors, is_wide_float);
+  if (it.options.overflow != Overflow::refuse && !it.options.dtype && it.options.quant.empty() && !narrows)
     throw Error(ErrorKind::usage, "convert.option",
                 "values can only exceed a type in a cast, and no type to cast to is given");
   require_type(it.options, it.target);
@@ -71,12 +78,15 @@ void steps::cast_types(Adaptation& it) {
   AdaptOptions as_f32 = it.options;
   as_f32.dtype = DType::f32;
   // Readers of some targets require certain tensors as f32, whatever the others are.
-  const auto stays_f32 = [&](const Tensor& tensor) {
-    return it.options.dtype && !it.options.keep_names && it.target.wants_f32 != nullptr &&
-           it.target.wants_f32(it.model, tensor);
+  const auto is_f32_only = [&](const Tensor& tensor) {
+    return !it.options.keep_names && it.target.wants_f32 != nullptr && it.target.wants_f32(it.model, tensor);
   };
-  for (Tensor& tensor : it.model.tensors)
-    cast_if_asked(tensor, stays_f32(tensor) ? as_f32 : it.options, it.threads, it.changes);
+  for (Tensor& tensor : it.model.tensors) {
+    if (!is_f32_only(tensor))
+      cast_if_asked(tensor, it.options, it.threads, it.changes);
+    else if (it.options.dtype || (!it.renamed.empty() && is_wide_float(tensor)))
+      cast_if_asked(tensor, as_f32, it.threads, it.changes);
+  }
 }
 
 void steps::decide_types(Adaptation& it) {
@@ -84,7 +94,7 @@ void steps::decide_types(Adaptation& it) {
   it.decisions.resize(it.model.tensors.size());
   if (asked) {
     const auto bytes = [&](const Tensor& tensor) { return kept_bytes(tensor, it.target, it.options, it.threads); };
-    it.decisions = recipe::decide(it.model, it.quant, {it.target, bytes}, it.threads);
+    it.decisions = recipe::decide(it.model, it.quant, it.renamed, {it.target, bytes}, it.threads);
   }
   note_importance(it);
   if (asked) note_nothing_quantized(it);

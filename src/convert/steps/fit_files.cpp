@@ -243,6 +243,19 @@ void report_unloadable(const Model& model, std::vector<Change>& lines) {
        .detail = "there is no config.json: programs that load such a directory cannot tell which model it is"});
 }
 
+void add_dropped(const std::vector<Attachment>& files, std::vector<Change>& lines) {
+  std::vector<std::string> names;
+  for (const Attachment& file : files) names.push_back(file.name);
+  // Files with weights come first, and all of them are named.
+  const auto others = std::stable_partition(names.begin(), names.end(), has_weights);
+  const auto weights = static_cast<std::size_t>(others - names.begin());
+  lines.push_back({.kind = ChangeKind::dropped,
+                   .impact = Impact::lost,
+                   .part = "attachments",
+                   .items = std::move(names),
+                   .named = std::max<std::size_t>(weights, 8)});
+}
+
 // Makes files for programs that read only files, from the config and vocabulary.
 void make_files(Model& model, std::vector<Change>& lines) {
   const std::size_t before = model.attachments.size();
@@ -265,6 +278,19 @@ void make_files(Model& model, std::vector<Change>& lines) {
 
 }  // namespace
 
+void report_dropped(const std::vector<Attachment>& files, const Model& model, std::vector<Change>& lines,
+                    std::vector<LostKeys>& lost) {
+  add_dropped(files, lines);
+  std::vector<std::string> taken;
+  if (const Attachment* const file = model.attachment("config.json"))
+    for (resources::LostKey& key : resources::keys_beyond_config(text_of(*file), false))
+      taken.push_back(std::move(key.name));
+  Model before;
+  before.attachments = files;
+  before.vocabulary.tokens.resize(model.vocabulary.tokens.empty() ? 0 : 1);  // it keeps the ids of special tokens
+  name_lost_config(before, lines, lost, taken);
+}
+
 void fit_files(Model& model, const Format& target, const AdaptOptions& options, Unplaced& refused,
                std::vector<Change>& lines, std::vector<LostKeys>& lost) {
   const std::optional<Change> taken = take_line_of_conventions(lines);
@@ -279,16 +305,7 @@ void fit_files(Model& model, const Format& target, const AdaptOptions& options, 
   if (target.holds.wants_files && !asked_to_drop(options, ModelPart::attachments)) make_files(model, lines);
   if (model.attachments.empty()) return;
   if (asked_to_drop(options, ModelPart::attachments)) {
-    std::vector<std::string> names;
-    for (const Attachment& file : model.attachments) names.push_back(file.name);
-    // Files with weights come first, and all of them are named.
-    const auto others = std::stable_partition(names.begin(), names.end(), has_weights);
-    const auto weights = static_cast<std::size_t>(others - names.begin());
-    lines.push_back({.kind = ChangeKind::dropped,
-                     .impact = Impact::lost,
-                     .part = "attachments",
-                     .items = std::move(names),
-                     .named = std::max<std::size_t>(weights, 8)});
+    add_dropped(model.attachments, lines);
     // The config is kept, but it is not all of config.json: name the lost keys.
     if (target.holds.config && !asked_to_drop(options, ModelPart::config)) {
       name_lost_config(model, lines, lost, taken ? taken->items : std::vector<std::string>());

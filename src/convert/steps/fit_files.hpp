@@ -11,4 +11,8 @@ namespace tare {
 void fit_files(Model& model, const Format& target, const AdaptOptions& options, Unplaced& refused,
                std::vector<Change>& lines, std::vector<LostKeys>& lost);
 
+// Reports files that were dropped before others were made in their place, which the model has now.
+void report_dropped(const std::vector<Attachment>& files, const Model& model, std::vector<Change>& lines,
+                    std::vector<LostKeys>& lost);
+
 }  // namespace tare

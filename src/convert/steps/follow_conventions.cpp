@@ -3,9 +3,11 @@
 
 #include <algorithm>
 #include <map>
+#include <utility>
 
 #include "base/printable.hpp"
 #include "convert/steps/adaptation.hpp"
+#include "convert/steps/fit_files.hpp"
 #include "convert/steps/fit_rest.hpp"
 #include "convert/steps/settings.hpp"
 #include "resources/tokenizer_rules.hpp"
@@ -25,6 +27,21 @@ void note_kept_names(Adaptation& it) {
        .detail = fmt::format("{} {} and row order as in {}; a conversion into a directory gives the "
                              "usual ones",
                              count, count == 1 ? "tensor keeps its name" : "tensors keep their names", from->title)});
+}
+
+// A directory of a model that keeps the form of another container: its programs find config.json, but nothing in it
+// states the row order or the keys of the other container.
+void note_kept_form(Adaptation& it) {
+  if (!has_directory_form(it.target) || it.model.tensors.empty()) return;
+  for (const Format& format : formats()) {
+    if (format.release == nullptr || format.follows == nullptr || !format.follows(it.model)) continue;
+    it.lines.push_back(
+        {.kind = ChangeKind::remark,
+         .impact = Impact::results,
+         .detail = fmt::format("names, row order and config are those of {}: programs that read config.json cannot "
+                               "load the model, or compute something else",
+                               format.title)});
+  }
 }
 
 // The keys that the caller set. They take precedence over those that a convention derives or removes.
@@ -54,6 +71,28 @@ class SetKeys {
   Map keys_;
 };
 
+// Gives the model a directory's form. Files that are to be dropped go first if the model has the form of another
+// container: its keys describe it, and new files are made of them. Otherwise the keys would go because the files repeat
+// them, and then the files.
+std::vector<Renamed> release(Adaptation& it) {
+  Model& model = it.model;
+  const auto is_form = [&](const Format& format) {
+    return format.release != nullptr && format.follows != nullptr && format.follows(model);
+  };
+  const AdaptOptions& options = it.options;
+  it.files_dropped = !options.weights_only && asked_to_drop(options, ModelPart::attachments) &&
+                     !asked_to_drop(options, ModelPart::config) && std::ranges::any_of(formats(), is_form);
+  if (!it.files_dropped) return release_conventions(model, it.lines);
+  const std::vector<Attachment> files = std::exchange(model.attachments, {});
+  Vocabulary unwanted;
+  const bool drop = asked_to_drop(options, ModelPart::vocabulary);
+  if (drop) std::swap(unwanted, model.vocabulary);
+  std::vector<Renamed> renamed = release_conventions(model, it.lines);
+  if (drop) std::swap(unwanted, model.vocabulary);
+  if (!files.empty()) report_dropped(files, model, it.lines, it.lost);
+  return renamed;
+}
+
 std::vector<Renamed> rename(Adaptation& it) {
   Model& model = it.model;
   std::vector<Renamed> renamed;
@@ -79,7 +118,7 @@ std::vector<Renamed> rename(Adaptation& it) {
     return renamed;
   }
   // A target with files that describe a model has Hugging Face's files, and so its conventions.
-  if (it.target.holds.wants_files || is_directory(it.target)) return release_conventions(model, it.lines);
+  if (has_directory_form(it.target)) return release(it);
   note_kept_names(it);
   return renamed;
 }
@@ -130,10 +169,14 @@ void set_waiting_keys(Adaptation& it) {
 
 void steps::follow_conventions(Adaptation& it) {
   const LayoutsBefore layouts(it.model);
-  if (!it.options.keep_names) it.renamed = rename(it);
+  if (it.options.keep_names)
+    note_kept_form(it);
+  else
+    it.renamed = rename(it);
   layouts.report_decoded(it.model, it.renamed, it.changes);
   if (it.settings_wait) set_waiting_keys(it);
-  it.quant = recipe::in_new_names(it.options.quant, it.model.tensors, it.renamed);
+  it.quant = it.options.quant;
+  it.quant.importance = recipe::in_new_names(std::move(it.quant.importance), it.renamed);
 }
 
 }  // namespace tare

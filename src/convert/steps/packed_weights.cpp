@@ -1,5 +1,8 @@
 // Packed weights (GPTQ, AWQ and others): several arrays that other programs store for one tensor. `open` joins them to
 // one tensor; the first of these steps decodes them if the tensor changes, the last one separates them again.
+#include <fmt/format.h>
+
+#include "base/printable.hpp"
 #include "codecs/packs/join.hpp"
 #include "convert/steps/adaptation.hpp"
 #include "convert/steps/one_tensor.hpp"
@@ -17,6 +20,24 @@ void keep_statement(Adaptation& it) {
     return !codec::packs::is_joined(tensor) || codec::packs::describes_itself(tensor);
   });
   if (!all_tell) model.metadata.set(resources::kPackingKey, resources::packing_text(it.stated));
+}
+
+// The files of a directory state the packing for all layers: libraries would look for the codes of those that are decoded,
+// and compute with random weights in place of them.
+void refuse_half_decoded(const Adaptation& it) {
+  if (it.completeness != Completeness::required || !has_directory_form(it.target)) return;
+  if (!codec::packs::has_joined(it.model)) return;
+  const std::vector<std::string> decoded = it.statements.decoded(it.model);
+  if (decoded.empty()) return;
+  const codec::packs::Stated stated = resources::stated_in_files(it.model);
+  if (!stated) return;
+  throw Error(ErrorKind::unsupported, "convert.partly_packed",
+              fmt::format("{} states that the weights are packed, and libraries would look for the codes of those that "
+                          "are not: decode all of them or none; decoded: {}",
+                          stated.file, listed_names(decoded)))
+      .about("tensor " + quote(decoded.front()))
+      .remedy(Remedy::cast, "bf16")
+      .remedy(Remedy::keep_names);
 }
 
 // Checks that a reader of the output will find the same packed weights. Files in the input's directory do not count.
@@ -39,6 +60,7 @@ void steps::decode_packed(Adaptation& it) {
 }
 
 void steps::separate_packed(Adaptation& it) {
+  refuse_half_decoded(it);
   keep_statement(it);
   expect_packed_again(it.model);
   codec::packs::separate(it.model);

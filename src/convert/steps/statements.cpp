@@ -6,6 +6,7 @@
 #include <map>
 
 #include "base/checked.hpp"
+#include "base/name_map.hpp"
 #include "base/text.hpp"
 #include "codecs/packs/stored.hpp"
 #include "convert/wording.hpp"
@@ -32,6 +33,13 @@ std::optional<DType> common_float(const Model& model) {
   return most == bytes.end() ? std::nullopt : most->first;
 }
 
+std::vector<std::string> packed_tensors(const Model& model) {
+  std::vector<std::string> names;
+  for (const Tensor& tensor : model.tensors)
+    if (codec::packs::is_joined(tensor)) names.push_back(tensor.name);
+  return names;
+}
+
 std::optional<std::uint64_t> elements_of(const Model& model) {
   std::optional<std::uint64_t> sum = 0;
   for (const Tensor& tensor : model.tensors) {
@@ -44,7 +52,7 @@ std::optional<std::uint64_t> elements_of(const Model& model) {
 }  // namespace
 
 Statements::Statements(const Model& model)
-    : packed_(codec::packs::has_joined(model)), common_(common_float(model)), elements_(elements_of(model)) {}
+    : packed_(packed_tensors(model)), common_(common_float(model)), elements_(elements_of(model)) {}
 
 void Statements::update(Model& model, std::vector<Change>& lines) const {
   update_dtype(model, lines);
@@ -74,7 +82,16 @@ void Statements::update_dtype(Model& model, std::vector<Change>& lines) const {
 }
 
 void Statements::update_quantization(Model& model, std::vector<Change>& lines) const {
-  if (packed_ && !codec::packs::has_joined(model)) forget_packing(model, lines);
+  if (!packed_.empty() && !codec::packs::has_joined(model)) forget_packing(model, lines);
+}
+
+std::vector<std::string> Statements::decoded(const Model& model) const {
+  std::vector<std::string> decoded;
+  if (packed_.empty()) return decoded;
+  const NameViewSet packed(packed_.begin(), packed_.end());
+  for (const Tensor& tensor : model.tensors)
+    if (packed.contains(tensor.name) && !codec::packs::is_joined(tensor)) decoded.push_back(tensor.name);
+  return decoded;
 }
 
 void forget_packing(Model& model, std::vector<Change>& lines) {

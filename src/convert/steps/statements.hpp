@@ -18,6 +18,8 @@ class Statements {
   // if most weights have another float type now, the quantization that files state if packed weights were decoded, the
   // number of parameters that an index states.
   void update(Model& model, std::vector<Change>& lines) const;
+  // The tensors that were packed and no longer are.
+  std::vector<std::string> decoded(const Model& model) const;
 
  private:
   void update_dtype(Model& model, std::vector<Change>& lines) const;
@@ -26,7 +28,7 @@ class Statements {
   void update_count(const OwnKey& own, std::optional<std::uint64_t> now, Model& model,
                     std::vector<Change>& lines) const;
 
-  bool packed_;  // the input has packed weights
+  std::vector<std::string> packed_;  // the input's packed weights
   std::optional<DType> common_;
   std::optional<std::uint64_t> elements_;
 };

@@ -1,12 +1,11 @@
 // Updates the statements of metadata and files about the tensors, once the tensors are final.
+#include <fmt/format.h>
+
 #include "convert/steps/adaptation.hpp"
 #include "convert/steps/settings.hpp"
 
 namespace tare {
 namespace {
-
-// A target with config.json: a directory, or a container that has the files of one.
-bool has_directory_form(const Format& target) { return is_directory(target) || target.holds.wants_files; }
 
 // Checks a model that follows another container's conventions: in a directory's form, from a copy without vocabulary.
 void check_released(Adaptation& it) {
@@ -21,6 +20,23 @@ void check_released(Adaptation& it) {
     // Names that are not known elsewhere are no obstacle for this target, nor are keys if it has the same.
     const bool keeps_keys = it.target.adopt != nullptr;
     if (error.kind() != ErrorKind::unsupported && (error.kind() != ErrorKind::lossy || !keeps_keys)) throw;
+  }
+}
+
+// Keys that the caller set are true of the tensors: the target's programs refuse the file otherwise, or compute something
+// else.
+void check_set_keys(Adaptation& it) {
+  if (!it.settings_wait || it.target.adopt == nullptr || it.renamed.empty()) return;
+  Model copy = it.model;
+  copy.vocabulary = {};
+  std::vector<Change> remarks;
+  try {
+    if (!release_conventions(copy, remarks).empty()) require_configured(copy, remarks, &it.target);
+  } catch (const Error& error) {
+    if (error.kind() == ErrorKind::io) throw;
+    throw Error(ErrorKind::usage, "convert.set",
+                fmt::format("the keys that are set contradict the tensors: {}", error.sentence()))
+        .about(error.item());
   }
 }
 
@@ -40,6 +56,7 @@ void steps::update_statements(Adaptation& it) {
 }
 
 void steps::check_configured(Adaptation& it) {
+  if (it.completeness == Completeness::required) check_set_keys(it);
   if (it.completeness == Completeness::required && has_directory_form(it.target))
     require_configured(it.model, it.lines);
 }

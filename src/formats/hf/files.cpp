@@ -4,7 +4,9 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <optional>
 
+#include "base/name_map.hpp"
 #include "base/path_parts.hpp"
 #include "base/printable.hpp"
 #include "base/text.hpp"
@@ -49,20 +51,23 @@ std::vector<std::string> list(const std::string& directory, const Wanted& wanted
   return names;
 }
 
-// Returns whether `name` is a variant such as NAME.fp16.safetensors of `of`, NAME.safetensors.
-bool is_variant(std::string_view name, std::string_view of) {
-  const std::size_t dot = of.rfind('.');
-  if (dot == std::string_view::npos || name.size() < of.size() + 2 || !name.starts_with(of.substr(0, dot + 1)) ||
-      !name.ends_with(of.substr(dot)))
-    return false;
-  return name.substr(dot + 1, name.size() - of.size() - 1).find('.') == std::string_view::npos;
+// Returns NAME.safetensors for NAME.fp16.safetensors, of which that would be a variant; nothing for a name with fewer
+// parts.
+std::optional<std::string> without_variant(std::string_view name) {
+  const std::size_t last = name.rfind('.');
+  if (last == std::string_view::npos || last == 0) return std::nullopt;
+  const std::size_t dot = name.rfind('.', last - 1);
+  if (dot == std::string_view::npos || dot + 1 == last) return std::nullopt;
+  return fmt::format("{}{}", name.substr(0, dot), name.substr(last));
 }
 
 // Removes variants of other names in the list: loaders use the plain name unless a variant is asked for.
 std::vector<std::string> without_variants(const std::vector<std::string>& names) {
+  const NameViewSet known(names.begin(), names.end());
   std::vector<std::string> chosen;
   std::ranges::copy_if(names, std::back_inserter(chosen), [&](const std::string& name) {
-    return std::ranges::none_of(names, [&](const std::string& other) { return is_variant(name, other); });
+    const auto plain = without_variant(name);
+    return !plain || !known.contains(*plain);
   });
   return chosen;
 }
@@ -325,9 +330,12 @@ class NoWeights {
 Weights choose_weights(const std::string& directory, const std::vector<std::string>& files) {
   const auto has = [&](std::string_view name) { return std::find(files.begin(), files.end(), name) != files.end(); };
   const auto ambiguous = [&](const std::vector<std::string>& names) {
+    constexpr std::size_t kNamed = 8;
+    const auto end = names.begin() + static_cast<std::ptrdiff_t>(std::min(names.size(), kNamed));
     return Error(ErrorKind::corrupt, "hf.weights.ambiguous",
-                 fmt::format("several files could be the weights: {}; name the one you mean, or move the others away",
-                             fmt::join(names, ", ")))
+                 fmt::format("several files could be the weights: {}{}; name the one you mean, or move the others away",
+                             fmt::join(names.begin(), end, ", "),
+                             names.size() > kNamed ? fmt::format(" and {} more", names.size() - kNamed) : ""))
         .in(directory);
   };
   if (has(kFile) && has(kIndex)) throw ambiguous({std::string(kFile), std::string(kIndex)});

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "formats/format.hpp"
-#include "formats/links.hpp"
+#include "io/links.hpp"
 #include "io/tree_swap.hpp"
 
 namespace tare::hf {

@@ -4,6 +4,7 @@
 //
 // The index and the headers of its shards can disagree, so each is checked against the other here.
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <array>
@@ -16,10 +17,10 @@
 #include "base/name_map.hpp"
 #include "base/printable.hpp"
 #include "formats/foreign_weights.hpp"
-#include "formats/links.hpp"
 #include "formats/safetensors/json.hpp"
 #include "formats/safetensors/safetensors.hpp"
 #include "io/descriptor.hpp"
+#include "io/links.hpp"
 #include "wire/cbor.hpp"
 #include "wire/value_json.hpp"
 
@@ -50,6 +51,8 @@ class IndexParser {
       } else if (key == "metadata") {
         read_metadata(value);
       } else {
+        constexpr std::size_t kNamed = 8;
+        if (index_.unknowns++ < kNamed) index_.unknown.push_back(quote(key));
         json_.walk(value, 1);
       }
     });
@@ -195,6 +198,12 @@ class SetReader {
       reports_->warning(
           about("metadata",
                 fmt::format("the metadata key \"{}\" appears twice in the index; the last counts", quote(key)), {}));
+    if (index_.unknowns > 0)
+      reports_->note(
+          Error(ErrorKind::lossy, "safetensors.index.key",
+                fmt::format("only weight_map and metadata of an index are read; it also has {}{}",
+                            fmt::join(index_.unknown, ", "), and_more(index_.unknowns, index_.unknown.size())))
+              .in(path_));
     if (index_.metadata.empty()) return;
     if (model_.metadata.find(kIndexMetadata) != nullptr)
       reports_->warning(about("metadata",

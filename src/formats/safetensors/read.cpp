@@ -10,6 +10,7 @@
 #include "formats/safetensors/json.hpp"
 #include "formats/safetensors/place.hpp"
 #include "formats/safetensors/safetensors.hpp"
+#include "io/links.hpp"
 #include "io/metadata.hpp"
 
 namespace tare::safetensors {
@@ -95,14 +96,15 @@ Model read_file(const SourcePtr& source, const ReadOptions& options) {
 namespace {
 
 // Returns the index next to a shard, if it names the shard.
-SourcePtr index_of(const std::string& path, const ReadOptions& options) {
+SourcePtr index_of(const Source& file, const ReadOptions& options) {
+  const std::string& path = file.name();
   const std::size_t name = path.rfind('/') + 1;
   const auto shard = parse_shard_name(std::string_view(path).substr(name));
   if (!shard) return nullptr;
-  const std::string index = path.substr(0, name) + index_name(shard->stem);
   try {
-    SourcePtr source = open_file(index, options.access);
-    const std::vector<std::string> named = read_index(index, *source, options.limits).shards;
+    SourcePtr source = io::open_beside(file, index_name(shard->stem), options.access);
+    if (source == nullptr) return nullptr;
+    const std::vector<std::string> named = read_index(source->name(), *source, options.limits).shards;
     return std::find(named.begin(), named.end(), path.substr(name)) == named.end() ? nullptr : source;
   } catch (const Error&) {
     return nullptr;  // read as a single file
@@ -114,12 +116,14 @@ SourcePtr index_of(const std::string& path, const ReadOptions& options) {
 Model read(const Input& input, const ReadOptions& options) {
   if (is_index(*input.source)) return read_set(input.path, input.source, options);
   if (input.source->descriptor() < 0) return read_file(input.source, options);
-  const SourcePtr index = index_of(input.path, options);
+  const SourcePtr index = index_of(*input.source, options);
   if (index == nullptr) return read_file(input.source, options);
   Reports(options)->note(
       Error(ErrorKind::usage, "safetensors.index.whole", "a shard: the whole set of its index is read")
           .in(index->name()));
-  return read_set(index->name(), index, options);
+  Model model = read_set(index->name(), index, options);
+  model.sources.push_back(index);
+  return model;
 }
 
 }  // namespace tare::safetensors

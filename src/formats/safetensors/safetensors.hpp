@@ -78,6 +78,8 @@ struct Index {
   std::uint64_t total_at = 0;
   Map metadata;                       // without total_size
   std::vector<std::string> repeated;  // keys that appear twice
+  std::vector<std::string> unknown;   // the first of the keys next to weight_map and metadata, quoted
+  std::size_t unknowns = 0;           // how many there are
 };
 // Throws if the text is not JSON, has another form, or names a file outside the directory of the index.
 Index parse_index(std::string_view text, const std::string& file);

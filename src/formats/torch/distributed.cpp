@@ -14,8 +14,8 @@
 #include "base/budget.hpp"
 #include "base/checked.hpp"
 #include "base/printable.hpp"
-#include "formats/links.hpp"
 #include "formats/torch/torch.hpp"
+#include "io/links.hpp"
 #include "io/listing.hpp"
 
 namespace tare::torch {
@@ -277,6 +277,7 @@ class CheckpointReader {
   void add_object(const std::string& name) {
     Model model = read_item(key_of(name, {}));
     for (Tensor& tensor : model.tensors) {
+      charge_bytes(name.size() + 1);  // the object may refer to one tensor many times, with two bytes each
       tensor.name = fmt::format("{}.{}", name, tensor.name);
       model_.tensors.push_back(std::move(tensor));
     }

@@ -238,17 +238,23 @@ class TreeReader {
   void add_tensor(Ref ref) {
     charge_text(ref, name_.size());
     charge_value(ref, kTensorPrice);  // a pickle can refer to one tensor in many places, with two bytes each
+    Tensor tensor;
     try {
-      Tensor tensor = rebuild(content_, meanings_, ref);
-      tensor.name = name_;
-      model_.tensors.push_back(std::move(tensor));
+      tensor = rebuild(content_, meanings_, ref);
     } catch (Error& error) {
       error.in(content_.source.name()).about("tensor " + quote(name_));
       if (error.kind() == ErrorKind::io) throw;
       content_.diagnostics.tensor_error(error);
       BrokenTensor& broken = model_.broken.emplace_back(BrokenTensor{Tensor(), error});
       broken.tensor.name = name_;
+      return;
     }
+    // Its shape, and those and the strides of the views that are made of it.
+    constexpr std::uint64_t kUsualRank = 4;  // included in the price of a tensor
+    const std::uint64_t rank = tensor.shape.rank();
+    if (rank > kUsualRank) charge_value(ref, 3 * (rank - kUsualRank) / 4);
+    tensor.name = name_;
+    model_.tensors.push_back(std::move(tensor));
   }
 
   void add_value(Ref ref, unsigned depth) {

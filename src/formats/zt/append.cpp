@@ -168,7 +168,7 @@ void append(const std::string& path, const Model& extra, const WriteOptions& opt
   const Model old = read({path, source}, {});
   check_in_place(old);
   check_writable(extra);
-  const Model all = merged_rest(old, extra, "zt.append.exists");
+  const Model all = merged_rest(old, extra, source, "zt.append.exists");
   check_own_attributes(all, "zt");
   Bytes item = first_item(manifest, path, Limits().depth);
   if (is_too_large(item, reach))

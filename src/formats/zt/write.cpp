@@ -32,13 +32,20 @@ std::vector<const Map::Entry*> sorted_entries(const Map& map, std::span<const st
   return entries;
 }
 
-// Returns unknown text keys that were kept from the source; they are written back at their level, and never replace a
-// key of ours.
+// Returns unknown text keys that were kept from the source, to be written back at their level; null if the attribute does
+// not exist. One with a key of ours, or without keys, was not made by the reader: it stays an attribute.
+const Map* kept_fields(const Map& attributes, std::string_view key, std::span<const std::string_view> ours) {
+  const Value* const kept = attributes.find(key);
+  const Map* const map = kept == nullptr ? nullptr : kept->get<Map>();
+  if (map == nullptr || map->empty()) return nullptr;
+  const bool clashes = std::ranges::any_of(ours, [&](std::string_view own) { return map->find(own) != nullptr; });
+  return clashes ? nullptr : map;
+}
+
 std::vector<const Map::Entry*> unknown_entries(const Map& attributes, std::string_view key,
                                                std::span<const std::string_view> ours) {
-  const Value* kept = attributes.find(key);
-  const Map* map = kept == nullptr ? nullptr : kept->get<Map>();
-  return map == nullptr ? std::vector<const Map::Entry*>() : sorted_entries(*map, ours);
+  const Map* const map = kept_fields(attributes, key, ours);
+  return map == nullptr ? std::vector<const Map::Entry*>() : sorted_entries(*map);
 }
 
 void put_entries(CborWriter& out, const std::vector<const Map::Entry*>& entries) {
@@ -84,12 +91,12 @@ void put_component(CborWriter& out, const Tensor& tensor, const Component& compo
 // Returns the attribute keys that hold unknown fields of this tensor.
 std::vector<std::string> private_keys(const Tensor& tensor) {
   std::vector<std::string> keys;
-  const auto add_if_map = [&](std::string key) {
-    const Value* value = tensor.attributes.find(key);
-    if (value != nullptr && value->get<Map>() != nullptr) keys.push_back(std::move(key));
+  const auto add_if_kept = [&](std::string key, std::span<const std::string_view> ours) {
+    if (kept_fields(tensor.attributes, key, ours) != nullptr) keys.push_back(std::move(key));
   };
-  add_if_map(std::string(kUnknownKeys));
-  for (const Component& component : tensor.components) add_if_map(fmt::format("{}.{}", kUnknownKeys, component.role));
+  add_if_kept(std::string(kUnknownKeys), kObjectKeys);
+  for (const Component& component : tensor.components)
+    add_if_kept(fmt::format("{}.{}", kUnknownKeys, component.role), kComponentKeys);
   return keys;
 }
 
@@ -135,16 +142,16 @@ Error duplicate_key(std::string_view key) {
 
 // Keys are CBOR text, so they must be UTF-8, and must appear once; `depth` levels may still follow. Unknown keys that
 // are kept in attributes are written two levels higher.
-enum class Entries { attributes, inner };
+// `ours`: the keys of their level; none for maps inside of attributes.
 void check_tree(const Value& value, unsigned depth);
-void check_tree(const Map& map, unsigned depth, Entries entries = Entries::inner) {
+void check_tree(const Map& map, unsigned depth, std::span<const std::string_view> ours = {}) {
   wire::KeyCheck keys;
   for (const auto& [key, value] : map) {
     if (!is_valid_utf8(key))
       throw Error(ErrorKind::unsupported, "zt.write.name",
                   fmt::format("the metadata key {} is not UTF-8, as zTensor asks", quote(key)));
     keys.add(key);
-    const bool unknown = entries == Entries::attributes && key == kUnknownKeys && value.get<Map>() != nullptr;
+    const bool unknown = !ours.empty() && key == kUnknownKeys && kept_fields(map, key, ours) != nullptr;
     check_tree(value, unknown ? depth + 2 : depth);
   }
   if (const auto twice = keys.find_duplicate(); twice.data() != nullptr) throw duplicate_key(twice);
@@ -188,7 +195,7 @@ void check_writable(const Model& model) {
   require_fit(model, kFormat);
   check_own_attributes(model, "zt");
   try {
-    check_tree(model.metadata, kRootDepth, Entries::attributes);
+    check_tree(model.metadata, kRootDepth, kRootKeys);
   } catch (Error& error) {
     throw error.remedy(Remedy::drop, "metadata");
   }
@@ -196,7 +203,7 @@ void check_writable(const Model& model) {
     if (!is_valid_utf8(tensor.name) || !is_valid_utf8(tensor.layout))
       throw unwritable("zt.write.name", tensor, "its name or layout is not UTF-8, as zTensor asks");
     try {
-      check_tree(tensor.attributes, kObjectDepth, Entries::attributes);
+      check_tree(tensor.attributes, kObjectDepth, kObjectKeys);
     } catch (Error& error) {
       throw error.about("tensor " + quote(tensor.name));
     }
@@ -215,8 +222,7 @@ Bytes build_manifest(const Model& model, std::vector<StoredTensor> tensors) {
   std::sort(tensors.begin(), tensors.end(),
             [](const StoredTensor& a, const StoredTensor& b) { return a.tensor->name < b.tensor->name; });
   const Map attributes = with_own_attributes(model);
-  const Value* kept = attributes.find(kUnknownKeys);
-  const bool has_kept = kept != nullptr && kept->get<Map>() != nullptr;
+  const bool has_kept = kept_fields(attributes, kUnknownKeys, kRootKeys) != nullptr;
   const std::string_view hidden[] = {kUnknownKeys};
   const auto entries = sorted_entries(
       attributes, has_kept ? std::span<const std::string_view>(hidden) : std::span<const std::string_view>());

@@ -124,7 +124,7 @@ void append(const std::string& path, const Model& extra, const WriteOptions& opt
     throw Error(ErrorKind::unsupported, "zt2.append.data", "a file without a manifest has no list to add to");
   const Model old = read({path, source}, {.listing = true});
   check_writable(extra);
-  const Model all = merged_rest(old, extra, "zt2.append.exists");
+  const Model all = merged_rest(old, extra, source, "zt2.append.exists");
   check_writable(all);
   grow({path, file.get(), *source, manifest}, extra, all, options);
 }

@@ -9,7 +9,6 @@
 #include "base/huge_pages.hpp"
 #include "base/merge_runs.hpp"
 #include "base/printable.hpp"
-#include "codecs/coordinates.hpp"
 #include "formats/zt2/zt2.hpp"
 #include "model/put_in_order.hpp"
 
@@ -230,16 +229,6 @@ void Objects::read_attributes(const RawObject& raw, Tensor& tensor) {
   tensor.attributes = unfold(cbor.read_map());
 }
 
-// Checks a rule that only this container has: no coordinates may repeat, although other containers give that a meaning.
-void Objects::check_data(const Tensor& tensor, const RawObject& raw) {
-  if (raw.layout != codec::zt2::kCooId || tensor.layout != "sparse_coo") return;
-  if (const auto problem = codec::find_repeated_place(tensor))
-    diagnostics_.error(Error(ErrorKind::corrupt, "zt2." + problem->rule, problem->sentence)
-                           .in(input_.path)
-                           .at(problem->offset.value_or(tensor.component("coords")->blob.offset()))
-                           .about("tensor " + quote(tensor.name)));
-}
-
 void Objects::add(RawObject& raw) {
   Tensor& tensor = start_tensor(raw);
   if (!product_in_order(tensor.shape))
@@ -252,7 +241,8 @@ void Objects::add(RawObject& raw) {
       report(raw, raw.at, "zt2." + problem->rule, problem->sentence);
     } else {
       if (const auto doubt = adopt_layout(tensor, raw.layout)) warn(raw, raw.at, *doubt);
-      if (diagnostics_.thorough()) check_data(tensor, raw);
+      if (diagnostics_.thorough() && raw.layout == codec::zt2::kCooId && tensor.layout == "sparse_coo")
+        without_repeats_.insert(tensor.name);
     }
   }
   if (first_) drop_last();

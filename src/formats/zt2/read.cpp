@@ -11,8 +11,11 @@
 #include "base/endian.hpp"
 #include "base/printable.hpp"
 #include "base/text.hpp"
+#include "codecs/coordinates.hpp"
 #include "formats/own_attributes.hpp"
+#include "formats/registry_limits.hpp"
 #include "formats/zt2/zt2.hpp"
+#include "io/links.hpp"
 
 namespace tare::zt2 {
 namespace {
@@ -231,6 +234,7 @@ class ManifestReader {
     model.version = "2";
     take_own_attributes(model, kFormatName, diagnostics_, input_.path, manifest_.footer.offset);
     if (files_.size() > 1) take_files(model);
+    check_places(model);
     if (diagnostics_.thorough())
       if (const std::string doubt = model.broken.empty() ? canonical_doubt(manifest_, input_.source->size()) : "";
           !doubt.empty())
@@ -250,6 +254,7 @@ class ManifestReader {
         read_objects(cbor, objects);
         model.tensors = objects.finish();
         model.broken = objects.take_broken();
+        without_repeats_ = objects.take_without_repeats();
       } else if (is(key, "shards")) {
         read_shards(cbor, files_);
       } else if (is(key, "attributes")) {
@@ -283,6 +288,20 @@ class ManifestReader {
     }
   }
 
+  // Checks a rule that only this container has, unless the model is refused because there is too much data to be read.
+  void check_places(const Model& model) const {
+    const std::uint64_t file_bytes = model.file_bytes == 0 ? input_.source->size() : model.file_bytes;
+    if (without_repeats_.empty() || !may_decode(model, file_bytes, options_.limits)) return;
+    for (const Tensor& tensor : model.tensors) {
+      if (!without_repeats_.contains(tensor.name)) continue;
+      if (const auto problem = codec::find_repeated_place(tensor))
+        diagnostics_.error(Error(ErrorKind::corrupt, "zt2." + problem->rule, problem->sentence)
+                               .in(input_.path)
+                               .at(problem->offset.value_or(tensor.component("coords")->blob.offset()))
+                               .about("tensor " + quote(tensor.name)));
+    }
+  }
+
   // Several shards may be the same file, which counts once: the bound on the decoded size uses the bytes that exist.
   void take_files(Model& model) const {
     std::set<const Source*> seen;
@@ -298,6 +317,7 @@ class ManifestReader {
   Diagnostics& diagnostics_;
   const Manifest& manifest_;
   std::vector<Shard> files_;
+  NameSet without_repeats_;
 };
 
 }  // namespace
@@ -429,6 +449,10 @@ Model read(const Input& input, const ReadOptions& options) {
       throw Error(ErrorKind::unsupported, "zt2.directory", "a directory without a root file, or with several")
           .in(input.path);
     root.source = open_file(root.path, options.access);
+    if (const Links links(input.path); !links.allow(*root.source))
+      throw Error(ErrorKind::unsupported, "zt2.shard.outside",
+                  links.outside(root.path).value_or("was exchanged for another file while it was opened"))
+          .in(root.path);
   }
   Diagnostics throwing;
   Diagnostics& diagnostics = options.diagnostics != nullptr ? *options.diagnostics : throwing;

@@ -12,12 +12,14 @@
 #include <filesystem>
 #include <map>
 
+#include "base/budget.hpp"
 #include "base/checked.hpp"
 #include "base/stopping.hpp"
-#include "formats/links.hpp"
+#include "formats/registry_limits.hpp"
 #include "formats/shard_limit.hpp"
 #include "formats/zt2/zt2.hpp"
 #include "io/descriptor_source.hpp"
+#include "io/links.hpp"
 #include "io/listing.hpp"
 #include "io/tree_sink.hpp"
 
@@ -222,6 +224,7 @@ std::vector<std::string> files_of_root(const io::Directory& directory, const std
   if (!file) return names;
   try {
     const SourcePtr source = io::descriptor_source(std::move(file), root);
+    if (current_budget() != nullptr) grant_source(*source);
     const Manifest manifest = find_manifest(*source, {});
     if (!manifest.footer.has_manifest()) return names;
     Cbor cbor = manifest_reader(manifest.bytes(), 0);
@@ -399,6 +402,26 @@ std::string root_in(const std::string& directory) {
   } catch (const Error&) {
     return {};
   }
+}
+
+std::string listed_in(const std::string& path) {
+  std::error_code none;
+  // A link may have another name than the shard that it leads to.
+  for (const std::string& spelled : {path, fs::canonical(path, none).string()}) {
+    const std::string_view name = io::base_of(spelled);
+    if (!name.ends_with(kSuffix)) continue;
+    const std::string directory = io::directory_of(spelled);
+    const io::Directory opened = io::Directory::open(directory.c_str());
+    if (!opened || !opened.has(std::string(name).c_str())) continue;
+    for (std::size_t dash = name.find('-'); dash != std::string_view::npos; dash = name.find('-', dash + 1))
+      for (const std::string_view suffix : {kSuffix, kOwnSuffix}) {
+        const std::string root = fmt::format("{}{}", name.substr(0, dash), suffix);
+        if (!opened.has(root.c_str())) continue;
+        const std::vector<std::string> listed = files_of_root(opened, root);
+        if (std::ranges::find(listed, name) != listed.end()) return io::path_in(directory, root);
+      }
+  }
+  return {};
 }
 
 // A directory in another layout may contain such a file next to its own weights.

@@ -109,6 +109,7 @@ constexpr Format kFormat = {
     .remarks = remarks,
     .append = append,
     .amend = amend,
+    .listed_in = listed_in,
     .content_digest = content_digest,
     .content_digest_text =
         "What `zt id` of the package ztensor prints: it also covers layouts and attributes of tensors, and a file "

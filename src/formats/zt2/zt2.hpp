@@ -11,6 +11,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/name_map.hpp"
 #include "codecs/zt2/rules.hpp"
 #include "formats/format.hpp"
 #include "formats/zt2/cbor.hpp"
@@ -164,6 +165,8 @@ class Objects {
   // Checks that blobs do not overlap, and returns all tensors in the order of the files and their blobs.
   std::vector<Tensor> finish();
   std::vector<BrokenTensor> take_broken() { return std::move(broken_); }
+  // The names of tensors whose coordinates must not repeat, although other containers give that a meaning.
+  NameSet take_without_repeats() { return std::move(without_repeats_); }
 
  private:
   // The number of a tensor is an index into `tensors_` or, with this bit, into `plain_`.
@@ -179,7 +182,6 @@ class Objects {
   bool check_part(const RawObject& object, const RawPart& raw, Component& out);
   Blob blob_of(const RawObject& object, const RawPart& raw, const Shard& file, const Digest& digest) const;
   void read_attributes(const RawObject& raw, Tensor& tensor);
-  void check_data(const Tensor& tensor, const RawObject& raw);
   std::uint32_t file_of(std::string_view shard) const;
   void report(const RawObject& object, std::uint64_t at, Error error);
   void report(const RawObject& object, std::uint64_t at, std::string_view rule, std::string_view sentence) {
@@ -200,6 +202,7 @@ class Objects {
   std::vector<PlainObject> plain_;
   std::vector<Range> ranges_;
   std::vector<BrokenTensor> broken_;
+  NameSet without_repeats_;   // only if data is to be checked
   std::size_t expected_ = 0;  // the largest possible number of objects
   std::uint64_t parts_ = 0, undigested_ = 0;
   std::optional<Error> first_;                  // the first error of the current object
@@ -226,6 +229,9 @@ Blob undecodable_blob(SourcePtr source, std::uint64_t offset, std::uint64_t stor
 void find_shards(const std::string& root, const ReadOptions& options, std::vector<Shard>& files);
 // Returns the root file of a directory; empty if there is none, or more than one.
 std::string root_in(const std::string& directory);
+// Returns the root next to a shard whose table lists the shard; empty if there is none. (Shards that are found by their
+// digest are in a content-addressed store, see io/place.hpp.)
+std::string listed_in(const std::string& path);
 bool recognize_tree(const std::string& path);
 std::uint64_t write_tree(const Model& model, const std::string& path, const WriteOptions& options, bool overwrite);
 

@@ -1,7 +1,7 @@
 import json
 import struct
 
-from worst.common import case, put
+from worst.common import case, name, put
 from worst.safetensors import safetensors
 
 GPTQ = {"model_type": "llama", "quantization_config": {"quant_method": "gptq", "bits": 4, "group_size": 32, "sym": True}}
@@ -111,6 +111,20 @@ def packs_shapes_of_nothing(directory, size):
     return model(directory, {"model_type": "llama", "quantization_config": {
         "quant_method": "compressed-tensors", "format": "pack-quantized",
         "config_groups": {"group_0": {"targets": ["Linear"], "weights": {"num_bits": 4, "group_size": 1}}}}}, entries, shape * count)
+
+
+@case
+def packs_many_config_groups(directory, size):
+    """compressed-tensors: as many groups of layers in the config as there are sets, all alike."""
+    count = max(1, size // 320)
+    entries = []
+    for i in range(count):
+        entries += [entry("l%d.weight_packed" % i, "I32", [1, 4], 26 * i, 16), entry("l%d.weight_scale" % i, "F16", [1, 1], 26 * i + 16, 2),
+                    entry("l%d.weight_shape" % i, "I32", [2], 26 * i + 18, 8)]
+    groups = {name(i): {"weights": {}} for i in range(size // 3 // 80)}
+    return model(directory, {"model_type": "llama", "quantization_config": {
+        "quant_method": "compressed-tensors", "format": "pack-quantized", "config_groups": groups}}, entries,
+                 (bytes(16) + b"\0\x3c" + struct.pack("<ii", 1, 32)) * count)
 
 
 @case

@@ -550,3 +550,36 @@ def distributed_states_of_a_place(directory, size):
     place = stored_at(0, 1) + b"Nb" * (size // 4) + put_memo(9)
     return checkpoint(directory, [], [(index(pickled(b"first")), place)] + [
         (index(pickled(name(i).encode())), b"h\x09") for i in range(size // 2 // 100)])
+
+
+def all_from_one(body, inner, outer):
+    """A dict that refers to a dict `outer` times, which refers to one object `inner` times."""
+    def number(i):
+        return b"M" + struct.pack("<H", i)
+    table = body + put_memo(9) + b"0" + dictionary(number(i) + b"h\x09" for i in range(inner)) + put_memo(10) + b"0"
+    return table + dictionary(number(i) + b"h\x0a" for i in range(outer))
+
+
+@case
+def distributed_tensors_of_a_long_name(directory, size):
+    """An object whose name is long, and which refers to one tensor many times."""
+    often = int(min(60000, size / 4) ** 0.5)
+    part = archive(directory, [(b"a/data.pkl", stored(b"\x80\2" + prelude(1) + all_from_one(tensor((1,), (1,)), often, often) + b".")),
+                               (b"a/byteorder", stored(b"little")), (b"a/data/0", stored(bytes(4))), (b"a/version", stored(b"3\n"))],
+                   "part")
+    with open(part, "rb") as file:
+        data = file.read()
+    os.remove(part)
+    long = pickled(b"n" * (size // 2))
+    return checkpoint(directory, [(long, BYTES)], [(index(long), stored_at(0, len(data)))], data)
+
+
+@case
+def torch_tensors_of_many_dimensions(directory, size):
+    """As many as there may be, of one tensor that is referred to again and again."""
+    often = int(min(size, 240000) ** 0.5 * 0.7)
+    twos = [2] * 30 + [1] * 34
+    body = prelude(16) + all_from_one(tensor(twos, ([1, 0] * 32)[:30] + [0] * 34), often, often)
+    return archive(directory, [(b"a/data.pkl", stored(b"\x80\2" + body + b".")), (b"a/byteorder", stored(b"little")),
+                               (b"a/data/0", stored(bytes(64))), (b"a/data/1", stored(bytes(size - 20 * often))),
+                               (b"a/version", stored(b"3\n"))], "w.pt")

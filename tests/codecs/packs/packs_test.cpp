@@ -142,6 +142,34 @@ TEST(Packs, WritersStoreTheArrays) {
   }
 }
 
+// What a file states about the way of packing holds for all of its tensors.
+TEST(Packs, AreNotAppendedToWeightsPackedInAnotherWay) {
+  const auto named = [](const std::string& name, const std::string& prefix, const Format& format) {
+    Model model = arrays_of(name);
+    for (Tensor& tensor : model.tensors) tensor.name = prefix + tensor.name;
+    join(model);
+    return adapt(model, format, {.drop = {ModelPart::attachments}}).model;
+  };
+  const Scratch scratch;
+  for (const char* const container : {"zt", "zt2"}) {
+    SCOPED_TRACE(container);
+    const Format& format = *find_format(container);
+    const std::string path = scratch / fmt::format("m.{}", container);
+    put_file(path, write_bytes(format, named("gptq4", "a.", format)));
+    (void)append(path, named("gptq4", "b.", format));
+    const Bytes before = get_file(path);
+    for (const char* const other : {"gptq4-v2", "mlx-affine4"}) {
+      const Model extra = named(other, "c.", format);
+      if (extra.metadata.find("quantization_config") == nullptr) continue;
+      EXPECT_EQ(rule_of([&] { (void)append(path, extra); }), "pack.changed") << other;
+      EXPECT_EQ(get_file(path), before) << other;
+    }
+    const Model grown = open(path);
+    ASSERT_EQ(grown.tensors.size(), 2u);
+    EXPECT_EQ(grown.tensors[0].values<float>(), grown.tensors[1].values<float>());
+  }
+}
+
 // What only the config states is kept without it, from container to container, and removed when the weights are
 // decoded.
 TEST(Packs, TheWayOfPackingOutlivesTheConfig) {
@@ -208,6 +236,36 @@ TEST(Packs, DecodedModelsSayNothingOfCodes) {
     const std::string text(reinterpret_cast<const char*>(config.data()), config.size());
     EXPECT_EQ(text, "{\n \"model_type\": \"packed\"\n}\n");
     EXPECT_FALSE(resources::stated_packing(adapted.model));
+  }
+}
+
+// Libraries look for the codes of all layers that the config calls packed.
+TEST(Packs, AreDecodedAllOrNoneInADirectory) {
+  for (const std::string name : {"gptq4", "fp8-block", "bnb-nf4", "mlx-affine4"}) {
+    SCOPED_TRACE(name);
+    Model model = arrays_of(name);
+    const std::vector<Tensor> arrays = model.tensors;
+    model.tensors.clear();
+    for (const char* const prefix : {"a.", "b."})
+      for (Tensor tensor : arrays) {
+        tensor.name = prefix + tensor.name;
+        model.tensors.push_back(std::move(tensor));
+      }
+    join(model);
+    ASSERT_EQ(model.tensors.size(), 2u);
+    const auto rule_for = [&](const char* target, AdaptOptions options) {
+      return rule_of([&] { (void)adapt(model, *find_format(target), options); });
+    };
+    const AdaptOptions one = {.quant = {.rules = {{"a.*", "bf16"}}}}, both = {.quant = {.rules = {{"*", "bf16"}}}};
+    for (const char* const target : {"hf", "mcf"}) {
+      EXPECT_EQ(rule_for(target, one), "convert.partly_packed") << target;
+      EXPECT_EQ(rule_for(target, both), "") << target;
+      EXPECT_EQ(rule_for(target, {}), "") << target;
+    }
+    EXPECT_EQ(rule_for("zt", one), "");
+    AdaptOptions kept = one;
+    kept.keep_names = true;
+    EXPECT_EQ(rule_for("hf", kept), "");
   }
 }
 

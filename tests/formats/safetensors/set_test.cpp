@@ -187,6 +187,21 @@ TEST_F(SafetensorsSet, ShardsThatDisagreeAboutMetadata) {
   EXPECT_EQ(*open(index()).metadata.find("format")->text(), "tf");
 }
 
+// Nothing is left out in silence: `convert` reports notes about what is lost.
+TEST_F(SafetensorsSet, KeysNextToTheWeightMapAreReported) {
+  struct Notes final : Diagnostics {
+    void note(const Error& about) override { all.push_back(about); }
+    std::vector<Error> all;
+  } notes;
+  std::string text = good();
+  put_index(text.replace(0, 1, R"({"a":{"weight_map":{}},"b":1,)"));
+  open(index(), {.diagnostics = &notes});
+  ASSERT_EQ(notes.all.size(), 1u);
+  EXPECT_EQ(notes.all[0].rule(), "safetensors.index.key");
+  EXPECT_EQ(notes.all[0].kind(), ErrorKind::lossy);
+  EXPECT_NE(notes.all[0].sentence().find("a, b"), std::string::npos) << notes.all[0].sentence();
+}
+
 TEST_F(SafetensorsSet, LimitsAndPlaces) {
   EXPECT_EQ(rule_of([&] { open(index(), {.limits = {.metadata_bytes = 50}}); }), "safetensors.index.large");
   EXPECT_EQ(rule_of([&] { open(memory_source(get_file(index()), index())); }), "safetensors.index.memory");
@@ -224,6 +239,13 @@ TEST_F(SafetensorsSet, AShardStandsForTheWholeSet) {
   find_format("safetensors")->write_tree(model, scratch_ / "d", {.shard_bytes = 5000}, false);
   const std::string shard = scratch_ / "d/model-00002-of-00002.safetensors";
   EXPECT_EQ(open(shard).tensors.size(), 2U);
+  std::vector<std::string> files;
+  for (const SourcePtr& source : open(shard).sources) files.push_back(source->name());
+  std::ranges::sort(files);
+  const std::string folder = scratch_ / "d/";
+  EXPECT_EQ(files, (std::vector<std::string>{folder + "model-00001-of-00002.safetensors", shard,
+                                             folder + "model.safetensors.index.json"}))
+      << "each once, and the index";
   const Verification result = verify(shard);
   EXPECT_TRUE(
       std::ranges::any_of(result.findings, [](const Finding& f) { return f.rule == "safetensors.index.whole"; }));

@@ -8,6 +8,12 @@
 namespace tare {
 namespace {
 
+Map map_of(std::initializer_list<std::pair<const char*, Value>> entries) {
+  Map map;
+  for (const auto& [key, value] : entries) map.set(key, value);
+  return map;
+}
+
 using namespace tare::testing;
 
 TEST(ZtRules, RefusedOnOpen) {
@@ -219,6 +225,15 @@ TEST(ZtWrite, RefusesByRule) {
   for (const char* const key : {"tare.config", "tare.vocabulary", "tare.attachments"})
     EXPECT_EQ(reserved(key), "zt.write.reserved") << key;
   EXPECT_EQ(refused([](Model& m) { m.metadata.set("tare.config", "the user's"); }), "") << "nothing else wants the key";
+  EXPECT_EQ(refused([](Model& m) {
+              m.metadata.set("tare.config", map_of({{"hidden_size", Value(3)}}));
+            }),
+            "zt.write.reserved")
+      << "it would be read as the config";
+  EXPECT_EQ(refused([](Model& m) {
+              m.metadata.set("tare.attachments", map_of({{"f", Value(Bytes(1))}}));
+            }),
+            "zt.write.reserved");
   EXPECT_EQ(refused([](Model& m) { m.tensors[1].components.push_back(m.tensors[1].components[0]); }),
             "zt.write.duplicate");
   EXPECT_EQ(refused([](Model& m) {
@@ -257,6 +272,23 @@ TEST(ZtWrite, RefusalsSayWhichTensorOrWhatToDrop) {
   ASSERT_TRUE(of_tensor.has_value());
   EXPECT_EQ(of_tensor->item(), "tensor a");
   EXPECT_TRUE(of_tensor->remedies().empty());
+}
+
+// What looks like the unknown fields of a file, and is not: a field of that name would be lost.
+TEST(ZtRules, MetadataNamedLikeUnknownFieldsIsKept) {
+  for (const Map& fields : {Map(), map_of({{"objects", Value(1)}, {"q", Value(5)}}), map_of({{"version", Value("2")}}),
+                            map_of({{"dtype", Value("x")}, {"q", Value(5)}, {"shape", Value(1)}})}) {
+    Model model;
+    model.tensors = {make_dense("a", {2}, DType::f32)};
+    model.metadata.set("zt.keys", fields);
+    model.tensors[0].attributes.set("zt.keys", fields);
+    model.tensors[0].attributes.set("zt.keys.data", fields);
+    const Format& zt = *find_format("zt");
+    const Model back = open(memory_source(write_bytes(zt, model), "m.zt"));
+    EXPECT_TRUE(back.metadata == model.metadata) << to_json(Value(back.metadata));
+    EXPECT_TRUE(back.tensors.at(0).attributes == model.tensors[0].attributes)
+        << to_json(Value(back.tensors[0].attributes));
+  }
 }
 
 }  // namespace

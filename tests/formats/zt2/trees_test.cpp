@@ -1,8 +1,10 @@
 // The directories of conformance/zt2_cases.hpp: roots, with shards that match their description or do not.
+#include <filesystem>
 #include <set>
 
+#include "conformance/models.hpp"
 #include "conformance/zt2_cases.hpp"
-#include "tare/inspect.hpp"
+#include "tare/tare.hpp"
 
 namespace tare::testing {
 namespace {
@@ -203,6 +205,47 @@ TEST(Zt2Trees, EveryOneBreaksItsRuleOrNone) {
       for (const Tensor& tensor : open(path).tensors) EXPECT_EQ(tensor.values<float>(), (std::vector<float>{1, 2}));
     }
   }
+}
+
+// A root has the size and the digest of its shards: one that changed would damage the model.
+TEST(Zt2Trees, ShardsAreNotChangedAlone) {
+  const Scratch scratch;
+  Model model;
+  for (const char* const name : {"a", "b"})
+    model.tensors.push_back(tare::dense(name, {2000}, std::vector<float>(2000, 1)));
+  save(model, scratch / "set/", {.write = {.shard_bytes = 9000}, .to = "zt2"});
+  save(model, scratch / "other.zt", {.to = "zt2"});
+  const std::string shard = scratch / "set/model-00002-of-00002.zt", link = scratch / "link.zt";
+  ASSERT_TRUE(std::filesystem::exists(shard));
+  std::filesystem::create_symlink(shard, link);
+  const Bytes before = get_file(shard);
+  Model extra;
+  extra.tensors.push_back(tare::dense("c", {2}, std::vector<float>{1, 2}));
+  for (const std::string& path : {shard, link}) {
+    EXPECT_EQ(rule_of([&] { append(path, extra); }), "append.files") << path;
+    EXPECT_EQ(rule_of([&] { edit_metadata(path, std::vector<MetadataEdit>{{.key = "a", .value = "b"}}); }),
+              "meta.files");
+    EXPECT_EQ(rule_of([&] { convert(scratch / "other.zt", path, {.to = "zt2", .overwrite = true}); }), "convert.files");
+  }
+  EXPECT_EQ(get_file(shard), before);
+  EXPECT_TRUE(verify(scratch / "set").ok(false));
+  // Its root can be edited, a file of such a name without a root as well.
+  EXPECT_EQ(rule_of([&] { edit_metadata(scratch / "set", std::vector<MetadataEdit>{{.key = "a", .value = "b"}}); }),
+            "");
+  std::filesystem::copy_file(scratch / "other.zt", scratch / "model-00002-of-00002.zt");
+  EXPECT_EQ(rule_of([&] { append(scratch / "model-00002-of-00002.zt", extra); }), "");
+}
+
+// A link would bring a file from elsewhere into what is printed and written.
+TEST(Zt2Trees, RootsOutsideTheDirectoryAreNotRead) {
+  const Scratch scratch;
+  Model model;
+  model.tensors.push_back(tare::dense("a", {2}, std::vector<float>{1, 2}));
+  save(model, scratch / "private.zt", {.to = "zt2"});
+  std::filesystem::create_directory(scratch / "set");
+  std::filesystem::create_symlink("../private.zt", scratch / "set/model.zt");
+  EXPECT_EQ(rule_of([&] { open(scratch / "set"); }), "zt2.shard.outside");
+  EXPECT_EQ(rule_of([&] { open(scratch / "set/model.zt"); }), "") << "the user has named it";
 }
 
 // A root can be listed without its shards.

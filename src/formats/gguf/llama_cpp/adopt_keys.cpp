@@ -58,7 +58,7 @@ class KeyAdopter {
     add_pooling();
     if (const Value* const causal = file_.find("is_causal"); causal != nullptr && *causal == false)
       set("attention.causal", false);
-    if (runtime_.has_layer_norms) set("attention.layer_norm_epsilon", as_f32(config_.rms_norm_eps.value_or(1e-5)));
+    if (runtime_.layer_norm_epsilon != 0) set("attention.layer_norm_epsilon", as_f32(runtime_.layer_norm_epsilon));
     report_unsupported(model_, family_, file_, changes_);
     for (auto [key, value] : {std::pair("general.type", Value("model")), {"general.quantization_version", Value(2)}})
       if (model_.metadata.find(key) == nullptr) model_.metadata.append(key, std::move(value));

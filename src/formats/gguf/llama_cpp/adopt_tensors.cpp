@@ -127,14 +127,17 @@ class TensorAdopter {
     renamed_.push_back({before, *spelled});
     const bool small = tensor.shape.rank() <= 1 || arch::is_norm(name.role) || name.role == Role::router ||
                        name.role == Role::shared_router;
-    if (small && is_plain_float(tensor) && tensor.components.front().dtype != DType::f32) {
+    // Numbers of f64 that f32 does not have are rounded when the types are cast (wants_f32), which reports it and knows
+    // what is to become of numbers beyond f32.
+    if (small && is_plain_float(tensor) && tensor.components.front().dtype != DType::f32 && fits(tensor, DType::f32)) {
       const std::string was(name_of(tensor.components.front().dtype));
       Map attributes = std::move(tensor.attributes);
       tensor = cast(tensor, DType::f32);
       tensor.attributes = std::move(attributes);
       tensor.attributes.set(kWasType, was);
-      widened_.push_back(tensor.name);
     }
+    if (const Value* const was = tensor.attributes.find(kWasType))
+      (*was == Value(name_of(DType::f64)) ? narrowed_ : widened_).push_back(tensor.name);
     out_.push_back(std::move(tensor));
   }
 
@@ -189,6 +192,12 @@ class TensorAdopter {
                           .items = widened_,
                           .before = "16 bits",
                           .after = std::string(name_of(DType::f32))});
+    if (!narrowed_.empty())
+      changes_.push_back({.kind = ChangeKind::cast,
+                          .impact = Impact::detail,
+                          .items = narrowed_,
+                          .before = std::string(name_of(DType::f64)),
+                          .after = std::string(name_of(DType::f32))});
     if (!omitted_.empty())
       changes_.push_back({.kind = ChangeKind::skipped, .impact = Impact::detail, .items = omitted_});
   }
@@ -205,7 +214,7 @@ class TensorAdopter {
   std::vector<Tensor> out_;
   std::vector<std::pair<Tensor, Role>> copies_;  // tensors that llama.cpp does not load, and what they must equal
   Stacks stacks_;
-  std::vector<std::string> omitted_, widened_;
+  std::vector<std::string> omitted_, widened_, narrowed_;  // narrowed: from f64, without loss
   std::size_t reordered_ = 0, shifted_ = 0, stacked_ = 0;
   float shift_ = 0;
 };

@@ -424,12 +424,20 @@ class TokenizerAdopter {
     std::ranges::replace_if(
         plain, [](char c) { return !((c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9')); },
         '_');
-    while (std::ranges::find(template_names_, plain) != template_names_.end()) plain += '_';
+    if (!known_templates_.insert(plain).second) {
+      // Each name is compared once: it has one number at its end, so it can be in the way of one stem only.
+      std::size_t& number = same_templates_.try_emplace(plain, 1).first->second;
+      std::string other;
+      do other = fmt::format("{}_{}", plain, ++number);
+      while (!known_templates_.insert(other).second);
+      plain = std::move(other);
+    }
     if (plain != name)
-      changes_.push_back({.kind = ChangeKind::remark,
-                          .impact = Impact::note,
-                          .part = "chat_template",
-                          .detail = fmt::format("the template \"{}\" is called \"{}\" in GGUF", quote(name), plain)});
+      changes_.push_back(
+          {.kind = ChangeKind::remark,
+           .impact = Impact::note,
+           .part = "chat_template",
+           .detail = fmt::format("the template \"{}\" is called \"{}\" in GGUF", quote(name), quote(plain))});
     template_names_.push_back(plain);
     set(fmt::format("{}.{}", kTemplateKey, plain), text);
   }
@@ -447,6 +455,8 @@ class TokenizerAdopter {
   std::optional<resources::PieceRules> pieces_;
   std::optional<Map> settings_;
   std::vector<std::string> template_names_;  // but the default
+  NameSet known_templates_;                  // the same
+  NameMap<std::size_t> same_templates_;      // names that appear again, with the last number that was added to one
 };
 
 }  // namespace

@@ -64,6 +64,8 @@ void complete_biases(Model& model, const arch::Family& family, std::vector<Chang
 // Makes config.json, tokenizer.json, tokenizer_config.json and the pooling files from the keys, unless the model
 // carries them: see release_files.hpp.
 void release_files(Model& model, const arch::Family& family, const Way& way, std::vector<Change>& changes);
+// Changes the attached config.json to one that does not tie the head to the token table. All other bytes are kept.
+void state_untied(Model& model);
 
 // Groups of matrices that have biases together.
 inline constexpr auto kInputBiases = {arch::Role::q, arch::Role::k, arch::Role::v};

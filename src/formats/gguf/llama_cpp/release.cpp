@@ -1,6 +1,10 @@
 // Converts from llama.cpp's conventions back to Hugging Face's: the tensors, and the files with everything else.
+#include <fmt/format.h>
+
 #include <algorithm>
 
+#include "base/printable.hpp"
+#include "base/text.hpp"
 #include "formats/gguf/llama_cpp/arch_keys.hpp"
 #include "formats/gguf/llama_cpp/conventions.hpp"
 #include "resources/json_file.hpp"
@@ -63,6 +67,17 @@ const arch::Family* named_family(const Model& model) {
   return (table && model.tensor(*table) != nullptr) || follows_llama_cpp(model, *family) ? family : nullptr;
 }
 
+// Throws `convert.names` for a model in llama.cpp's form whose form elsewhere is not known. With llama.cpp's names, a
+// directory would have no tensor that the class in its config.json asks for, and programs would fill all with random
+// numbers.
+void require_no_form(const Model& model) {
+  if (!model.config.model_type || model.tensors.empty() || !follows(model)) return;
+  std::vector<std::string> names;
+  for (const Tensor& tensor : model.tensors) names.push_back(tensor.name);
+  throw no_way_back(fmt::format("what the tensors of a {} model in GGUF's form are called elsewhere is not known ({})",
+                                quote(*model.config.model_type), listed_names(std::move(names))));
+}
+
 }  // namespace
 
 std::size_t count_released(const Model& model) {
@@ -75,7 +90,7 @@ std::size_t count_released(const Model& model) {
 
 void release(Model& model, std::vector<Change>& changes, std::vector<Renamed>& renamed) {
   const arch::Family* const family = named_family(model);
-  if (family == nullptr) return;
+  if (family == nullptr) return require_no_form(model);
   require_fields(model, *family);
   if (is_adapter(model)) return release_adapter(model, *family, changes, renamed);
   const Way way = way_back(model, *family);

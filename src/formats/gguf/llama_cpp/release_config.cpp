@@ -9,9 +9,11 @@
 #include "arch/model_classes.hpp"
 #include "base/budget.hpp"
 #include "base/json_writer.hpp"
+#include "base/text.hpp"
 #include "formats/gguf/llama_cpp/release_files.hpp"
 #include "resources/json_file.hpp"
 #include "resources/resources.hpp"
+#include "wire/json_edit.hpp"
 
 namespace tare::gguf::llama_cpp {
 namespace {
@@ -212,6 +214,29 @@ std::string made_config_json(const Origin& origin) {
   report_window(origin, hub.type);
   report_unread(origin);
   return write_json(keys, {.keys = JsonKeys::sorted, .indent = 2}) + '\n';
+}
+
+void state_untied(Model& model) {
+  const auto file = std::ranges::find(model.attachments, std::string_view("config.json"), &Attachment::name);
+  if (file == model.attachments.end()) return;
+  const Bytes bytes = file->blob.bytes(resources::kMaxSmallBytes);
+  const std::string_view text = as_text(bytes);
+  resources::parse_small_json(text);
+  constexpr std::string_view kTied = "tie_word_embeddings";
+  std::vector<wire::JsonEdit> edits;
+  const std::size_t top = text.find('{');
+  const auto members = wire::json_members(text, top);
+  const auto restate = [&](const std::vector<wire::JsonMember>& object) {
+    for (const wire::JsonMember& member : object)
+      if (member.key == kTied) edits.push_back({member.value, member.end, "false"});
+  };
+  restate(members);
+  for (const wire::JsonMember& member : members)
+    if (member.key == "text_config") restate(wire::json_members(text, member.value));
+  // Without the key, the default of the model_type would count.
+  const std::string added = fmt::format("\n  \"{}\": false{}", kTied, members.empty() ? "" : ",");
+  if (edits.empty()) edits.push_back({top + 1, top + 1, added});
+  file->blob = Blob::memory(to_bytes(wire::edited_json(text, std::move(edits))));
 }
 
 }  // namespace tare::gguf::llama_cpp

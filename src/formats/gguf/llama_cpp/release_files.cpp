@@ -36,13 +36,20 @@ void Origin::report_key(std::string_view name, std::string detail) const {
 }
 
 void release_files(Model& model, const arch::Family& family, const Way& way, std::vector<Change>& changes) {
-  const Origin origin{model, family, way, changes, ArchKeys(model, family)};
+  const Origin origin{model, family, way, changes, ArchKeys(model, family), TokenizerKeys(model)};
   origin.keys.ignore("pooling_type");  // for config.json: other files state it
-  if (!way.has_config && !model.config.empty()) origin.attach("config.json", made_config_json(origin));
+  if (!way.has_config && !model.config.empty()) {
+    origin.attach("config.json", made_config_json(origin));
+    report_unstated(origin);
+  }
   if (model.attachment(kModulesFile) == nullptr) attach_pooling(origin);
   const bool has_tokenizer = std::ranges::any_of(
       model.attachments, [](const Attachment& file) { return resources::holds_vocabulary(file.name); });
-  if (!has_tokenizer && !model.vocabulary.tokens.empty()) attach_tokenizer(origin);
+  if (has_tokenizer)
+    ignore_words_of_files(origin);
+  else if (!model.vocabulary.tokens.empty())
+    attach_tokenizer(origin);
+  report_unread_words(origin);
 }
 
 }  // namespace tare::gguf::llama_cpp

@@ -27,12 +27,23 @@ arch::Steps steps_in(const arch::Family& family, Dialect dialect, const TensorNa
   return row == nullptr ? arch::Steps() : row->steps;
 }
 
-// Returns whether Hugging Face's models do not have the tensor: divisors that config.json states, and, if config.json is
-// attached, a copy that was added for llama.cpp.
-bool is_omitted(const Tensor& tensor, const TensorName& name, const arch::Family& family, bool has_config) {
+// Returns whether the tensor was added for llama.cpp as a copy, and still equals the original. Another program may have
+// changed either.
+bool is_still_copy(const Model& model, const Tensor& tensor, const TensorName& name, const arch::Family& family) {
+  return is_copy(tensor) && std::ranges::any_of(steps_in(family, Dialect::gguf, name), [&](const arch::Step& step) {
+           if (step.verb != Verb::copy) return false;
+           const auto original = arch::spell(family, Dialect::gguf, {.role = step.role});
+           const Tensor* const found = original ? model.tensor(*original) : nullptr;
+           return found != nullptr && has_same_bytes(tensor, *found);
+         });
+}
+
+// Returns whether Hugging Face's models do not have the tensor: divisors that config.json states, and copies
+// (`is_known_copy`).
+bool is_omitted(const TensorName& name, const arch::Family& family, bool is_known_copy) {
   return std::ranges::any_of(steps_in(family, Dialect::gguf, name), [&](const arch::Step& step) {
     return step.verb == Verb::llama3_divisors || step.verb == Verb::listed_divisors ||
-           (step.verb == Verb::copy && has_config && is_copy(tensor));
+           (step.verb == Verb::copy && is_known_copy);
   });
 }
 
@@ -54,11 +65,21 @@ class TensorReleaser {
     if (!strangers.empty())
       throw no_way_back(fmt::format("what the tensors {} of a {} model are called elsewhere is not known",
                                     fmt::join(strangers, ", "), family_.name));
-    for (Tensor& tensor : model_.tensors) {
-      TensorName name = *arch::parse(family_, Dialect::gguf, tensor.name);
-      name.root = way_.root;
-      if (!is_omitted(tensor, name, family_, way_.has_config)) add(std::move(tensor), name);
+    // Copies are compared before any tensor is moved.
+    std::vector<bool> omitted;
+    for (const Tensor& tensor : model_.tensors) {
+      const TensorName name = *arch::parse(family_, Dialect::gguf, tensor.name);
+      const bool copied = way_.has_config && is_still_copy(model_, tensor, name, family_);
+      omitted.push_back(is_omitted(name, family_, copied));
+      if (way_.has_config && !copied && name.role == Role::output_head && is_copy(tensor)) untie(tensor);
     }
+    for (std::size_t i = 0; i < model_.tensors.size(); ++i) {
+      if (omitted[i]) continue;
+      TensorName name = *arch::parse(family_, Dialect::gguf, model_.tensors[i].name);
+      name.root = way_.root;
+      add(std::move(model_.tensors[i]), name);
+    }
+    report_changed();
     if (way_.has_config) restore_copies();
     model_.tensors = std::move(out_);
     if (!way_.has_config) complete_biases(model_, family_, changes_, renamed_);
@@ -102,16 +123,37 @@ class TensorReleaser {
     return with_former_type(std::move(tensor));
   }
 
-  // Returns a tensor that was widened to f32 to the type that it had.
-  static Tensor with_former_type(Tensor tensor) {
+  // Returns a tensor that was widened to f32 to the type that it had, unless another program has changed its values to
+  // ones that this type does not have.
+  Tensor with_former_type(Tensor tensor) {
     const Value* const was = tensor.attributes.find(kWasType);
     const auto type = was == nullptr || was->text() == nullptr ? std::nullopt : parse_dtype(*was->text());
     if (!type || !is_float(*type) || !tensor.is_dense()) return tensor;
     Map attributes = std::move(tensor.attributes);
     attributes.erase(kWasType);
-    tensor = cast(tensor, *type);
+    if (fits(tensor, *type))
+      tensor = cast(tensor, *type);
+    else
+      changed_.push_back(tensor.name);
     tensor.attributes = std::move(attributes);
     return tensor;
+  }
+
+  // The head was a copy of the token table, but another program has changed one of the two.
+  void untie(const Tensor& head) {
+    state_untied(model_);
+    changes_.push_back({.impact = Impact::changed,
+                        .detail = fmt::format("{} was a copy of the token table and differs from it now: the output "
+                                              "has both, and tie_word_embeddings of config.json is false",
+                                              quote(head.name))});
+  }
+
+  void report_changed() {
+    if (changed_.empty()) return;
+    changes_.push_back({.impact = Impact::changed,
+                        .detail = fmt::format("tensors that were widened to f32 have been changed since, to values "
+                                              "that their former type does not have; they stay f32: {}",
+                                              listed_names(changed_))});
   }
 
   void finish(Tensor tensor, const std::string& before, const TensorName& name) {
@@ -146,6 +188,7 @@ class TensorReleaser {
   std::vector<Renamed>& renamed_;
   arch::HeadRows head_rows_;
   std::vector<Tensor> out_;
+  std::vector<std::string> changed_;  // widened tensors whose values no longer fit the former type
 };
 
 }  // namespace
@@ -157,7 +200,7 @@ std::size_t count_released_tensors(const Model& model, const arch::Family& famil
     if (!name) return 0;
     const bool paired = arch::find_step(family, name->role, Verb::pair_rows) != nullptr;
     if (paired && !arch::rotated_heads(name->role, model.config)) return 0;
-    if (is_omitted(tensor, *name, family, has_config)) continue;
+    if (is_omitted(*name, family, has_config && is_copy(tensor))) continue;
     const bool stacked = arch::find_maker(family, name->role) != nullptr;
     const std::size_t made = stacked ? count_unstacked(tensor) : 1;
     if (made == 0) return 0;

@@ -1,9 +1,11 @@
 // Reports keys of a GGUF file that no key of config.json was made from.
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <cmath>
 
+#include "arch/defaults.hpp"
 #include "base/printable.hpp"
 #include "formats/gguf/llama_cpp/release_files.hpp"
 #include "resources/json_file.hpp"
@@ -53,7 +55,10 @@ bool is_neutral(const Origin& origin, std::string_view name) {
   const double number = flag != nullptr ? static_cast<double>(*flag) : resources::number_of(*single).value();
   const auto is = [&](double usual) { return std::fabs(number - usual) <= 1e-6 * std::fabs(usual); };
   if (name == "rope.freq_base_swa") return is(origin.model.config.rope_theta.value_or(10000));
-  if (name == "attention.layer_norm_epsilon") return origin.family.runtime.has_layer_norms && is(1e-5);
+  if (name == "attention.layer_norm_epsilon") {
+    const double usual = origin.family.runtime.layer_norm_epsilon;
+    return usual != 0 && is(usual);
+  }
   // llama.cpp hard-codes it for each of the mixtures.
   if (name == "expert_weights_norm") return is(origin.family.runtime.normalizes_experts.value_or(true) ? 1 : 0);
   if (name.ends_with("_swa")) return is(static_cast<double>(origin.head_size()));
@@ -62,6 +67,25 @@ bool is_neutral(const Origin& origin, std::string_view name) {
 }
 
 }  // namespace
+
+void report_unstated(const Origin& origin) {
+  const Config& config = origin.model.config;
+  std::vector<std::string> missing;
+  if (!config.rms_norm_eps && origin.family.runtime.layer_norm_epsilon == 0) missing.emplace_back("rms_norm_eps");
+  if (!config.max_position_embeddings) missing.emplace_back("max_position_embeddings");
+  std::vector<std::string> assumed;
+  for (const std::string& key : missing)
+    for (const arch::Assumed& fact : arch::assumed_keys(config.model_type.value_or("")))
+      if (fact.key == key)
+        assumed.push_back(std::visit([&](const auto& value) { return fmt::format("{} {}", key, value); }, fact.value));
+  if (assumed.empty()) return;
+  origin.changes.push_back(
+      {.kind = ChangeKind::remark,
+       .impact = Impact::results,
+       .part = "config.json",
+       .detail = fmt::format("the file does not state {}: programs that read the directory assume {}",
+                             fmt::join(missing, " and "), fmt::join(assumed, ", "))});
+}
 
 void report_unread(const Origin& origin) {
   std::vector<std::string> unknown;

@@ -536,5 +536,17 @@ TEST(GgufSettings, SeveralChatTemplates) {
             R"([{"name":"default","template":"A"},{"name":"rag","template":"C"},{"name":"tool_use","template":"B"}])");
 }
 
+TEST(GgufSettings, ChatTemplatesWhoseNamesBecomeEqualGetNumbers) {
+  Model model = directory();
+  std::erase_if(model.attachments, [](const Attachment& one) { return one.name == "tokenizer_config.json"; });
+  model.attachments.push_back(text_file(
+      "tokenizer_config.json",
+      R"({"chat_template":[{"name":"a_2","template":"A"},{"name":"a","template":"B"},{"name":"a","template":"C"},)"
+      R"({"name":"a","template":"D"},{"name":"a-2","template":"E"}]})"));
+  const Model there = adapt(model, gguf()).model;
+  EXPECT_EQ(entry_in(there, "tokenizer.chat_templates"), R"([string] ["a_2","a","a_3","a_4","a_2_2"])");
+  EXPECT_EQ(entry_in(there, "tokenizer.chat_template.a_4"), "string \"D\"");
+}
+
 }  // namespace
 }  // namespace tare

@@ -225,6 +225,60 @@ TEST(GgufWayBack, NamesWithoutARootComeBackWithoutOne) {
   }
 }
 
+Model olmo2() {
+  Model olmo = small("olmo2", R"({"model_type":"olmo2","tie_word_embeddings":true})");
+  olmo.tensors.erase(olmo.tensors.begin() + 3);  // no norm before the attention
+  olmo.tensors.push_back(counted("model.layers.0.post_feedforward_layernorm.weight", {8}, 1));
+  for (const char* const name : {"q_norm", "k_norm"})
+    olmo.tensors.push_back(counted("model.layers.0.self_attn." + std::string(name) + ".weight", {8}, 1));
+  std::erase_if(olmo.tensors, [](const Tensor& tensor) { return tensor.name == "lm_head.weight"; });
+  olmo.config.tie_word_embeddings = true;
+  return olmo;
+}
+
+// What Tare notes about a tensor holds until another program changes the tensor.
+TEST(GgufWayBack, AHeadThatIsNoLongerACopyIsKept) {
+  const Model model = olmo2();
+  Model there = written(adapt(model, gguf()).model);
+  const auto head = std::ranges::find(there.tensors, "output.weight", &Tensor::name);
+  ASSERT_NE(head, there.tensors.end());
+  EXPECT_EQ(sorted_names(adapt(there, hf()).model), sorted_names(model));
+  const Map attributes = head->attributes;
+  *head = counted("output.weight", {3, 8}, 7);
+  head->attributes = attributes;
+  const Adapted back = adapt(there, hf());
+  ASSERT_NE(back.model.tensor("lm_head.weight"), nullptr);
+  EXPECT_EQ(back.model.tensor("lm_head.weight")->values<float>()[0], 7);
+  EXPECT_EQ(said(json_of(back.model, "config.json"), "tie_word_embeddings"), "false");
+  EXPECT_TRUE(std::ranges::any_of(back.changes, [](const Change& change) {
+    return change.detail.find("was a copy of the token table") != std::string::npos;
+  }));
+}
+
+TEST(GgufWayBack, ValuesThatTheFormerTypeLacksAreKept) {
+  const Model model = small("llama", R"({"model_type":"llama"})");
+  Model there = written(adapt(model, gguf()).model);
+  const auto norm = std::ranges::find(there.tensors, "output_norm.weight", &Tensor::name);
+  ASSERT_NE(norm, there.tensors.end());
+  EXPECT_EQ(dtype_name(*adapt(there, hf()).model.tensor("model.norm.weight")), "bf16");
+  std::vector<float> values = norm->values<float>();
+  const Map attributes = norm->attributes;
+  const auto back_with = [&](float value) {
+    values[3] = value;
+    *norm = dense<float>(norm->name, norm->shape, values);
+    norm->attributes = attributes;
+    return *adapt(there, hf()).model.tensor("model.norm.weight");
+  };
+  EXPECT_EQ(dtype_name(back_with(-2.5F)), "bf16");
+  EXPECT_EQ(dtype_name(back_with(std::nanf(""))), "bf16");
+  for (const float value : {1.0012345F, 3.4e38F}) {
+    const Tensor back = back_with(value);
+    EXPECT_EQ(dtype_name(back), "f32");
+    EXPECT_EQ(back.values<float>()[3], value);
+    EXPECT_TRUE(back.attributes.empty());
+  }
+}
+
 TEST(GgufWayBack, NamesOfAPartComeBackUnderIt) {
   Model model = small("mistral3", R"({"model_type":"mistral3","text_config":{"model_type":"ministral3"}})");
   model.config.head_dim = 4;

@@ -1,6 +1,11 @@
 // Verb::add: adds a number to all weights, at once rather than lazily, because norms are small.
 #include <fmt/format.h>
 
+#include <bit>
+#include <cmath>
+#include <cstdint>
+#include <optional>
+
 #include "base/printable.hpp"
 #include "formats/gguf/llama_cpp/verbs/verbs.hpp"
 #include "model/plain_float.hpp"
@@ -12,10 +17,25 @@ namespace {
 // Attribute: (index, value) pairs, flattened, for weights that adding and subtracting the number would round.
 constexpr std::string_view kRounded = "gguf.rounded";
 
-Tensor with_values(Tensor tensor, const std::vector<float>& values) {
-  Tensor result = dense<float>(tensor.name, tensor.shape, values);
+template <typename T>
+Tensor with_values(Tensor tensor, const std::vector<T>& values) {
+  Tensor result = dense<T>(tensor.name, tensor.shape, values);
   result.attributes = std::move(tensor.attributes);
   return result;
+}
+
+bool same_bits(float a, float b) { return std::bit_cast<std::uint32_t>(a) == std::bit_cast<std::uint32_t>(b); }
+
+// A number in the attribute. One that a text of decimals may not keep (NaN, zero with a sign) is an integer: its bits.
+Value kept_number(float number) {
+  if (std::isnan(number) || number == 0) return static_cast<std::int64_t>(std::bit_cast<std::uint32_t>(number));
+  return static_cast<double>(number);
+}
+std::optional<float> number_kept_as(const Value& value) {
+  if (const auto* const number = value.get<double>()) return static_cast<float>(*number);
+  const auto* const bits = value.get<std::int64_t>();
+  if (bits == nullptr || *bits < 0 || *bits > UINT32_MAX) return std::nullopt;
+  return std::bit_cast<float>(static_cast<std::uint32_t>(*bits));
 }
 
 // Restores values that rounding changed, unless another program has changed them since.
@@ -24,14 +44,20 @@ void restore_rounded(Tensor& tensor, std::vector<float>& values, float number) {
   const List* const pairs = kept == nullptr ? nullptr : kept->get<List>();
   for (std::size_t i = 0; pairs != nullptr && i + 1 < pairs->size(); i += 2) {
     const auto* const place = (*pairs)[i].get<std::int64_t>();
-    const auto* const value = (*pairs)[i + 1].get<double>();
-    if (place == nullptr || value == nullptr || *place < 0 || static_cast<std::size_t>(*place) >= values.size())
-      continue;
+    const auto exact = number_kept_as((*pairs)[i + 1]);
+    if (place == nullptr || !exact || *place < 0 || static_cast<std::size_t>(*place) >= values.size()) continue;
     float& now = values[static_cast<std::size_t>(*place)];
-    const auto exact = static_cast<float>(*value);
-    if (exact + number - number == now) now = exact;
+    if (*exact + number - number == now || (std::isnan(*exact) && std::isnan(now))) now = *exact;
   }
   tensor.attributes.erase(kRounded);
+}
+
+// For a tensor of f64 with numbers that f32 does not have. The sum is rounded to f32 when all tensors are cast, which
+// is reported; so nothing is kept for the inverse.
+Tensor add_in_f64(Tensor tensor, double number) {
+  std::vector<double> values = tensor.values<double>();
+  for (double& value : values) value += number;
+  return with_values(std::move(tensor), values);
 }
 
 }  // namespace
@@ -39,14 +65,15 @@ void restore_rounded(Tensor& tensor, std::vector<float>& values, float number) {
 Tensor add_number(Tensor tensor, float number) {
   if (!is_plain_float(tensor))
     throw unmapped(fmt::format("{} is not of a float type, to which {} is to be added", quote(tensor.name), number));
+  if (!fits(tensor, DType::f32)) return add_in_f64(std::move(tensor), number);
   const std::string was(name_of(tensor.components.front().dtype));
   std::vector<float> values = tensor.values<float>();
   List rounded;
   for (std::size_t i = 0; i < values.size(); ++i) {
     const float sum = values[i] + number;
-    if (sum - number != values[i]) {
+    if (!same_bits(sum - number, values[i])) {
       rounded.emplace_back(static_cast<std::int64_t>(i));
-      rounded.emplace_back(static_cast<double>(values[i]));
+      rounded.push_back(kept_number(values[i]));
     }
     values[i] = sum;
   }
@@ -58,6 +85,7 @@ Tensor add_number(Tensor tensor, float number) {
 
 Tensor subtract_number(Tensor tensor, float number) {
   if (!tensor.is_dense()) return tensor;
+  if (is_plain_float(tensor) && !fits(tensor, DType::f32)) return add_in_f64(std::move(tensor), -double{number});
   std::vector<float> values = tensor.values<float>();
   for (float& value : values) value -= number;
   restore_rounded(tensor, values, number);

@@ -13,6 +13,8 @@ namespace {
 // Attribute of a copy that was added because llama.cpp requires the tensor.
 constexpr std::string_view kCopied = "gguf.copied";
 
+}  // namespace
+
 bool has_same_bytes(const Tensor& a, const Tensor& b) {
   if (a.shape != b.shape || a.layout != b.layout || a.components.size() != b.components.size()) return false;
   constexpr std::uint64_t kPiece = 1 << 20;
@@ -32,8 +34,6 @@ bool has_same_bytes(const Tensor& a, const Tensor& b) {
   }
   return true;
 }
-
-}  // namespace
 
 Tensor copy_of(const Tensor& original, std::string name) {
   Tensor copy = original;

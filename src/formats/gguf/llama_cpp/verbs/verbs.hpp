@@ -23,9 +23,16 @@ bool has_whole_rows(const Tensor& tensor);
 Tensor pair_rows(Tensor tensor, arch::Role role, const Config& config, arch::HeadRows& heads);
 Tensor unpair_rows(Tensor tensor, arch::Role role, const Config& config, arch::HeadRows& heads);
 
+// ---- fits.cpp ----
+
+// Returns whether a cast of a dense tensor of floats to the type keeps every number. NaN may get another payload. Reads
+// the tensor unless the types alone show it.
+bool fits(const Tensor& tensor, DType type);
+
 // ---- add.cpp ----
 
-// Computes in f32. The result has attributes for what the sum rounds, so that the inverse is exact.
+// Computes in f32. The result has attributes for what the sum rounds, so that the inverse is exact. A tensor of f64 with
+// numbers that f32 does not have stays f64.
 Tensor add_number(Tensor tensor, float number);
 Tensor subtract_number(Tensor tensor, float number);
 
@@ -55,7 +62,10 @@ std::pair<Tensor, Tensor> halve_rows(const Tensor& tensor);
 
 // ---- copy.cpp ----
 
-// A tensor with the content of another one. is_copy returns whether a tensor is such a one.
+// Compares layouts, shapes and stored bytes. Reads both tensors.
+bool has_same_bytes(const Tensor& a, const Tensor& b);
+// A tensor with the content of another one. is_copy returns whether a tensor was one when it was written: another
+// program may have changed it since.
 Tensor copy_of(const Tensor& original, std::string name);
 bool is_copy(const Tensor& tensor);
 // Throws `convert.head` unless the head, which llama.cpp has no place for, equals the token table; `table` may be null.

@@ -3,6 +3,7 @@
 
 #include <optional>
 #include <string>
+#include <string_view>
 
 #include "io/directory.hpp"
 #include "tare/source.hpp"
@@ -24,5 +25,13 @@ class Links {
   std::string inside_, blobs_;
   io::Directory inside_folder_, blobs_folder_;
 };
+
+namespace io {
+
+// Opens the file of this name in the directory of an open file, such as a config next to weights. Returns null if there is
+// no such regular file, or if the open file has no path. Throws `io.open.outside` if a link leads out of the directory.
+SourcePtr open_beside(const Source& source, std::string_view name, Access access);
+
+}  // namespace io
 
 }  // namespace tare

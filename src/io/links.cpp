@@ -3,7 +3,7 @@
 // directory, and from a snapshot of the hub's cache into the blobs of the same repository:
 //
 //   models--ORG--NAME/snapshots/REVISION/config.json -> ../../blobs/DIGEST
-#include "formats/links.hpp"
+#include "io/links.hpp"
 
 #include <fmt/format.h>
 #include <sys/stat.h>
@@ -94,6 +94,20 @@ bool Links::allow(const Source& source) const {
            found.st_ino == opened.st_ino;
   };
   return reached(inside_, inside_folder_) || reached(blobs_, blobs_folder_);
+}
+
+SourcePtr io::open_beside(const Source& source, std::string_view name, Access access) {
+  if (source.descriptor() < 0) return nullptr;
+  const std::string directory = directory_of(source.name());
+  const std::string path = source.name().find('/') == std::string::npos ? std::string(name) : path_in(directory, name);
+  std::error_code none;
+  if (!fs::is_regular_file(path, none)) return nullptr;
+  SourcePtr beside = open_file(path, access);
+  if (const Links links(directory); !links.allow(*beside))
+    throw Error(ErrorKind::unsupported, "io.open.outside",
+                links.outside(path).value_or("was exchanged for another file while it was opened"))
+        .in(path);
+  return beside;
 }
 
 }  // namespace tare
