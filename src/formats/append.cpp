@@ -24,6 +24,7 @@ std::vector<std::string_view> appendable() {
 std::vector<Change> append(const std::string& path, const Model& extra, const WriteOptions& options) {
   const StopScope stop(options.work);
   try {
+    refuse_listed(path, "append.files", "appended to");
     const SourcePtr file = open_file(path, Access::pread);
     const Format& format = detect(*file);
     if (format.append == nullptr)
