@@ -24,7 +24,7 @@ tare task merged.json 0 && python3 -c 'p = "merged.json.00000.part"; data = byte
 rm merged.zt; tare finish merged.json 2>&1 | sed 's/xxh3-128:[0-9a-f]*/xxh3-128:*/g; s|[^ ]*/merged|merged|'; ls merged.zt
 tare task merged.json 0 && head -c 100 merged.json.00000.part > short && mv short merged.json.00000.part && tare finish merged.json
 # The output cannot have the name of the plan or of a part; what is said about the work is for the verbs.
-tare plan j.json -- model.zt j.json
+tare plan j.json -- model.zt j.json --to mcf --drop attributes
 tare plan j.json --tasks 2 -- model.zt ./j.json.00001.part --to mcf --drop attributes
 tare plan j.json -- model.zt out.mcf --drop attributes --json
 ls j.json*
