@@ -165,11 +165,12 @@ void expect_joined_as(const Model& before, Model stored, Stated stated) {
     if (!is_joined(tensor)) continue;  // an array may find the rest of its set
     const Tensor* const now = found.tensor(tensor.name);
     if (now != nullptr && are_same(*now, tensor)) continue;
-    throw Error(ErrorKind::usage, "pack.changed",
-                fmt::format("expected {}, found {}: what one file says about the way its weights are packed "
-                            "(quantization_config) holds for all of them; decode those that are packed in another way "
-                            "before",
-                            described(tensor), now == nullptr ? "no tensor of this name" : described(*now)))
+    throw Error(
+        ErrorKind::usage, "pack.changed",
+        fmt::format("expected {}, found {}: what one file says about the way its weights are packed "
+                    "(quantization_config) holds for all of them; first decode those that are packed in another "
+                    "way",
+                    described(tensor), now == nullptr ? "no tensor of this name" : described(*now)))
         .about("tensor " + quote(tensor.name));
   }
 }
