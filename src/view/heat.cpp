@@ -61,7 +61,7 @@ struct Sampling {
   std::uint64_t together = 1, depth = 1, columns = 0;
 };
 
-constexpr std::uint64_t kReadCost = 64;  // of one read, in elements
+constexpr std::uint64_t kReadCost = 64;  // a read costs as much as this many elements
 
 // Rows that follow each other are read together, and the number of reads is limited: for short rows, a read costs far
 // more than its elements.
