@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "base/forever.hpp"
+#include "base/name_map.hpp"
 #include "base/process_mutex.hpp"
 #include "codecs/rows.hpp"
 #include "tare/error.hpp"
@@ -16,7 +17,39 @@ std::vector<Codec>& added_rows() {
   return *rows;
 }
 
-const BeforeFork kCodecsBeforeFork([] { static_cast<void>(codecs()); });
+// Each tensor of a model asks for its codec several times.
+const NameMap<const Codec*>& codecs_by_layout() {
+  static Forever<NameMap<const Codec*>> index([] {
+    NameMap<const Codec*> by_layout;
+    for (const Codec& codec : codecs()) by_layout.emplace(codec.layout, &codec);
+    return by_layout;
+  }());
+  return *index;
+}
+
+// By the short name of a method and by its full name, which begins with its codec's family: the "zt" of "zt.group".
+const NameMap<const Codec*>& codecs_by_method() {
+  static Forever<NameMap<const Codec*>> index([] {
+    NameMap<const Codec*> by_method;
+    for (const Codec& codec : codecs())
+      for (const std::string_view method : codec.methods) {
+        by_method.emplace(method, &codec);
+        by_method.emplace(fmt::format("{}.{}", codec.name.substr(0, codec.name.find('.')), method), &codec);
+      }
+    return by_method;
+  }());
+  return *index;
+}
+
+const Codec* found_in(const NameMap<const Codec*>& index, std::string_view name) {
+  const auto found = index.find(name);
+  return found == index.end() ? nullptr : found->second;
+}
+
+const BeforeFork kCodecsBeforeFork([] {
+  static_cast<void>(codecs_by_layout());
+  static_cast<void>(codecs_by_method());
+});
 
 }  // namespace
 
@@ -50,25 +83,9 @@ std::span<const Codec> codecs() {
   return *table;
 }
 
-const Codec* find_codec(std::string_view layout) {
-  for (const Codec& codec : codecs())
-    if (codec.layout == layout) return &codec;
-  return nullptr;
-}
+const Codec* find_codec(std::string_view layout) { return found_in(codecs_by_layout(), layout); }
 
-const Codec* find_codec_by_method(std::string_view method) {
-  for (const Codec& codec : codecs()) {
-    // A full method name begins with its codec's family: the "zt" of "zt.group".
-    const std::string_view family = codec.name.substr(0, codec.name.find('.'));
-    for (const std::string_view offered : codec.methods) {
-      if (method == offered) return &codec;
-      if (method.size() == family.size() + 1 + offered.size() && method.starts_with(family) &&
-          method[family.size()] == '.' && method.ends_with(offered))
-        return &codec;
-    }
-  }
-  return nullptr;
-}
+const Codec* find_codec_by_method(std::string_view method) { return found_in(codecs_by_method(), method); }
 
 std::string dtype_name(const Tensor& tensor) {
   const Codec* const codec = find_codec(tensor.layout);

@@ -59,7 +59,7 @@ void ElementStream::read(std::span<double> out) {
         out = out.subspan(part);
         continue;
       }
-      // Twice as many each time: whoever reads a few elements does not pay for thousands.
+      // Twice as many each time, so that a few elements do not cost thousands.
       run_ = std::min(std::max(2 * run_, out.size()), kPull / 8);
       const std::size_t count = up_to(left_, run_);
       raw_.resize(count * size_of(dtype_));

@@ -84,10 +84,10 @@ bool is_tree(const std::string& output, const Format& format, const SaveOptions&
 
 std::unique_ptr<Sink> sink_for(const std::string& output, const Format& format, bool overwrite,
                                const Source* replaces = nullptr) {
-  if (output != "-") refuse_listed(output, "convert.files", "replaced");
   std::unique_ptr<Sink> sink = output == "-"         ? descriptor_sink(STDOUT_FILENO, "standard output")
                                : replaces != nullptr ? io::create_replacement(output, *replaces)
                                                      : create_file(output, {.overwrite = overwrite});
+  if (output != "-") refuse_listed(output, "convert.files", "replaced");
   if (!sink->positional() && !format.holds.forward_only)
     throw Error(ErrorKind::unsupported, "convert.pipe",
                 fmt::format("{} cannot be written to a pipe; name a file", format.name))

@@ -32,6 +32,7 @@ std::vector<Change> append(const std::string& path, const Model& extra, const Wr
     // One of several files that grows is no longer the one that their index lists.
     const io::FileIds read = io::ids_of(extra.sources), grows = io::ids_of({&file, 1});
     if (read.size() > 1 && !grows.empty() && read.contains(*grows.begin())) throw io::is_read_here(path);
+    refuse_listed(path, "append.files", "appended to");
     {
       // Like `open`: the manifest of the file that grows is read, too.
       const Spending spending(allowance_of(Limits()));

@@ -6,8 +6,8 @@
 // otherwise a temporary file) and read from there. In any order, this costs about three times as much as reading the
 // blob once.
 //
-// A process keeps 64 blobs of any size, and more while all together have at most 256 MiB, which is more than a file of
-// 5 MB may unpack to; beyond that, the least recently used ones are dropped. Without space for a temporary file, nothing
+// A process keeps 64 blobs of any size, and more while all together have at most 512 MiB, which is more than two files
+// of 5 MB may unpack to; beyond that, the least recently used ones are dropped. Without space for a temporary file, nothing
 // is kept and reading is slow.
 #pragma once
 

@@ -61,13 +61,15 @@ struct Sampling {
   std::uint64_t together = 1, depth = 1, columns = 0;
 };
 
+constexpr std::uint64_t kReadCost = 64;  // a read costs as much as this many elements
+
 // Rows that follow each other are read together, and the number of reads is limited: for short rows, a read costs far
 // more than its elements.
 Sampling sampling_of(const HeatMap& map, std::uint64_t columns, Reduce reduce, std::uint64_t sample) {
   constexpr std::uint64_t kTogether = 4096, kMostReads = std::uint64_t{1} << 15;
   Sampling how;
   how.columns = std::max<std::uint64_t>(1, sample / (map.height * map.width));
-  how.whole_rows = columns <= map.width * how.columns;
+  how.whole_rows = columns + kReadCost <= map.width * (how.columns + kReadCost);
   if (!how.whole_rows) return how;
   if (columns == map.columns) how.together = std::max<std::uint64_t>(1, kTogether / columns);
   if (reduce != Reduce::sample)
@@ -108,6 +110,7 @@ HeatMap heat_map(const Tensor& tensor, Region region, std::size_t most_height, s
     }
   };
   bool within = true;
+  std::uint64_t reads = 0;
   for (std::size_t y = 0; y < map.height; ++y) {
     std::fill(line.begin(), line.end(), Reducer());
     const std::uint64_t top = edge(rows, map.height, y), bottom = edge(rows, map.height, y + 1);
@@ -120,6 +123,7 @@ HeatMap heat_map(const Tensor& tensor, Region region, std::size_t most_height, s
         const std::uint64_t count = std::min(batch, looks - look);
         const auto read = std::span(values).first(static_cast<std::size_t>(count * columns));
         within = reading.read(start, read);
+        ++reads;
         for (std::uint64_t i = 0; i < count && within; ++i)
           take_row(read.subspan(static_cast<std::size_t>(i * columns), static_cast<std::size_t>(columns)));
       } else {
@@ -128,6 +132,7 @@ HeatMap heat_map(const Tensor& tensor, Region region, std::size_t most_height, s
           const auto part =
               std::span(values).first(static_cast<std::size_t>(std::min<std::uint64_t>(values.size(), right - left)));
           within = reading.read(start + left, part);
+          ++reads;
           if (!within) break;
           for (const double value : part.first(reduce == Reduce::sample ? 1 : part.size())) line[x].take(value, reduce);
         }
@@ -141,6 +146,7 @@ HeatMap heat_map(const Tensor& tensor, Region region, std::size_t most_height, s
   map.exact = map.exact && within;
   if (map.exact && rows == map.rows && columns == map.columns) reading.check_digests();
   map.read = reading.bytes_read();
+  map.cost = map.read / size_of(reading.dtype()) + reads * kReadCost;
   return map;
 }
 

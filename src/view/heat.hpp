@@ -22,6 +22,7 @@ struct HeatMap {
   bool is_single = false;               // every element is exactly an f32
   bool exact = true;                    // every element was read
   std::uint64_t read = 0;               // bytes that were read
+  std::uint64_t cost = 0;               // what reading cost, in elements: each read counts as several
 };
 
 inline constexpr std::size_t kMostCells = 256;  // per row and per column

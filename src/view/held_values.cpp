@@ -57,8 +57,10 @@ void write_facts(JsonWriter& json, const Tensor& tensor, const Reading& reading)
 
 }  // namespace
 
-std::string grid_json(const Tensor& tensor, std::size_t height, std::size_t width, std::uint64_t sample) {
+std::string grid_json(const Tensor& tensor, std::size_t height, std::size_t width, std::uint64_t sample,
+                      std::uint64_t& cost) {
   const HeatMap map = heat_map(tensor, {}, height, width, Reduce::largest, sample);
+  cost += map.cost;
   double most = 0;
   for (const double cell : map.cells)
     if (std::isfinite(cell)) most = std::max(most, std::abs(cell));

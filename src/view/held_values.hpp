@@ -16,7 +16,9 @@ namespace tare::view {
 
 // {rows columns height width exact exponent cells}: per cell an f16 to be multiplied by 2^exponent, the element of
 // largest magnitude; 0xFFFF if nothing was read for the cell. `sample`: about as many elements are read at most.
-std::string grid_json(const Tensor& tensor, std::size_t height, std::size_t width, std::uint64_t sample = kHeatSample);
+// `cost` is increased by HeatMap::cost.
+std::string grid_json(const Tensor& tensor, std::size_t height, std::size_t width, std::uint64_t sample,
+                      std::uint64_t& cost);
 // {shape rows columns type values}: every element, as f32 or f64; 64-bit integers as i64 or u64.
 std::string whole_json(const Tensor& tensor);
 // {shape rows columns type blocks}, a block being {top left height width values}: one block at each corner of the

@@ -233,21 +233,22 @@ class Effort {
                (shown.pair == nullptr ? 1 : 3);
       return sum;
     };
-    constexpr std::uint64_t kLeast = 4096;
+    constexpr std::uint64_t kLeast = 8192;  // numbers are computed of so many at a time
     while (sample_ > kLeast && read_with(sample_) > left_) sample_ = sample_ * 3 / 4;
   }
 
   // About as many elements as one look may read.
   std::uint64_t sample() const { return sample_; }
-  // Subtracts the cost of reading each of these tensors `visits` times, in elements. Reading a sample of a tensor that
-  // cannot be read from the middle costs as much as reading all of it.
-  void spend(const std::vector<Look>& looks, std::uint64_t visits) {
+  // Subtracts the cost of the numbers of each of these tensors, in elements: they are computed in two passes. Reading a
+  // sample of a tensor that cannot be read from the middle costs as much as reading all of it.
+  void spend_on_numbers(const std::vector<Look>& looks) {
     for (const Look& look : looks) {
       const std::uint64_t step = look.whole_only ? UINT64_MAX : sample_;
-      const std::uint64_t cost = std::min(elements_of(look.tensor), step) * visits * (look.differs ? 2 : 1);
-      left_ -= std::min(left_, cost);
+      spend(look, std::min(elements_of(look.tensor), step) * 2);
     }
   }
+  // Subtracts what reading the tensor has cost, in elements. For a difference, two tensors are read.
+  void spend(const Look& look, std::uint64_t cost) { left_ -= std::min(left_, look.differs ? 2 * cost : cost); }
   bool any_left() const { return left_ > 0; }
 
  private:
@@ -295,7 +296,8 @@ std::uint64_t size_of_whole(const std::vector<Look>& looks) {
 }
 
 // Adds the numbers and a small picture of a tensor; for a pair, of both sides and the difference.
-bool add_tensor(Answers& answers, ShownTensor& shown, std::uint64_t sample) {
+bool add_tensor(Answers& answers, ShownTensor& shown, Effort& effort) {
+  const std::uint64_t sample = effort.sample();
   const std::vector<Look>& looks = shown.looks;
   const auto facts = [&](std::size_t tensor, std::string_view end) {
     return answers.add(fmt::format("tensor?tensor={}{}", tensor, end)) &&
@@ -307,11 +309,15 @@ bool add_tensor(Answers& answers, ShownTensor& shown, std::uint64_t sample) {
     if (!add_made(answers, "numbers?" + look.request,
                   [&] { return sampled_numbers(look.tensor, std::min(sample, kNumbersSample)); }))
       return false;
+  effort.spend_on_numbers(looks);
   shown.whole = size_of_whole(looks) <= kSmallTensor && add_whole(answers, looks);
   if (shown.whole) return true;
   for (const Look& look : looks) {
-    if (!add_made(answers, "grid?" + look.request, [&] { return grid_json(look.tensor, 32, 48, sample); }))
-      return false;
+    std::uint64_t cost = 0;
+    const bool added =
+        add_made(answers, "grid?" + look.request, [&] { return grid_json(look.tensor, 32, 48, sample, cost); });
+    effort.spend(look, cost);
+    if (!added) return false;
     if (look.differs) continue;
     if (!add_made(answers, "corners?" + look.request, [&] { return corners_json(look.tensor); })) return false;
   }
@@ -346,8 +352,7 @@ void add_tensors(Answers& answers, const std::vector<OpenModelPtr>& models, cons
   std::size_t shown = 0;
   for (; shown < order.size() && effort.any_left(); ++shown) {
     order[shown].looks = looks_of(models, order[shown], decoded);
-    if (!add_tensor(answers, order[shown], sample)) break;
-    effort.spend(order[shown].looks, 3);
+    if (!add_tensor(answers, order[shown], effort)) break;
   }
   order.resize(shown);
   answers.keep_free(answers.room() / 2);
@@ -361,13 +366,15 @@ void add_tensors(Answers& answers, const std::vector<OpenModelPtr>& models, cons
     for (const ShownTensor& tensor : order) {
       if (tensor.whole) continue;
       if (!effort.any_left()) return;
-      effort.spend(tensor.looks, 1);
       std::vector<std::pair<std::string, std::string>> made;
       try {
-        for (const Look& look : tensor.looks)
+        for (const Look& look : tensor.looks) {
+          std::uint64_t cost = 0;
           made.emplace_back(
               fmt::format("grid?{}&fine={}", look.request, fine),
-              grid_json(look.tensor, static_cast<std::size_t>(height), static_cast<std::size_t>(width), sample));
+              grid_json(look.tensor, static_cast<std::size_t>(height), static_cast<std::size_t>(width), sample, cost));
+          effort.spend(look, cost);
+        }
       } catch (const Error&) {
         continue;
       }

@@ -171,6 +171,7 @@ SPECIAL = {
     # The model is next to the adapter.
     "merge into its base": lambda run: ["convert", os.path.join(os.path.dirname(run.path), "base"), run.out("out.safetensors"),
                                         "--merge", run.path, "--weights-only"],
+    "quantize GLOB": lambda run: ["quantize", run.path, run.out("out.gguf"), "--method", "*proj*=f16", "--method", "q8_0"],
     "importance": lambda run: ["quantize", run.base(), run.out("out.gguf"), "--method", "q4_0", "--importance",
                                run.path],
     "run --vocab": lambda run: ["run", run.tiny(), "--prompt", "aaaa", "-n", "1", "--vocab", run.path, "--merges", run.path],

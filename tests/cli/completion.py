@@ -129,7 +129,7 @@ def main():
             if (place / "PWN").exists():
                 sys.exit(f"TAB, or Enter after it, ran what is in the name {name!r}")
 
-    print(f"TAB: {len(COMPLETED)} words in {', '.join(tried)}; {len(NAMES)} hostile names run nothing")
+    print(f"TAB: {len(COMPLETED + COMPLETED_IN_BASH)} words in {', '.join(tried)}; {len(NAMES)} hostile names run nothing")
 
 if __name__ == "__main__":
     main()

@@ -43,7 +43,7 @@ def planned(command, folder, words, source, output):
         done = attempt(command, folder, "task", "job.json", str(task))
         if done.returncode != 0:
             return done
-    return attempt(command, folder, "finish", "job.json", "--json")
+    return attempt(command, folder, "finish", "job.json", *(() if "--json" in words else ["--json"]))
 
 
 def changes_in(run):

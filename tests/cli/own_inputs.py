@@ -42,7 +42,7 @@ REFUSED = {
     "quantize": [(("mistral", "OUT", "--to", "gguf", "--method", "q4_0", "--importance", "weights.safetensors"),
                   ("weights.safetensors", FIRST))],
     "task": [(("job.json", "0"), ("job.json.00000.part",))],  # which is a link to the input
-    "finish": [(("done.json",), ("done.json.00000.part",))],  # which is the output, too
+    "finish": [(("done.json",), ("done.json.00000.part",))],  # to which the output is a link
     "append": [(("set/SHARD", "set"), ("set/SHARD",))],
     "demo": [],  # reads nothing of the user's
 }
@@ -77,8 +77,9 @@ def make(tare, home):
     (home / "lora/adapter_model.safetensors").write_bytes(
         safetensors({base + "A.weight": [1, 64], base + "B.weight": [64, 1]}))
     (home / "weights.safetensors").write_bytes(safetensors({TENSOR: [64]}))
-    run("plan", "done.json", "--tasks", "1", "--", "m.zt", "done.json.00000.part", "--force", "--to", "zt", "--quant", "group2")
+    run("plan", "done.json", "--tasks", "1", "--", "m.zt", "done.zt", "--force", "--quant", "group2")
     run("task", "done.json", "0")
+    (home / "done.zt").symlink_to("done.json.00000.part")
     run("plan", "job.json", "--tasks", "1", "--", "m.zt", "out.zt")
     os.link(home / "m.zt", home / "job.json.00000.part")
 

@@ -167,7 +167,7 @@ TEST(KeptBytes, ThreadsReadTheSameBlob) {
 // With more blobs than are kept at a time, all bytes are still correct, and a destroyed blob frees its place.
 TEST(KeptBytes, TheOldestIsDropped) {
   std::vector<std::unique_ptr<Packed>> many;
-  for (int i = 0; i < 70; ++i) many.push_back(std::make_unique<Packed>());
+  for (int i = 0; i < 140; ++i) many.push_back(std::make_unique<Packed>());
   Bytes part(16);
   for (const auto& one : many)
     for (int i = 0; i < 2; ++i) one->blob.read(kSize - 100, part);
@@ -177,7 +177,7 @@ TEST(KeptBytes, TheOldestIsDropped) {
     one->blob.read(12345, part);
     EXPECT_EQ(part[3], byte_at(12348));
   }
-  many.erase(many.begin() + 10, many.begin() + 60);
+  many.erase(many.begin() + 10, many.begin() + 130);
   const Packed fresh;
   for (int i = 0; i < 2; ++i) fresh.blob.read(kSize - 100, part);
   EXPECT_TRUE(fresh.blob.is_kept());

@@ -81,7 +81,9 @@ TEST(ViewReport, PicturesHoldThreeDigits) {
   for (int i = 0; i < 3000; ++i) values.push_back(std::pow(10.0, i * 0.01 - 15));
   for (const double value : values) {
     wire::TreeBounds bounds;
-    const Value grid = wire::read_json(grid_json(dense("w", {1}, std::vector<double>{value}), 8, 8), bounds);
+    std::uint64_t cost = 0;
+    const Value grid =
+        wire::read_json(grid_json(dense("w", {1}, std::vector<double>{value}), 8, 8, kHeatSample, cost), bounds);
     const std::string& text = *in(grid, "cells").text();
     std::uint32_t bits = 0;
     for (const char letter : text.substr(0, 3)) bits = bits << 6U | static_cast<std::uint32_t>(kLetters.find(letter));

@@ -44,11 +44,12 @@ int run(const Arguments& arguments, Session& session) {
     throw;
   }
   const std::vector<std::string> left = remove_parts(plan);
-  if (arguments.has("json")) {
+  if (arguments.has("json") || conversion.has("json")) {
     session.line(conversion_json(done, conversion, &convert_verb::kVerb));
     return kDone;
   }
-  report_changes(headline_of(done, conversion), weigh(done.changes), verbose(conversion), session);
+  if (!conversion.has("quiet"))
+    report_changes(headline_of(done, conversion), weigh(done.changes), verbose(conversion), session);
   if (!left.empty())
     session.remark(
         fmt::format("parts that could not be removed: {}", printable(fmt::format("{}", fmt::join(left, ", ")))));

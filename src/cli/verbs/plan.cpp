@@ -21,10 +21,6 @@ int run(const Arguments& arguments, Session& session) {
   plan.words.assign(arguments.operands().begin() + 1, arguments.operands().end());
   const Arguments conversion = parse(convert_verb::kVerb, plan.words);
   if (conversion.operand(1) == "-") throw UsageError("what is made in parts cannot go to standard output");
-  for (const std::string_view option : {"json", "quiet"})
-    if (conversion.has(option))
-      throw UsageError(fmt::format(
-          "--{} is for `tare plan` and `tare finish`, not for the conversion: put it before the --", option));
   const ConvertOptions options = convert_verb::convert_options(conversion);
   plan.parts = divide(planned_tensors(conversion.operand(0), conversion.operand(1), options), tasks);
   require_other_name(conversion.operand(1), plan);

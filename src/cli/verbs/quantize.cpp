@@ -77,7 +77,7 @@ void Group::add(const Group& other) {
 // Groups outcomes by type: encoded ones first, each kind in the order of first appearance; the sum of all last.
 std::vector<Group> grouped(const std::vector<TensorOutcome>& outcomes) {
   std::vector<Group> groups;
-  NameViewMap<std::size_t> places[2];  // of the types of outcomes that are kept, and of those that are encoded
+  NameViewMap<std::size_t> places[2];  // by type: of outcomes that are kept, and of encoded ones
   Group all;
   all.type = "all";
   for (const TensorOutcome& outcome : outcomes) {

@@ -89,17 +89,13 @@ void join_found(Model& model, Found& found) {
   model.tensors = std::move(tensors);
 }
 
-// Joins the arrays as `open` would with this config.
-Model joined(Model model, Stated stated) {
-  Found found = find_sets(model, std::move(stated));
-  join_found(model, found);
-  return model;
-}
-
+// Joins these arrays as `open` would with this config.
 Model joined_again(std::vector<Tensor> arrays, Stated stated) {
   Model model;
   model.tensors = std::move(arrays);
-  return joined(std::move(model), std::move(stated));
+  Found found = find_sets(model, std::move(stated));
+  join_found(model, found);
+  return model;
 }
 
 Map attributes_of(const Tensor& tensor) {
@@ -158,18 +154,18 @@ void expect_joined_again(const Model& model, Stated stated) {
   }
 }
 
-void expect_joined_as(const Model& before, Model stored, Stated stated) {
-  const Model after = joined(std::move(stored), std::move(stated));
+void expect_joined_as(const Model& before, const Model& after) {
   const TensorIndex found(after);
   for (const Tensor& tensor : before.tensors) {
     if (!is_joined(tensor)) continue;  // an array may find the rest of its set
     const Tensor* const now = found.tensor(tensor.name);
     if (now != nullptr && are_same(*now, tensor)) continue;
-    throw Error(ErrorKind::usage, "pack.changed",
-                fmt::format("expected {}, found {}: what one file says about the way its weights are packed "
-                            "(quantization_config) holds for all of them; decode those that are packed in another way "
-                            "before",
-                            described(tensor), now == nullptr ? "no tensor of this name" : described(*now)))
+    throw Error(
+        ErrorKind::usage, "pack.changed",
+        fmt::format("expected {}, found {}: what one file says about the way its weights are packed "
+                    "(quantization_config) holds for all of them; first decode those that are packed in another "
+                    "way",
+                    described(tensor), now == nullptr ? "no tensor of this name" : described(*now)))
         .about("tensor " + quote(tensor.name));
   }
 }

@@ -19,9 +19,8 @@ void join_packs(Model& model, Stated stated, const std::string& file, Diagnostic
 // Whether the arrays of a joined tensor describe it completely: without a config, they are joined to the same tensor.
 bool describes_itself(const Tensor& tensor);
 
-// Throws `pack.changed` for a joined tensor of `before` that `stored`, which has the arrays, does not give when it is
-// joined with `stated`.
-void expect_joined_as(const Model& before, Model stored, Stated stated);
+// Throws `pack.changed` for a joined tensor of `before` that `after` does not have, or has in another form.
+void expect_joined_as(const Model& before, const Model& after);
 
 // Throws `pack.changed` for a joined tensor that could not be read back: its arrays, joined again with `stated`, give
 // another name, layout or shape. A program changed it, or removed the config that describes the packing.

@@ -14,6 +14,7 @@
 #include "formats/hf/hf.hpp"
 #include "formats/rows.hpp"
 #include "formats/safetensors/safetensors.hpp"
+#include "io/descriptor.hpp"
 #include "io/listing.hpp"
 #include "io/tree_sink.hpp"
 #include "resources/model_files.hpp"
@@ -45,9 +46,7 @@ std::vector<std::string> list(const std::string& directory, const Wanted& wanted
     std::error_code gone;
     if (wanted(fs::directory_entry(io::path_in(directory, name), gone))) names.push_back(name);
   }
-  if (failed)
-    throw Error(ErrorKind::io, "hf.directory", fmt::format("cannot look into the directory: {}", failed.message()))
-        .in(directory);
+  if (failed) throw io::system_error("hf.directory", "cannot look into the directory", directory, failed.value());
   return names;
 }
 

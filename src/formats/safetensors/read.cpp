@@ -106,7 +106,8 @@ SourcePtr index_of(const Source& file, const ReadOptions& options) {
     if (source == nullptr) return nullptr;
     const std::vector<std::string> named = read_index(source->name(), *source, options.limits).shards;
     return std::find(named.begin(), named.end(), path.substr(name)) == named.end() ? nullptr : source;
-  } catch (const Error&) {
+  } catch (const Error& error) {
+    if (error.subject() == Subject::machine) throw;
     return nullptr;  // read as a single file
   }
 }

@@ -399,7 +399,8 @@ std::string root_in(const std::string& directory) {
   std::string path = io::path_in(directory, found.front());
   try {
     return recognize(*open_file(path, Access::pread)) ? path : std::string();
-  } catch (const Error&) {
+  } catch (const Error& error) {
+    if (error.subject() == Subject::machine) throw;
     return {};
   }
 }

@@ -6,7 +6,9 @@ import struct
 from worst.common import case, name, put
 from worst.numpy_files import archive, deflate, stored, zeros
 from worst.torch_files import dictionary, get_memo, pickled, put_memo
-from worst.zt import cbor, component, zt
+from worst.llama import CONFIG, LAYER, entries_of
+from worst.safetensors import safetensors
+from worst.zt import cbor, component, head, zt
 from worst.zt2 import PAGE, zt2
 
 LIMIT = 16 << 20  # what a file of no size may decode to, in bytes
@@ -14,12 +16,17 @@ READ = ("report itself", "quantize zt", "quantize --bits", "quantize mcf", "conv
 
 
 def shared(directory, size, block, values, form):
-    """Nearly all of the file is one matrix. `form`: the object of a matrix of so many rows of 256, in so many bytes."""
-    count = min(400, size // 3 // 130)
-    rows = (size - count * 130 - 500) // len(block) * values // 256
-    data = block * (rows * 256 // values)
-    count = min(count, (LIMIT + 32 * size) // len(data))
-    return zt(directory, {"%s.w" % name(i): form(rows, len(data)) for i in range(count)}, None, data)
+    """One matrix, and as many tensors of it as may be. `form`: the object of a matrix of so many rows of 256, in so many
+    bytes. One tensor takes its own bytes, and the others count as floats."""
+    data = block * ((size // 2 if size < 1 << 20 else size // 8) // len(block))
+    rows = len(data) // len(block) * values // 256
+    count = min(400, size // 2 // 130, 1 + (LIMIT + 28 * size) // (4 * 256 * rows))
+    return zt(directory, {"%s.w" % name(i): form(rows, len(data)) for i in range(count)}, {"x": bytes_of(size - len(data) - count * 130)},
+              data)
+
+
+def bytes_of(size):
+    return head(2, max(0, size)) + bytes(max(0, size))
 
 
 @case(verbs=READ, allowed=True)
@@ -96,7 +103,7 @@ def torch_small_storages_read_at_their_ends(directory, size):
 def lora_shared(directory, size):
     """Layers that share one matrix, and adapters that share one pair of others."""
     rows = int((size / 4.5) ** 0.5)
-    rank, count = rows // 2, max(1, size // 150_000)
+    rank, count = rows // 2, max(1, size // 550_000)
 
     def matrix(shape, offset=64):
         return {"shape": shape, "format": "dense", "components": {"data": component("f16", offset, 2 * shape[0] * shape[1])}}
@@ -114,6 +121,19 @@ def lora_shared(directory, size):
 
 
 # ---- many of a kind ----
+
+@case(verbs=("quantize GLOB", "quantize gguf", "convert gguf"))
+def llama_many_layers(directory, size):
+    home = os.path.join(directory, "model")
+    shapes = [("model.embed_tokens.weight", [8, 4]), ("lm_head.weight", [8, 4]), ("model.norm.weight", [4])]
+    layers = max(1, size // 1250)
+    for i in range(layers):
+        shapes += [("model.layers.%d.%s.weight" % (i, part), [4, 4]) for part in LAYER]
+        shapes += [("model.layers.%d.%s_layernorm.weight" % (i, part), [4]) for part in ("input", "post_attention")]
+    safetensors(home, *entries_of(shapes), name="model.safetensors")
+    put(home, "config.json", json.dumps({**CONFIG, "num_hidden_layers": layers}))
+    return home
+
 
 @case
 def zt_a_layout_for_each(directory, size):

@@ -432,12 +432,15 @@ class TokenizerAdopter {
       while (!known_templates_.insert(other).second);
       plain = std::move(other);
     }
-    if (plain != name)
+    constexpr std::size_t kMostReported = 16;  // a model has two or three, a file can have any number
+    if (plain != name && ++renamed_templates_ <= kMostReported)
       changes_.push_back(
           {.kind = ChangeKind::remark,
            .impact = Impact::note,
            .part = "chat_template",
-           .detail = fmt::format("the template \"{}\" is called \"{}\" in GGUF", quote(name), quote(plain))});
+           .detail = renamed_templates_ < kMostReported
+                         ? fmt::format("the template \"{}\" is called \"{}\" in GGUF", quote(name), quote(plain))
+                         : "more templates have another name in GGUF"});
     template_names_.push_back(plain);
     set(fmt::format("{}.{}", kTemplateKey, plain), text);
   }
@@ -456,7 +459,8 @@ class TokenizerAdopter {
   std::optional<Map> settings_;
   std::vector<std::string> template_names_;  // but the default
   NameSet known_templates_;                  // the same
-  NameMap<std::size_t> same_templates_;      // names that appear again, with the last number that was added to one
+  std::size_t renamed_templates_ = 0;
+  NameMap<std::size_t> same_templates_;  // names that appear again, with the last number that was added to one
 };
 
 }  // namespace
