@@ -1218,11 +1218,18 @@ def part_page(tare, browser, directory, model, other):
         check_refused(shown)
 
 
-def save(browser, path, height=None):
+def save(browser, path, height=None, card=None):
+    """The page as it is seen. `card` is the heading of the part that is scrolled to the top."""
     if height:
         browser.resize(1280, height)
         time.sleep(0.6)
+    if card:
+        browser.script(f"""(() => {{ const h = [...document.querySelectorAll('h2')].find((e) => e.textContent.startsWith({json.dumps(card)}));
+            document.querySelector('header.top').style.display = 'none'; window.scrollBy(0, h.closest('section').getBoundingClientRect().top - 12); }})()""")
+        time.sleep(0.6)
     path.write_bytes(browser.picture())
+    if card:
+        browser.script("document.querySelector('header.top').style.display = ''; window.scrollTo(0, 0)")
     browser.resize(1280, 860)
 
 
@@ -1241,8 +1248,9 @@ def take_pictures(tare, browser, directory, source, target):
     subprocess.run([tare, "quantize", str(model), str(other), "--method", "q3_k_m", "-q"], check=True, stdout=subprocess.DEVNULL)
     of_a, of_b = number_of(tare, model, "model.layers.10.mlp.down_proj.weight"), number_of(tare, other, "blk.10.ffn_down.weight")
     drawn = "document.querySelector('.heat canvas') && document.querySelector('.heat canvas').width > 1 && document.querySelector('[aria-label^=Histogram] rect')"
+    overview = "document.querySelectorAll('svg.map rect').length > 3 && document.querySelectorAll('.grid a').length > 3"
     for names, pictures in (
-            ((other.name,), (("view-overview", "overview", "document.querySelectorAll('svg.map rect').length > 3 && document.querySelectorAll('.grid a').length > 3", 1180, "light"),
+            ((other.name,), (("view-treemap", "overview", overview, 560, "light"), ("view-overview", "overview", overview, 1180, "light"),
                              ("view-tensor", f"tensors/{of_b}", drawn, 980, "light"))),
             ((model.name, other.name), (("view-compare", "compare", "document.querySelector('[data-exact]') && document.querySelectorAll('.grid').length === 2", 1120, "light"),
                                         ("view-dark", f"tensors/{of_a}?of=error", drawn, 900, "dark")))):
@@ -1253,7 +1261,7 @@ def take_pictures(tare, browser, directory, source, target):
                 shown.view(place)
                 browser.wait(ready)
                 time.sleep(2)
-                save(browser, target / f"{name}.png", height)
+                save(browser, target / f"{name}.png", height, "Size by tensor" if name == "view-treemap" else None)
     browser.prefer("light")
 
 
