@@ -128,8 +128,8 @@ def losses(runs, earlier):
 
 def machine_sections(kind, run, charts):
     out = [f"## {run['machine']}", "",
-           f"Measured on {run['date']} with Tare {run['tare']}, Python {run['python']} and NumPy {run['numpy']}, at a load of {run['load']}: **processor time**, which other "
-           "programs on the machine disturb little. The best of the rounds, contenders taking turns.", ""]
+           f"Measured on {run['date']} with Tare {run['tare']}, Python {run['python']} and NumPy {run['numpy']}, at a load of {run['load']}. All times are **processor time**, which other",
+           "programs on the machine disturb little. Each is the best of several rounds, in which the contenders take turns.", ""]
     for group, title in GROUPS.items():
         rows = [row for row in run["jobs"] if row["group"] == group]
         if not rows:
@@ -172,13 +172,13 @@ def best_row(run, kind, job):
     if not others:
         sys.exit(f"README.md: bench/results/{kind}.json has no job {job} with a rival")
     who = min(others, key=others.get)
-    return {"job": row["title"], "tare": seconds_text(row["processor_seconds"]["Tare"]), "who": NAMES.get(who, who), "other": seconds_text(others[who]), "page": "docs/benchmarks.md"}
+    return {"job": f"{row['title']} (processor time)", "tare": seconds_text(row["processor_seconds"]["Tare"]), "who": NAMES.get(who, who), "other": seconds_text(others[who]), "page": "docs/benchmarks.md"}
 
 
 def unmeasured(runs):
     """What no stored run has: `make bench` measures the first of these where the rival is installed."""
     contenders = {who for run in runs.values() for row in run["jobs"] for who in row["processor_seconds"]}
-    wanted = {"llama_cpp": "llama.cpp's quantizer in the same run ([quantization.md](quantization.md) has an earlier one)",
+    wanted = {"llama_cpp": "llama.cpp's quantizer in the same run ([quantization.md](quantization.md#next-to-ggml) has an earlier one)",
               "convert_hf_to_gguf": "llama.cpp's convert_hf_to_gguf.py in the same run"}
     found = [words for who, words in wanted.items() if who not in contenders]
     if not any(run["growth"].get("threads") for run in runs.values()):
@@ -193,12 +193,12 @@ def made(runs, earlier, readme):
     absent = unmeasured(runs)
     out = ["# Benchmarks", "", "<!-- Written by bench/page.py from bench/results; edit those. -->", "",
            "`make bench` runs the jobs below with Tare and with the rivals that are installed, stores the numbers in [bench/results](../bench/results), and writes this",
-           "page. Losses are included. The numbers in the README are rows of this page; a test compares job, number and rival.", "",
+           "page. Jobs in which Tare is slower are included. The numbers in the README are rows of this page; a test compares job, number and rival.", "",
            "## Where Tare is not faster", "", *[f"- {line}" for line in lost or ["nowhere in these runs"]], "",
-           f"Not measured yet: {', '.join(absent)}.", "",
+           "Not measured yet:", "", *[f"- {line}" for line in absent], "",
            "## Other machines", "", "Each of these runs is described on the page that is named.", "", "| job | Tare | otherwise | machine | described in |", "| --- | --- | --- | --- | --- |"]
     out += [f"| {row['job']} | {row['tare']} | {row['who']} {row['other']} | {row['machine']} | [{row['page'].split('/')[-1]}]({row['page'].removeprefix('docs/')}) |" for row in earlier]
-    out += ["", "The GPU has its own run, [bench/gpu](../bench/gpu); limits of the machine and single kernels have `make limits`.", ""]
+    out += ["", "[bench/gpu](../bench/gpu) measures the GPU; `make limits` measures the limits of the machine, and single kernels.", ""]
     for kind, run in runs.items():
         out += machine_sections(kind, run, charts)
     known = {row["id"]: row for row in earlier}
@@ -285,7 +285,7 @@ def selftest():
     readme = "<!-- numbers: a -->\nold\n<!-- end -->\n"
     files = made({"k": run}, [row], readme)
     assert "| j | 2.2 s | x 19.2 s |" in files["README.md"] and "old" not in files["README.md"], files["README.md"]
-    assert "| t | 2.00 s | x 1.00 s | [benchmarks.md](docs/benchmarks.md) |" in made({"k": run}, [row], readme.replace("a -->", "k:j -->"))["README.md"]
+    assert "| t (processor time) | 2.00 s | x 1.00 s | [benchmarks.md](docs/benchmarks.md) |" in made({"k": run}, [row], readme.replace("a -->", "k:j -->"))["README.md"]
     assert "t: 0.5 times as fast" in files["docs/benchmarks.md"] and "docs/benchmarks/k-open.svg" in files
     grown = {"floor_mb": 1, "tensors": {"x": [1, 2], "info_ms": [1, 2], "info_mb": [1, 2]}, "threads": {"x": [1, 2], "wall_ms": {"hash": [20, 10]}},
              "bytes": {"x": [1 << 20, 2 << 20], "convert_ms": [1, 2], "convert_mb": [1, 2], "quantize_ms": [1, 2], "quantize_mb": [1, 2]}}

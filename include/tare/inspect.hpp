@@ -46,7 +46,7 @@ struct Statistics {
   std::uint64_t count = 0, nan = 0, inf = 0, zeros = 0;
   double min = 0, max = 0, mean = 0, std = 0;  // only finite values count; 0 if there are none
   std::vector<std::uint64_t> histogram;        // equal bins over [min, max]
-  std::optional<InnerHistogram> inner;  // if at least 99.9 % of the values are in less than a third of [min, max]
+  std::optional<InnerHistogram> inner;  // if at least 99 % of the values other than zero are in a third of [min, max]
   std::vector<double> first;
   std::optional<WholeNumbers> whole;  // integer types only: min, max and first as exact integers
 };

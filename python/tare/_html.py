@@ -1,6 +1,7 @@
 """What a notebook shows."""
 
 import html
+import math
 
 from ._tare import number_text, size_text
 
@@ -24,13 +25,14 @@ def model(m):
     )
     lines = "".join(
         f"<tr><td style='text-align:left'>{html.escape(_printable(row['name']))}</td>"
-        f"<td>{' &times; '.join(map(str, row['shape'])) or 'scalar'}</td>"
-        f"<td><span style='color:{colours[row['type']]}'>&#9632;</span> {html.escape(_printable(row['type']))}</td>"
-        f"<td>{size_text(row['bytes'])}</td></tr>"
+        f"<td style='text-align:left'>{' &times; '.join(map(str, row['shape'])) or 'scalar'}</td>"
+        f"<td style='text-align:left'><span style='color:{colours[row['type']]}'>&#9632;</span> {html.escape(_printable(row['type']))}</td>"
+        f"<td style='text-align:right'>{size_text(row['bytes'])}</td></tr>"
         for row in rows[:_MOST_ROWS]
     )
     more = f"<p>and {len(rows) - _MOST_ROWS:,} more</p>" if len(rows) > _MOST_ROWS else ""
-    table = f"<table><tr><th>name</th><th>shape</th><th>type</th><th>size</th></tr>{lines}</table>{more}"
+    heads = "".join(f"<th style='text-align:left'>{name}</th>" for name in ("name", "shape", "type"))
+    table = f"<table><tr>{heads}<th style='text-align:right'>size</th></tr>{lines}</table>{more}"
     return head + treemap([(row["name"], row["bytes"], colours[row["type"]]) for row in rows]) + table
 
 
@@ -57,24 +59,33 @@ def _outside(count, edges):
 
 
 def verification(v):
-    """The verdict, and a row for each finding."""
-    errors = sum(finding.severity == "error" for finding in v.findings)
-    verdict = "nothing is wrong" if not v.findings else f"{errors:,} errors, {len(v.findings) - errors:,} warnings and notes"
-    head = _verdict(v.ok, f"{_format(v.format, v.version)}, {v.tensors:,} tensors, {size_text(v.bytes)}: {verdict}")
-    rows = [(finding.severity, finding.rule, finding.item, finding.sentence) for finding in v.findings]
+    """The verdict, good without errors and warnings such as NaN in the weights, and a row for each finding, the worst first."""
+    severities = [finding.severity for finding in v.findings]
+    counts = [(word, severities.count(word)) for word in ("error", "warning", "note") if word in severities]
+    verdict = ", ".join(f"{count:,} {word}{'s' if count > 1 else ''}" for word, count in counts) or "nothing is wrong"
+    head = _verdict(v.strict, f"{_format(v.format, v.version)}, {v.tensors:,} tensors, {size_text(v.bytes)}: {verdict}")
+    worst_first = sorted(v.findings, key=lambda finding: ("error", "warning", "note").index(finding.severity))
+    rows = [(finding.severity, finding.rule, finding.item, finding.sentence) for finding in worst_first]
     return head + _table(("severity", "rule", "item", "what is wrong"), rows)
 
 
 def difference(d):
-    """The verdict, and a row for each tensor and key that differs."""
+    """The verdict, and a row for each tensor, the worst first, and key that differs."""
     verdict = "the same" if d.same else f"{len(d.tensors):,} tensors and {len(d.metadata):,} keys differ"
     head = _verdict(d.same, f"{d.compared:,} tensors compared: {verdict}")
     rows = [
         (row["name"], *_two_sides(row), *(_number(row[fact]) if row["compared"] else "" for fact in ("relative_rms", "max_abs", "cosine")))
-        for row in d.tensors
+        for row in sorted(d.tensors, key=_badness, reverse=True)
     ]
     keys = [(row["part"], row["text"]) for row in d.metadata]
     return head + _table(("tensor", "A", "B", "relative error", "largest error", "cosine"), rows) + _table(("part", "difference"), keys)
+
+
+def _badness(row):
+    """What cannot be compared is the worst, then what has NaN."""
+    if not row["compared"]:
+        return math.inf, True
+    return (math.inf, False) if math.isnan(row["relative_rms"]) else (row["relative_rms"], False)
 
 
 def _two_sides(row):

@@ -39,14 +39,18 @@ def errors(reports, ax=None):
 
 
 def _inner_range(values):
-    """As for a tensor: the power of two that 99.9 % of what is not zero stays below, if that is a third of the range or less."""
+    """As for a tensor: the power of two that 99.9 % of what is not zero stays below, then 99 %, if that is less than a third of the range."""
     magnitudes = np.abs(values[values != 0])
     if not magnitudes.size:
         return None
-    below = np.partition(magnitudes, (at := max(0, int(np.ceil(0.999 * magnitudes.size)) - 1)))[at]
-    bound = 2.0 ** (np.floor(np.log2(below)) + 1)
-    low, high = max(values.min(), -bound), min(values.max(), bound)
-    return (low, high) if low < high and 3 * (high - low) < values.max() - values.min() else None
+    least, most, found = values.min(), values.max(), None
+    for share in (0.999, 0.99):
+        below = np.partition(magnitudes, (at := max(0, int(np.ceil(share * magnitudes.size)) - 1)))[at]
+        bound = 2.0 ** (np.floor(np.log2(below)) + 1)
+        low, high = max(least, -bound), min(most, bound)
+        if low < high and 3 * (high - low) < most - least:
+            least, most = found = low, high
+    return found
 
 
 def _axes(ax):

@@ -451,6 +451,23 @@ def test_results_in_a_notebook(demo, tmp_path):
     assert "&lt;w&gt;" in odd._repr_html_() and "missing" in odd._repr_html_() and "2x3 f64" in odd._repr_html_()
     assert "the same" in same._repr_html_() and "nothing is wrong" in tare.verify(tmp_path / "a.zt")._repr_html_()
     assert bad.findings[0].rule in bad._repr_html_() and not bad.ok
+    assert "<th style='text-align:left'>name</th>" in tare.open(tmp_path / "a.zt")._repr_html_()
+
+
+def test_a_notebook_shows_the_worst_first(tmp_path):
+    wrong = {f"layer.{i:02}.weight": np.full(4, 1 + i / 1000, "f4") for i in range(70)}
+    tare.save(tmp_path / "a.zt", {name: np.ones(4, "f4") for name in wrong} | {"only.a": np.ones(1, "f4")})
+    tare.save(tmp_path / "b.zt", wrong | {"layer.05.weight": np.full(4, np.nan, "f4")})
+    page = tare.diff(tmp_path / "a.zt", tmp_path / "b.zt")._repr_html_()
+    places = [page.index(name) for name in ("only.a", "layer.05.", "layer.69.", "layer.68.")]
+    assert places == sorted(places) and "layer.01." not in page and "and 10 more" in page
+    tare.save(tmp_path / "odd.safetensors", {"w": np.array([np.nan, 1], "f4")}, metadata={"b": "1", "a": "2"})
+    found = tare.verify(tmp_path / "odd.safetensors")
+    page = found._repr_html_()
+    assert found.ok and not found.strict and "1 warning" in page and "&#9888;" in page and "&#10003;" not in page
+    severities = re.findall(r"<td style='text-align:left'>(error|warning|note)</td>", page)
+    assert severities == sorted(severities, key=("error", "warning", "note").index)
+    assert "&#10003;" in tare.verify(tmp_path / "a.zt")._repr_html_()
 
 
 def test_a_notebook_shows_a_part_of_many_tensors(tmp_path):
@@ -486,13 +503,15 @@ def test_a_notebook_shows_the_beginning_of_a_long_name(tmp_path):
 
 
 def test_the_notebook_of_the_docs(tmp_path, monkeypatch):
-    """Every cell of docs/notebook.ipynb runs, in order, in an empty folder, and gives the output that it shows."""
+    """Every cell of docs/notebook.ipynb runs, in order, in an empty folder, and gives the text and the HTML that it shows.
+    With TARE_RECORD=1, what it gives is stored."""
     path = pathlib.Path(__file__).resolve().parents[2] / "docs/notebook.ipynb"
     if not path.exists():
         pytest.skip("the docs are not here")
     monkeypatch.chdir(tmp_path)
+    notebook = json.loads(path.read_text(encoding="utf-8"))
     scope, shown = {}, 0
-    for cell in json.loads(path.read_text(encoding="utf-8"))["cells"]:
+    for cell in notebook["cells"]:
         if cell["cell_type"] != "code":
             continue
         *before, last = ast.parse("".join(cell["source"])).body
@@ -502,10 +521,18 @@ def test_the_notebook_of_the_docs(tmp_path, monkeypatch):
             value = eval(compile(ast.Expression(last.value), "cell", "eval"), scope)
         else:
             exec(compile(ast.Module([*before, last], []), "cell", "exec"), scope)
-        expected = ["".join(output["data"]["text/plain"]) for output in cell["outputs"]]
-        assert ([] if value is None else [repr(value)]) == expected, "".join(cell["source"])
-        shown += len(expected)
-    assert shown >= 5
+        given = {} if value is None else {"text/plain": [repr(value)]}
+        if hasattr(value, "_repr_html_"):
+            given["text/html"] = [value._repr_html_()]
+        if os.environ.get("TARE_RECORD"):
+            for output in cell["outputs"]:
+                output["data"] = given
+        stored = [{kind: ["".join(text)] for kind, text in output["data"].items()} for output in cell["outputs"]]
+        assert ([given] if given else []) == stored, "".join(cell["source"])
+        shown += sum(map(len, stored))
+    assert shown >= 10
+    if os.environ.get("TARE_RECORD"):
+        path.write_text(json.dumps(notebook, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
 
 
 def test_numbers_for_people():

@@ -75,7 +75,8 @@ struct Verb {
   std::span<const Operand> operands = {};
   std::span<const Option> options = {};             // its own and the shared ones; the universal ones are added
   std::vector<Option> (*more_options)() = nullptr;  // one for each row of a table that offers an option
-  // For verbs with many options. The first section has the most used ones; `-h` shows only these.
+  // For verbs with many options. The first section has the most used ones; `-h` shows only these. Without sections, help
+  // has the options that mean the same for most verbs under a heading of their own, and `-h` only names them.
   std::span<const OptionSection> sections = {};
   std::span<const Example> examples = {};
   int (*run)(const Arguments& arguments, Session& session) = nullptr;

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 
+#include "cli/options.hpp"
 #include "cli/text.hpp"
 
 namespace tare::cli {
@@ -67,18 +68,35 @@ std::string usage(const Verb& verb, const HelpLook& look) {
                      verb.options.empty() ? "" : " [OPTION...]", operands.empty() ? "" : " ", operands);
 }
 
-// Appends the options, up to the one named `end`, under the headings of their sections.
-void append_options(std::string& out, const Verb& verb, std::string_view end, const HelpLook& look) {
-  const auto options = options_of(verb);
+// Whether the option means the same for most verbs: how files are read, and what the output looks like.
+bool is_common(const Option& option) {
+  const auto same = [&](const Option& other) { return other.name == option.name; };
+  return same(kNoMmap) || same(kMaxExpansion) || same(kThreads) || std::ranges::any_of(universal_options(), same);
+}
+
+// Appends the options under the headings of their sections; those that verbs have in common come last. `brief`: only the
+// first section, without what verbs have in common.
+void append_options(std::string& out, const Verb& verb, bool brief, const HelpLook& look) {
+  auto options = options_of(verb);
   std::size_t columns = 0;
   for (const Option& option : options) columns = std::max(columns, option_left(option).size());
   columns = std::min<std::size_t>(columns, 24);
-  if (verb.sections.empty()) out += fmt::format("\n{}\n", heading("Options:", look));
+  const auto append = [&](std::string_view title, std::span<const Option> some) {
+    if (!title.empty() && !some.empty()) out += fmt::format("\n{}\n", heading(fmt::format("{}:", title), look));
+    for (const Option& option : some) append_entry(out, option_left(option), columns, option_right(verb, option), look);
+  };
+  if (verb.sections.empty()) {
+    const auto common =
+        std::stable_partition(options.begin(), options.end(), [](const Option& option) { return !is_common(option); });
+    const auto own = std::span<const Option>(options).first(static_cast<std::size_t>(common - options.begin()));
+    append("Options", own);
+    if (!brief) append("Common options", std::span<const Option>(options).subspan(own.size()));
+    return;
+  }
   for (const Option& option : options) {
-    if (!end.empty() && option.name == end) return;
     const auto section = std::ranges::find(verb.sections, option.name, &OptionSection::first);
-    if (section != verb.sections.end()) out += fmt::format("\n{}\n", heading(fmt::format("{}:", section->title), look));
-    append_entry(out, option_left(option), columns, option_right(verb, option), look);
+    if (brief && section != verb.sections.end() && section != verb.sections.begin()) return;
+    append(section == verb.sections.end() ? std::string_view() : section->title, std::span<const Option>(&option, 1));
   }
 }
 
@@ -128,18 +146,26 @@ std::string all_verbs(const HelpLook& look) {
 std::string verb_help(const Verb& verb, const HelpLook& look) {
   std::string out = usage(verb, look) + "\n";
   for (const std::string& line : wrap(description_of(verb), look.columns)) out += line + "\n";
-  append_options(out, verb, {}, look);
+  append_options(out, verb, false, look);
   append_examples(out, verb, look);
   return out;
 }
 
 std::string short_help(const Verb& verb, const HelpLook& look) {
-  if (verb.sections.size() < 2) return verb_help(verb, look);
-  std::string out = usage(verb, look);
+  std::string out = usage(verb, look) + "\n" + sentence_case(verb.summary) + ".\n";
   append_examples(out, verb, look);
-  append_options(out, verb, verb.sections[1].first, look);
-  return out + fmt::format("\n`tare help {}` explains everything, with all {} options.\n", verb.name,
-                           options_of(verb).size());
+  append_options(out, verb, true, look);
+  Words others;
+  for (const Option& option : options_of(verb))
+    if (verb.sections.empty() && is_common(option) && option.name != "help")
+      others.push_back(fmt::format("--{}", option.name));
+  const std::string more =
+      verb.sections.empty()
+          ? fmt::format("`tare help {}` explains everything, also {}.", verb.name, fmt::join(others, ", "))
+          : fmt::format("`tare help {}` explains everything, with all {} options.", verb.name, options_of(verb).size());
+  out += '\n';
+  for (const std::string& line : wrap(more, look.columns)) out += line + "\n";
+  return out;
 }
 
 }  // namespace tare::cli

@@ -22,7 +22,8 @@ std::string general_help(const HelpLook& look);
 std::string all_verbs(const HelpLook& look);
 // Returns the full help of one verb.
 std::string verb_help(const Verb& verb, const HelpLook& look);
-// Returns the usage, the examples and the most used options; the full help if the verb has few options.
+// Returns the usage, the examples and the options, without those that mean the same for most verbs; of a verb with
+// sections, only the first one.
 std::string short_help(const Verb& verb, const HelpLook& look);
 
 }  // namespace tare::cli

@@ -61,20 +61,17 @@ bool names_file(const std::string& word) {
 
 int unknown_verb(std::span<const std::string> words) {
   const std::string& word = words.front();
-  const bool option = word.starts_with('-');
-  if (!option && word.find_first_of("./") != word.npos)
-    return usage_error(
-        {}, fmt::format("'{}' is neither a verb nor a file that exists{}", word, missing_file_hint(word)), words);
   if (word == "-") return usage_error({}, fmt::format("'-' is not a file{}", missing_file_hint(word)), words);
-  if (option) {
+  if (word.starts_with('-')) {
     const auto near = nearest(word, Words{"--help", "--version"}, 1);
     return usage_error({},
                        fmt::format("unknown option '{}'{}", word,
                                    near.empty() ? "" : fmt::format("; did you mean '{}'?", near.front())),
                        words);
   }
-  const std::string hint = verb_hint(word);
-  return usage_error({}, fmt::format("unknown verb '{}'{}", word, hint.empty() ? missing_file_hint(word) : hint),
+  const std::string hint = word.find_first_of("./") == word.npos ? verb_hint(word) : std::string();
+  if (!hint.empty()) return usage_error({}, fmt::format("unknown verb '{}'{}", word, hint), words);
+  return usage_error({}, fmt::format("'{}' is neither a verb nor a file that exists{}", word, missing_file_hint(word)),
                      words);
 }
 

@@ -136,6 +136,10 @@ class Parser {
   // `letter`: the place of the unknown letter in a word of single letters.
   [[noreturn]] void unknown(std::string_view word, std::size_t letter = 0) const {
     const std::string_view name = word.substr(0, word.find('='));
+    if ((letter > 0 ? word.substr(letter, 1) == "o" : name == "--output") &&
+        std::ranges::find(verb_.operands, "OUT", &Operand::name) != verb_.operands.end())
+      throw UsageError(fmt::format("unknown option '{}'; name the output without it: tare {} {}", printable(name),
+                                   verb_.name, operands_text(verb_)));
     std::vector<std::string> names;
     names.reserve(options_.size());
     for (const Option& option : options_) names.push_back(dashed(option));

@@ -12,6 +12,8 @@ constexpr std::size_t kGap = 2;
 constexpr std::size_t kLeast = 8;
 // What a spare column leaves to an elastic one, if that wants it.
 constexpr std::size_t kUseful = 24;
+// Shorter, the names of a model's tensors look the same: model.layers.1…own_proj.weight.
+constexpr std::size_t kName = 32;
 // If nothing is shortened, columns are at most this wide: one long name must not add as many spaces to every row.
 constexpr std::size_t kWidestColumn = 160;
 
@@ -61,17 +63,22 @@ void Table::omit_spare(std::size_t room, std::vector<std::size_t>& widths) const
     if (columns_[c].spare) widths[c] = 0;
 }
 
-// Divides the columns that have text into as few parts as fit if elastic ones are shortened.
-std::vector<Table::Part> Table::parts(const std::vector<std::size_t>& widths, std::size_t room) const {
+// Divides the columns that have text into as few parts as fit if elastic ones are shortened. `repeat`: all parts begin
+// with the first column.
+std::vector<Table::Part> Table::parts(const std::vector<std::size_t>& widths, std::size_t room, bool repeat) const {
   std::vector<Part> parts(1);
   std::size_t used = indent_.size();
   for (std::size_t c = 0; c < widths.size(); ++c) {
     if (widths[c] == 0) continue;
     const std::size_t least = kGap + (columns_[c].elastic ? std::min(widths[c], kLeast) : widths[c]);
-    if (parts.back().size() > 1 && used + least - kGap > room) {
+    if (parts.back().size() > (repeat ? 1 : 0) && used + least - kGap > room) {
       const std::size_t first = parts.back().front();
-      parts.push_back({first});
-      used = indent_.size() + kGap + (columns_[first].elastic ? std::min(widths[first], kLeast) : widths[first]);
+      parts.emplace_back();
+      used = indent_.size();
+      if (repeat) {
+        parts.back().push_back(first);
+        used += kGap + (columns_[first].elastic ? std::min(widths[first], kLeast) : widths[first]);
+      }
     }
     parts.back().push_back(c);
     used += least;
@@ -82,7 +89,7 @@ std::vector<Table::Part> Table::parts(const std::vector<std::size_t>& widths, st
 // Shortens columns until they fit: the widest elastic one first, down to the least useful width; the others only if
 // that is not enough.
 void Table::fit(const Part& part, std::size_t room, std::vector<std::size_t>& widths) const {
-  std::size_t total = indent_.size() + kGap * (part.size() - std::min<std::size_t>(1, part.size()));
+  std::size_t total = kGap * (part.size() - std::min<std::size_t>(1, part.size()));
   for (const std::size_t c : part) total += widths[c];
   const auto shrink = [&](bool all, std::size_t least) {
     while (total > room) {
@@ -99,37 +106,71 @@ void Table::fit(const Part& part, std::size_t room, std::vector<std::size_t>& wi
   shrink(true, 1);
 }
 
-void Table::print_part(const Part& part, const std::vector<std::size_t>& widths, Session& session) const {
-  std::string line;
-  const auto print_row = [&](const auto& cell_at) {
-    line = indent_;
-    for (const std::size_t c : part) {
-      if (c != part.front()) line.append(kGap, ' ');
-      append_cell(line, cell_at(c), widths[c], columns_[c].align, c == part.back(), session.screen().color,
-                  session.screen().terminal ? session.ellipsis() : std::string_view());
-    }
-    line.erase(line.find_last_not_of(' ') + 1);
-    session.line(line);
+std::vector<Cell> Table::heading() const {
+  std::vector<Cell> titles;
+  for (const Column& column : columns_) titles.emplace_back(column.title, Style::bold);
+  if (std::ranges::all_of(columns_, [](const Column& column) { return column.title.empty(); })) titles.clear();
+  return titles;
+}
+
+void Table::print_line(const std::vector<Cell>& row, const Line& line, Session& session) const {
+  std::string text = line.indent;
+  for (const std::size_t c : line.part) {
+    if (c != line.part.front()) text.append(kGap, ' ');
+    append_cell(text, row[c], line.widths[c], columns_[c].align, c == line.part.back(), session.screen().color,
+                session.screen().terminal ? session.ellipsis() : std::string_view());
+  }
+  text.erase(text.find_last_not_of(' ') + 1);
+  session.line(text);
+}
+
+// Whether names would be shortened so far that they look the same, because not even that makes one table of it.
+bool Table::stacks(const std::vector<std::size_t>& widths, std::size_t room) const {
+  const auto first = static_cast<std::size_t>(
+      std::ranges::find_if(widths, [](std::size_t width) { return width > 0; }) - widths.begin());
+  if (first == widths.size() || widths[first] <= kUseful) return false;
+  std::size_t least = indent_.size() + (columns_[first].elastic ? std::min(widths[first], kName) : widths[first]);
+  for (std::size_t c = first + 1; c < widths.size(); ++c)
+    if (widths[c] > 0) least += kGap + (columns_[c].elastic ? std::min(widths[c], kLeast) : widths[c]);
+  return least > room;
+}
+
+// Prints each row as its first column, then the others below, indented.
+void Table::print_stacked(const std::vector<std::size_t>& widths, std::size_t room, Session& session) const {
+  std::vector<std::size_t> others = widths;
+  const auto first = static_cast<std::size_t>(
+      std::ranges::find_if(widths, [](std::size_t width) { return width > 0; }) - widths.begin());
+  others[first] = 0;
+  std::vector<Line> lines = {{{first}, widths, indent_}};
+  const std::string indent(indent_.size() + kGap, ' ');
+  for (const Part& part : parts(others, room - std::min(room, kGap), false)) lines.push_back({part, widths, indent});
+  for (Line& line : lines) fit(line.part, room - std::min(room, line.indent.size()), line.widths);
+  const auto print_row = [&](const std::vector<Cell>& row) {
+    for (const Line& line : lines) print_line(row, line, session);
   };
-  if (std::any_of(columns_.begin(), columns_.end(), [](const Column& column) { return !column.title.empty(); }))
-    print_row([&](std::size_t c) { return Cell(columns_[c].title, Style::bold); });
-  for (const auto& row : rows_) print_row([&](std::size_t c) -> const Cell& { return row[c]; });
+  if (const auto titles = heading(); !titles.empty()) print_row(titles);
+  for (const auto& row : rows_) print_row(row);
 }
 
 void Table::print(Session& session) const {
   if (rows_.empty()) return;
   const std::size_t room = session.screen().terminal ? session.screen().columns : SIZE_MAX;
   std::vector<std::size_t> natural = widths();
-  if (session.screen().terminal) omit_spare(room, natural);
-  const std::vector<Part> all = parts(natural, room);
+  if (session.screen().terminal) {
+    omit_spare(room, natural);
+    if (stacks(natural, room)) return print_stacked(natural, room, session);
+  }
+  const auto titles = heading();
+  const std::vector<Part> all = parts(natural, room, true);
   for (const Part& part : all) {
     if (&part != &all.front()) session.line();
-    std::vector<std::size_t> fitted = natural;
+    Line line{part, natural, indent_};
     if (session.screen().terminal)
-      fit(part, room, fitted);
+      fit(part, room - std::min(room, indent_.size()), line.widths);
     else
-      for (std::size_t& width : fitted) width = std::min(width, kWidestColumn);
-    print_part(part, fitted, session);
+      for (std::size_t& width : line.widths) width = std::min(width, kWidestColumn);
+    if (!titles.empty()) print_line(titles, line, session);
+    for (const auto& row : rows_) print_line(row, line, session);
   }
 }
 

@@ -1,5 +1,6 @@
 // Aligned columns. On a terminal, spare columns are omitted and elastic ones shortened until a line fits. If that is not
-// enough, the columns are printed in parts, one below the other, each with the first column. In a pipe nothing is shortened.
+// enough, long names get a line of their own, with the other columns below; under short ones, the columns are printed in
+// parts, one below the other, each with the first column. In a pipe nothing is shortened.
 #pragma once
 
 #include <string>
@@ -40,12 +41,20 @@ class Table {
 
  private:
   using Part = std::vector<std::size_t>;  // numbers of columns
+  struct Line {
+    Part part;
+    std::vector<std::size_t> widths;  // one for each column
+    std::string indent;
+  };
 
   std::vector<std::size_t> widths() const;
   void omit_spare(std::size_t room, std::vector<std::size_t>& widths) const;
-  std::vector<Part> parts(const std::vector<std::size_t>& widths, std::size_t room) const;
+  std::vector<Part> parts(const std::vector<std::size_t>& widths, std::size_t room, bool repeat) const;
   void fit(const Part& part, std::size_t room, std::vector<std::size_t>& widths) const;
-  void print_part(const Part& part, const std::vector<std::size_t>& widths, Session& session) const;
+  std::vector<Cell> heading() const;
+  void print_line(const std::vector<Cell>& row, const Line& line, Session& session) const;
+  bool stacks(const std::vector<std::size_t>& widths, std::size_t room) const;
+  void print_stacked(const std::vector<std::size_t>& widths, std::size_t room, Session& session) const;
 
   std::vector<Column> columns_;
   std::string indent_;

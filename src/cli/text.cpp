@@ -105,6 +105,12 @@ std::vector<std::string> wrap(std::string_view text, std::size_t columns) {
   }
 }
 
+std::string sentence_case(std::string_view text) {
+  std::string out(text);
+  if (!out.empty() && out[0] >= 'a' && out[0] <= 'z') out[0] = static_cast<char>(out[0] - 'a' + 'A');
+  return out;
+}
+
 std::string inside_shell_quotes(std::string_view text) {
   std::string out;
   for (const char c : text) {

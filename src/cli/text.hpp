@@ -25,6 +25,9 @@ std::string elide_end(std::string_view text, std::size_t columns, std::string_vi
 // Breaks the text at spaces into lines of at most `columns`. Lines that begin with a space are kept unchanged.
 std::vector<std::string> wrap(std::string_view text, std::size_t columns);
 
+// The text with a capital at its beginning.
+std::string sentence_case(std::string_view text);
+
 // Escapes text for use between the single quotes of a shell command (bash, zsh or fish).
 std::string inside_shell_quotes(std::string_view text);
 // The text as one word of a shell command: in single quotes, unless no character in it needs them.

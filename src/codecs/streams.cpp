@@ -123,9 +123,8 @@ void verify_type(const Component& component, const std::function<void(Problem)>&
 
 // Uses the same sentence as verify does for floats.
 Problem infinite_values(std::uint64_t infinite, std::uint64_t values, std::optional<std::uint64_t> offset) {
-  return {"data.nonfinite",
-          fmt::format("0 NaN and {} infinite among {} values", count_text(infinite), count_text(values)), offset,
-          Severity::warning};
+  return {"data.nonfinite", fmt::format("{} infinite among {} values", count_text(infinite), count_text(values)),
+          offset, Severity::warning};
 }
 
 }  // namespace tare

@@ -292,8 +292,9 @@ void DataCheck::report_nonfinite(const Unit& unit, std::vector<Finding>& out) co
   }
   if (all.nan + all.inf == 0) return;
   out.push_back(about(unit, Severity::warning, prefix_ + "data.nonfinite",
-                      fmt::format("{} NaN and {} infinite among {} values", count_text(all.nan), count_text(all.inf),
-                                  count_text(values))));
+                      fmt::format("{}{}{} among {} values", all.nan > 0 ? count_text(all.nan) + " NaN" : "",
+                                  all.nan > 0 && all.inf > 0 ? " and " : "",
+                                  all.inf > 0 ? count_text(all.inf) + " infinite" : "", count_text(values))));
   out.back().offset = offset;
 }
 

@@ -9,6 +9,8 @@
 namespace tare::view {
 
 std::string_view colour_of_type(std::string_view type);
+// Black or white, whichever is easier to read on the colour, which is spelled "#rrggbb".
+std::string_view ink_on(std::string_view colour);
 // From blue (-1) through white to red (1); beyond these a darker one, and amber for NaN and infinities.
 std::string diverging(double share);
 // Returns the largest value that a colour scale shows, so that a few outliers do not leave all other cells pale. It is

@@ -126,7 +126,7 @@ std::string draw_treemap(const OpenModel& model) {
     drawing.rectangle(tile.x + 0.5, tile.y + 0.5, tile.width - 1, tile.height - 1, fill, hint);
     if (tile.height > 14 && tile.width > 30)
       drawing.text(tile.x + 4, tile.y + 11.5, fitted(tile.label, tile.width), 10, "start",
-                   tile.opened ? "#3b4252" : "#16181d");
+                   tile.opened ? "#3b4252" : ink_on(fill));
   }
   std::vector<LegendEntry> legend = entries_of(model.types());
   if (several) legend.push_back({"several types", kSeveralTypes});
@@ -230,6 +230,10 @@ std::string draw_map(const OpenModel& model) {
   return drawing.finish();
 }
 
+std::string counted_are(double n, std::string_view thing) {
+  return fmt::format("{:.0f} {}{}", n, thing, n == 1 ? " is" : "s are");
+}
+
 std::string draw_histogram(Service& service, const OpenModel& model, std::size_t place) {
   const std::string tensor = model.shown_name(place);
   const Value answer = parsed(service.call(fmt::format("numbers?tensor={}", place)));
@@ -238,25 +242,69 @@ std::string draw_histogram(Service& service, const OpenModel& model, std::size_t
   const bool clipped = inner.get<Map>() != nullptr;
   const Value& range = clipped ? inner : answer;
   const List& bins = list_in(at(range, "histogram"));
-  constexpr double kHeight = 260;
-  Drawing drawing(kHeight + 60, fmt::format("Histogram of {}", tensor));
+  constexpr double kHeight = 260, kTop = 30, kBase = kTop + kHeight, kEnd = 54;
+  Drawing drawing(kHeight + 66, fmt::format("Histogram of {}", tensor));
+  const double below = number_in(at(inner, "below")), above = number_in(at(inner, "above"));
+  const double left = below > 0 ? 20 + kEnd : 20, right = above > 0 ? kWidth - 20 - kEnd : kWidth - 20;
   double most = 1;
   for (const Value& bin : bins) most = std::max(most, number_in(bin));
-  const double width = (kWidth - 40) / std::max<double>(1, static_cast<double>(bins.size()));
+  const double width = (right - left) / std::max<double>(1, static_cast<double>(bins.size()));
   for (std::size_t i = 0; i < bins.size(); ++i) {
     const double high = kHeight * number_in(bins[i]) / most;
-    drawing.rectangle(20 + width * static_cast<double>(i), 24 + kHeight - high, width - 1, high, "#4477aa");
+    drawing.rectangle(left + width * static_cast<double>(i), kBase - high, width - 1, high, "#4477aa");
   }
-  drawing.text(20, 14,
-               !clipped
-                   ? tensor
-                   : fmt::format("{}: {:.0f} values are below and {:.0f} above, from {} to {}", tensor,
-                                 number_in(at(inner, "below")), number_in(at(inner, "above")),
-                                 number_text(number_in(at(answer, "min"))), number_text(number_in(at(answer, "max")))),
-               12);
-  drawing.text(20, kHeight + 42, number_text(number_in(at(range, clipped ? "low" : "min"))));
-  drawing.text(kWidth - 20, kHeight + 42, number_text(number_in(at(range, clipped ? "high" : "max"))), 11, "end");
+  drawing.line(20, kBase + 0.5, kWidth - 20, kBase + 0.5);
+  // Values outside have a block at their end, whose height has no meaning.
+  const auto mark_end = [&](double x, double values, std::string_view before, std::string_view after) {
+    drawing.rectangle(x, kBase - 26, kEnd - 8, 26, "#ffaa00");
+    const std::string text = values < 1e4 ? fmt::format("{:.0f}", values) : fmt::format("{:.0f}k", values / 1000);
+    drawing.text(x + (kEnd - 8) / 2, kBase - 9, fmt::format("{}{}{}", before, text, after), 11, "middle", "#14171c");
+  };
+  if (below > 0) mark_end(20, below, "◂ ", "");
+  if (above > 0) mark_end(right + 8, above, "", " ▸");
+  drawing.text(
+      20, 16,
+      !clipped ? tensor
+               : fmt::format("{}: {} below and {:.0f} above, from {} to {}", tensor, counted_are(below, "value"), above,
+                             number_text(number_in(at(answer, "min"))), number_text(number_in(at(answer, "max")))),
+      12);
+  const double low = number_in(at(range, clipped ? "low" : "min"));
+  const double high = number_in(at(range, clipped ? "high" : "max"));
+  drawing.text(left, kBase + 18, number_text(low));
+  drawing.text(right, kBase + 18, number_text(high), 11, "end");
+  if (low < 0 && high > 0) {
+    // Halves, because the difference of two large numbers may overflow.
+    const double zero = left + (right - left) * (-low / 2) / (high / 2 - low / 2);
+    if (zero > left + 70 && zero < right - 70) {
+      drawing.line(zero, kTop, zero, kBase);
+      drawing.text(zero, kBase + 18, "0", 11, "middle");
+    }
+  }
   return drawing.finish();
+}
+
+// The colours from -`limit` to `limit` with what is outside, below a heat map.
+void draw_scale(Drawing& drawing, double y, double limit, bool beyond, bool odd) {
+  constexpr int kSteps = 11;
+  constexpr double kStep = 22;
+  const std::string low = number_text(-limit), high = number_text(limit);
+  double x = 8;
+  drawing.text(x, y + 10, low);
+  x += 8 + 6.6 * static_cast<double>(low.size());
+  for (int i = 0; i < kSteps; ++i, x += kStep)
+    drawing.rectangle(x, y, kStep + 0.2, 12, diverging(static_cast<double>(i - kSteps / 2) / (kSteps / 2)));
+  drawing.text(x + 8, y + 10, high);
+  x += 32 + 6.6 * static_cast<double>(high.size());
+  if (beyond) {
+    drawing.rectangle(x, y, 12, 12, diverging(-2));
+    drawing.rectangle(x + 14, y, 12, 12, diverging(2));
+    drawing.text(x + 32, y + 10, "outside");
+    x += 100;
+  }
+  if (odd) {
+    drawing.rectangle(x, y, 12, 12, diverging(std::numeric_limits<double>::quiet_NaN()));
+    drawing.text(x + 18, y + 10, "NaN or infinity");
+  }
 }
 
 std::string draw_heat(const OpenModel& model, std::size_t place) {
@@ -272,14 +320,14 @@ std::string draw_heat(const OpenModel& model, std::size_t place) {
   }
   const double width = (kWidth - 16) / std::max<double>(1, static_cast<double>(map.width));
   const double high = std::min(width, 12.0);
-  Drawing drawing(28 + high * static_cast<double>(map.height) + 8,
-                  fmt::format("Heat map of {}", model.shown_name(place)));
+  const double bottom = 26 + high * static_cast<double>(map.height);
+  Drawing drawing(bottom + 30, fmt::format("Heat map of {}", model.shown_name(place)));
   drawing.text(8, 16,
                fmt::format("{}{}, {}, largest magnitude {:.4g}{}",
                            odd > 0 ? fmt::format("{} of {} cells with NaN or infinity: ", odd, map.cells.size()) : "",
                            model.shown_name(place), model.model().tensors[place].shape.text(), most,
-                           outside > 0 ? fmt::format("; {} of {} cells are beyond {:.4g}, where the colours end",
-                                                     outside, map.cells.size(), limit)
+                           outside > 0 ? fmt::format("; {} of {} cells {} beyond {:.4g}, where the colours end",
+                                                     outside, map.cells.size(), outside == 1 ? "is" : "are", limit)
                                        : ""),
                12);
   for (std::size_t y = 0; y < map.height; ++y)
@@ -288,6 +336,7 @@ std::string draw_heat(const OpenModel& model, std::size_t place) {
                         map.seen[y * map.width + x]
                             ? diverging(limit > 0 ? map.cells[y * map.width + x] / limit : map.cells[y * map.width + x])
                             : "#d8d8d8");
+  if (limit > 0) draw_scale(drawing, bottom + 10, limit, outside > 0, odd > 0);
   return drawing.finish();
 }
 
@@ -299,8 +348,8 @@ double error_in(const Value& row) {
 std::string draw_errors(Service& service) {
   static_cast<void>(service.call_and_wait("compare/start"));
   const Value answer = parsed(service.call_and_wait("compare/all?count=0&plot=1"));
-  constexpr double kHeight = 420, kLeft = 64;
-  Drawing drawing(kHeight + 84, "Relative error against bits per weight, a dot for each tensor");
+  constexpr double kHeight = 420, kLeft = 64, kTop = 30;
+  Drawing drawing(kHeight + 94, "Relative error against bits per weight, a dot for each tensor");
   std::vector<std::string> types;   // the types of B for the dots
   constexpr double kMargin = 1.04;  // so that no dot is on the edge
   double most_bits = 1, least = 0, most = -12;
@@ -316,7 +365,7 @@ std::string draw_errors(Service& service) {
   // Infinite errors are drawn on a line above all others.
   least = std::floor(least), most = std::max(std::ceil(most), least + 1) + (infinite ? 1 : 0);
   for (double decade = least; decade <= most; ++decade) {
-    const double y = 20 + kHeight * (most - decade) / (most - least);
+    const double y = kTop + kHeight * (most - decade) / (most - least);
     drawing.line(kLeft, y, kWidth - 16, y);
     drawing.text(kLeft - 8, y + 4, infinite && decade == most ? "inf" : fmt::format("1e{:.0f}", decade), 11, "end");
   }
@@ -326,17 +375,17 @@ std::string draw_errors(Service& service) {
     const double high = std::isinf(error) ? most : std::log10(error);
     if (std::string type = text_in(at(row, "type")); std::ranges::find(types, type) == types.end())
       types.push_back(std::move(type));
-    drawing.circle(kLeft + (kWidth - kLeft - 24) * bits / most_bits, 20 + kHeight * (most - high) / (most - least), 4,
+    drawing.circle(kLeft + (kWidth - kLeft - 24) * bits / most_bits, kTop + kHeight * (most - high) / (most - least), 4,
                    colour_of_type(text_in(at(row, "type"))),
                    fmt::format("{}: {:.3g} bits, error {:.3g}", text_in(at(row, "name")), bits, error));
   }
   const int step = most_bits > 20 ? 8 : most_bits > 10 ? 4 : most_bits > 5 ? 2 : 1;
   for (int bits = 0; bits <= most_bits; bits += step)
-    drawing.text(kLeft + (kWidth - kLeft - 24) * bits / most_bits, kHeight + 38, fmt::format("{}", bits), 11, "middle");
-  drawing.text(kWidth / 2, kHeight + 55, "bits per weight in B", 11, "middle");
+    drawing.text(kLeft + (kWidth - kLeft - 24) * bits / most_bits, kHeight + 48, fmt::format("{}", bits), 11, "middle");
+  drawing.text(kWidth / 2, kHeight + 65, "bits per weight in B", 11, "middle");
   drawing.text(8, 12, "relative error", 11);
   std::ranges::sort(types);
-  draw_legend(drawing, entries_of(types), kHeight + 66);
+  draw_legend(drawing, entries_of(types), kHeight + 76);
   return drawing.finish();
 }
 

@@ -6,7 +6,7 @@
                                            more than the limits. TARE_BOUNDS_SECONDS limits the processor time, too: a loop
                                            that calls nothing is not counted otherwise
     run.py large TARE [CASE ...]           `make bounds`: processor time and memory, with every verb on files of 60 KB, and on
-                                           one file of 5 MB of each container; the verbs of TELLING on the others of 5 MB
+                                           one file of 5 MB of each container; the verbs that differ most on the others
     run.py resident TARE                   what is streamed does not stay in memory
     run.py table TARE OUT [CASE ...]       the same as large; every number goes to OUT, a line of JSON each
 

@@ -206,6 +206,9 @@ def make(directory):
             {"author": "nobody", "epoch": 3, "tags": ["a", "b"]},
         ),
         "odd.zt": zt({"has nan": dense([6], "f32", f32(nan, inf, -inf, 0, 1, -3))}),
+        "before.zt": zt({name: dense([2], "f32", f32(1, 2)) for name in "abc"}),
+        "after.zt": zt({"a": dense([2], "f32", f32(1, 3)), "b": dense([2], "f32", f32(1, nan)), "c": dense([2], "f32", f32(1, 4))}),
+        "untidy/untidy.safetensors": safetensors({"flag": ("U8", [1], b"\1"), "w": ("F32", [1], f32(nan))}),
         "empty.zt": zt({}),
         "vast.zt": zt(
             {"v": csr | {"shape": [2, 1 << 63]}, "w": dense([2], "u8", b"\1\2")},

@@ -71,6 +71,7 @@ SAMPLES = [
     ("formats", "tare formats --json"),
     ("version", "tare version --json"),
     ("view", "tare view mistral --json overview"),
+    ("report", "tare report mistral demo.zt -o page.html --json"),
     # Errors: of a file, of the command line, of one file among several; with a place, with an item, with a remedy.
     ("error", "tare info nowhere.zt --json || true"),
     ("error", "tare ls cut.zt --json || true"),
@@ -95,6 +96,7 @@ SAMPLES = [
     ("error", "tare verify --json || true"),
     ("error", "tare formats --json --markdown || true"),
     ("error", "tare version more --json || true"),
+    ("error", "tare report mistral --json || true"),
 ]
 
 

@@ -91,6 +91,40 @@ TEST(InspectStatistics, ConstantHasNoSpread) {
   EXPECT_EQ(s.histogram, (Counts{10001, 0, 0, 0}));
 }
 
+// One outlier column of 1,024 has 0.098 % of the values, and with an outlier row 99.9 % would reach the outliers.
+TEST(InspectStatistics, OutlierColumnsAndRowsDoNotFlattenTheHistogram) {
+  constexpr std::size_t kSide = 1024;
+  const auto shown = [](bool column, bool row, std::size_t far_columns = 1) {
+    std::vector<float> values(kSide * kSide);
+    for (std::size_t i = 0; i < values.size(); ++i) {
+      const bool far = (column && i % kSide < far_columns) || (row && i / kSide == 5);
+      values[i] = std::sin(static_cast<float>(i)) * (far ? 60.0F : 0.9F);
+    }
+    return statistics(vector_of("t", DType::f32, values), 16);
+  };
+  EXPECT_FALSE(shown(false, false).inner);
+  for (const auto& s : {shown(true, false), shown(false, true), shown(true, true), shown(true, true, 8)}) {
+    ASSERT_TRUE(s.inner);
+    EXPECT_EQ(s.inner->low, -1);
+    EXPECT_EQ(s.inner->high, 1);
+    EXPECT_EQ(std::accumulate(s.inner->histogram.begin(), s.inner->histogram.end(), s.inner->below + s.inner->above),
+              kSide * kSide);
+  }
+  EXPECT_FALSE(shown(true, false, 16).inner);  // 1.6 % are not outliers
+}
+
+// 99.9 % leaves out one value, 99 % the column next to it.
+TEST(InspectStatistics, OutliersOfTwoMagnitudes) {
+  std::vector<float> values(100'000);
+  for (std::size_t i = 0; i < values.size(); ++i)
+    values[i] = std::sin(static_cast<float>(i)) * (i % 200 == 0 ? 60.0F : 0.9F);
+  values[17] = 1e6F;
+  const auto s = statistics(vector_of("t", DType::f32, values), 16);
+  ASSERT_TRUE(s.inner);
+  EXPECT_EQ(s.inner->low, -1);
+  EXPECT_EQ(s.inner->high, 1);
+}
+
 TEST(InspectStatistics, NoBinsNoFirst) {
   const auto s = statistics(vector_of<float>("t", DType::f32, {1, 3}), 0, 0);
   EXPECT_TRUE(s.histogram.empty());

@@ -9,8 +9,10 @@ tensors and on one with names that try to be markup. Looks at the document and a
 
 import argparse
 import json
+import os
 import pathlib
 import random
+import shutil
 import struct
 import subprocess
 import sys
@@ -381,6 +383,14 @@ def check_large_compare(shown):
     browser.wait("/\\d+ % · about .* left/.test(document.querySelector('.progress').innerText)")
     browser.script(button.format("Cancel") + ".click()")
     browser.wait(button.format("Compare every value"))
+    # The worst first, as many as a screen has; the others on request, which the address keeps.
+    assert browser.script("document.querySelectorAll('tr.goes').length") == 30
+    browser.script(button.format("Show the other 80") + ".click()")
+    browser.wait("document.querySelectorAll('tr.goes').length === 110 && location.hash.includes('rows=110')")
+    address = browser.script("location.href")
+    browser.open("about:blank")
+    browser.open(address)
+    browser.wait("document.querySelectorAll('tr.goes').length === 110")
     # A browser opens six connections: some are left for what is answered at once.
     shown.view("tensors")
     browser.script(f"({HOLD})(() => false)")
@@ -702,7 +712,7 @@ def check_outliers(shown, tensor):
     shown.view(f"tensors/{tensor}")
     browser.wait(DRAWN)
     assert colours_of(browser) > 100
-    assert "1 value outside" in browser.script(SCALE) and "up to 1e6" in browser.script(SCALE)
+    assert "1 value outside" in browser.script(SCALE) and "up to 1000000" in browser.script(SCALE)
     # The histogram: bars all over, and one value in a block at its end.
     assert browser.script("document.querySelectorAll('[aria-label=\"Histogram of the values\"] rect:not(.outside)').length") > 50
     assert browser.script("[...document.querySelectorAll('svg text.outside')].map((e) => e.textContent)") == ["1 ▸"]
@@ -711,7 +721,7 @@ def check_outliers(shown, tensor):
     browser.wait("document.querySelectorAll('[aria-label=\"Histogram of the values\"] rect').length < 5 && document.querySelector('svg .outlier')")
     # The whole range blanks the picture: that is a choice, and the address has it.
     browser.script(f"({PICK})('Range of colours', 'full')")
-    browser.wait("document.querySelector('.pane .scale').innerText.includes('-1e6')")
+    browser.wait("document.querySelector('.pane .scale').innerText.includes('-1000000')")
     assert colours_of(browser) < 5 and "outside" not in browser.script(SCALE)
     assert "range=full" in browser.script("location.hash")
     # A logarithmic scale shows both; one from the least to the largest has other colours; 99 % leaves out one in a hundred.
@@ -741,6 +751,20 @@ def check_outliers(shown, tensor):
     calm(browser)
 
 
+def check_nothing_finite(shown, tensor):
+    """A tensor of nothing but NaN: no scale, no figures, no empty charts."""
+    browser = shown.browser
+    shown.view(f"tensors/{tensor}")
+    browser.wait("document.querySelectorAll('.over span').length === 64 && document.querySelectorAll('main .empty').length === 3")
+    assert browser.script("[...document.querySelectorAll('main .empty')].map((e) => e.innerText)") == ["There is no finite value."] * 3
+    assert browser.script("document.querySelector('.scale .ramp, .sheet svg.plot')") is None
+    assert browser.script("document.querySelector('.notice').innerText.replace(/\\s+/g, ' ').includes('64 values are not finite: 64 NaN.')")
+    assert "Min" not in browser.script("document.querySelector('section[aria-label=Distribution]').innerText")
+    shown.view("tensors/0")
+    browser.wait(f"document.querySelector('.pane .scale') && {SCALE}.trim() === 'every value is 0'")
+    calm(browser)
+
+
 def check_not_finite(shown, tensor):
     """NaN and infinities come first, in amber: on the page of the tensor, and in the result of the check."""
     browser = shown.browser
@@ -758,7 +782,7 @@ def check_not_finite(shown, tensor):
     browser.script("document.querySelector('button.strong').click()")
     browser.wait("document.querySelector('.verdict') !== null")
     verdict = browser.script("document.querySelector('.verdict').innerText")
-    assert verdict.endswith("Valid, 1 warning"), verdict
+    assert verdict.endswith("Valid, 2 warnings"), verdict
     assert browser.script("document.querySelector('.verdict').classList.contains('warned') && document.querySelector('.verdict').nextElementSibling.querySelector('.finding.warning') !== null")
     calm(browser)
 
@@ -801,6 +825,7 @@ def check_names(shown, long, right_to_left, wide):
             browser.wait(f"document.querySelector('h1.mono') && document.querySelector('h1.mono').textContent === {json.dumps(name)}")
             assert browser.script("document.documentElement.scrollWidth") <= width, (name[:20], width)
             assert browser.script("document.querySelector('h1.mono').getBoundingClientRect().height") < 200
+        assert "Role" not in browser.script("[...document.querySelectorAll('dt')].map((e) => e.textContent)"), "the name again"
         if len(name) > 300:
             browser.script(f"({PRESS})('whole name')")
             browser.wait("document.querySelector('h1.mono').getBoundingClientRect().height > 300")
@@ -905,7 +930,7 @@ def check_keys(shown):
     browser.key("?", "?")
     browser.wait("document.querySelector('dialog.keys').open")
     text = browser.script("document.querySelector('dialog.keys').innerText")
-    for key in ("search", "Backspace", "zoom a heat map", "the views"):
+    for key in ("search", "Backspace", "zoom a heat map", "the views", "1 … 5"):
         assert key in text, text
     # While the list of keys is open, the other keys do nothing.
     browser.key("2", "2")
@@ -949,7 +974,8 @@ def check_addresses(shown):
             ("overview", ["[...document.querySelectorAll('svg.map .group')].find((e) => e).dispatchEvent(new MouseEvent('click', {bubbles: true}))", press("Colour", "by bits per weight"), "document.querySelector('[aria-label=\"File layout\"] button[aria-label=\"Zoom in\"]').click()"],
              f"[document.querySelector('.crumb .mono') && [...document.querySelectorAll('.crumb')].map((e) => e.innerText), document.querySelector('svg.map rect.tile:not(.group)').getAttribute('fill'), {band}]"),
             ("tensors", [value("input[type=search]", "l1 proj"), value("select[aria-label=Order]", "bytes")], "[...document.querySelectorAll('.row .name')].map((e) => e.title)"),
-            ("tensors", [press("As", "tree")], "document.querySelectorAll('[role=treeitem]').length > 0"),
+            ("tensors", [press("As", "tree"), "document.querySelector('[role=treeitem][aria-expanded=false] .node').click()", "document.querySelector('[role=treeitem] [role=treeitem][aria-expanded=false] .node').click()"],
+             "[[...document.querySelectorAll('[role=treeitem]')].map((e) => e.querySelector('.node').innerText), document.querySelectorAll('[aria-expanded=true]').length]"),
             ("tensors/4", [press("As", "list"), value("select[aria-label^=Each]", "mean"), "document.querySelector('[aria-label=Values] button[aria-label=\"Zoom in\"]').click()", press("Bars", "logarithmic"), value("section[aria-label=Slice] input", "1, :3")],
              f"[{PLACE}, document.querySelector('select[aria-label^=Each]').value, document.querySelector('[aria-label=Bars] [aria-pressed=true]').textContent, document.querySelector('section[aria-label=Slice] table').innerText]"),
             ("vocabulary", [value("input[type=search]", "a")], "[...document.querySelectorAll('.row .text')].map((e) => e.textContent)"),
@@ -961,7 +987,7 @@ def check_addresses(shown):
             browser.script(act)
             time.sleep(0.6)
         address, before = browser.script("location.href"), browser.script(state)
-        assert "?" in address or acts == [press("As", "list")], (place, address)
+        assert "?" in address, (place, address)
         browser.open("about:blank")
         browser.open(address)
         browser.wait(f"JSON.stringify({state}) === {json.dumps(json.dumps(before, ensure_ascii=False, separators=(',', ':')))}")
@@ -1007,6 +1033,7 @@ def check_refused(shown):
     browser.wait("!document.querySelector('#trouble').hidden && document.querySelector('main').innerText.includes('Not loaded.')")
     assert browser.script("(document.querySelector('#trouble').innerText + document.querySelector('main').innerText).split('Lost connection').length - 1") == 1
     assert browser.script("[...document.querySelectorAll('#trouble button')].map((b) => b.textContent)") == ["Try again"]
+    assert browser.script("document.querySelector('#trouble code').textContent") == "tare view" and "`" not in browser.script("document.querySelector('#trouble').innerText")
     browser.problems = []
 
 
@@ -1020,9 +1047,13 @@ def check_two_first(shown):
     cells = browser.script("[...document.querySelectorAll('.grid')].map((t) => [...t.querySelectorAll('a')].map((e) => [e.textContent, e.style.background]))")
     assert len(cells[0]) == len(cells[1]) == 18
     assert cells[0][1][0] == "7.9" and cells[0][8][0] == "0.5" and cells[0][0][0] == "0", cells[0]
-    assert all(text.lstrip("+").replace(".", "", 1).isdigit() and not text.endswith(".") for grid in cells for text, _ in grid), cells
-    assert cells[1][1][0] == "72" and cells[1][0][0] == "+100", cells[1]
+    assert all(text.lstrip("−").replace(".", "", 1).isdigit() and not text.endswith(".") for grid in cells for text, _ in grid), cells
+    assert cells[1][1][0] == "72" and cells[1][0][0] == "−100", cells[1]
     assert len({colour for _, colour in cells[0]}) > 3 and cells[0][1][1] != cells[0][8][1]
+    assert browser.script("[...document.querySelectorAll('.ramp')].every((e) => e.getBoundingClientRect().height < 30)"), "on one line"
+    assert browser.script("[...document.querySelectorAll('main section h1, main section h2')].map((e) => e.textContent)") == [
+        "What B lost against A", "Error of B by layer", "Size saved by B", "Error against bits per weight", "Tensors"], "the pictures before the table"
+    assert browser.script("document.querySelector('[aria-label=Summary] dl wbr') !== null"), "a name ends its line after a dot"
     # The pointer marks the same layer in both, and shows all of it.
     browser.script("document.querySelector('.grid a').dispatchEvent(new PointerEvent('pointerover', {bubbles: true}))")
     browser.wait("document.querySelectorAll('.grid a.at').length === 2")
@@ -1039,6 +1070,72 @@ def check_two_first(shown):
     shown.view("tensors/4")
     browser.wait("document.querySelectorAll('.pane figcaption').length === 3")
     assert browser.script("[...document.querySelectorAll('.pane figcaption')].map((e) => e.innerText)") == ["A mistral, bf16", "B mixed.gguf, ggml.q4_0", "B − A the difference"]
+    # The model whose values the slice shows is in the address.
+    slice_choice = "section[aria-label=Slice] .choice"
+    browser.script(f"[...document.querySelectorAll('{slice_choice} button')].find((b) => b.textContent === 'B').click()")
+    browser.wait("location.hash.includes('slice_of=right')")
+    address = browser.script("location.href")
+    browser.open("about:blank")
+    browser.open(address)
+    browser.wait(f"document.querySelector('{slice_choice} [aria-pressed=true]') && document.querySelector('{slice_choice} [aria-pressed=true]').textContent === 'B'")
+    shown.view("tensors?of=b")
+    browser.wait("document.querySelectorAll('.row').length > 8")
+    assert browser.script("new Set([...document.querySelectorAll('.row .chip i')].map((e) => e.getBoundingClientRect().left)).size") == 1, "one below the other"
+    calm(browser)
+
+
+def check_phone(shown):
+    """At 390 pixels: texts of charts are readable, what the table is sorted by is on the screen, and so is every view's link."""
+    browser = shown.browser
+    browser.resize(390, 844, True)
+    for place, ready in (("compare", "document.querySelector('circle.dot') && document.querySelectorAll('tr.goes').length > 3"), ("tensors/4", DRAWN), ("overview", "document.querySelectorAll('svg.map').length === 2")):
+        shown.view(place)
+        browser.wait(f"({ready}) && !document.querySelector('main .loading')")
+        time.sleep(0.3)
+        heights = browser.script("[...document.querySelectorAll('svg.plot:not(.map) text')].map((e) => e.getBoundingClientRect().height)")
+        assert all(height >= 9 for height in heights) and (heights or place == "overview"), (place, heights)
+        assert browser.script("document.documentElement.scrollWidth") <= 390, place
+        assert browser.script("[...document.querySelectorAll('#views a')].every((e) => { const b = e.getBoundingClientRect(); return b.left >= 0 && b.right <= innerWidth; })"), place
+        if place == "compare":
+            assert browser.script("document.querySelector('th[aria-sort]').textContent").startswith("Relative error")
+            assert browser.script("document.querySelector('th[aria-sort]').getBoundingClientRect().right") <= 390
+    browser.resize(1280, 860)
+    calm(browser)
+
+
+def check_print(shown):
+    """On paper: light, also from the dark; headings, which are buttons, but no controls; texts of the size that they have on the screen."""
+    browser = shown.browser
+    shown.view("compare")
+    browser.wait("document.querySelector('circle.dot') && document.querySelectorAll('tr.goes').length > 3")
+    browser.prefer("dark", "print")
+    visible = "(e) => e.getClientRects().length > 0 || getComputedStyle(e).display === 'contents'"
+    assert browser.script(f"[...document.querySelectorAll('th button')].every({visible})")
+    assert browser.script(f"![...document.querySelectorAll('input, select, #views a, .choice button, #theme')].some({visible})")
+    assert browser.script("getComputedStyle(document.querySelector('.side.second')).backgroundColor") == "rgb(168, 72, 12)", "the light theme's"
+    browser.script("dispatchEvent(new Event('beforeprint'))")
+    assert browser.script("document.documentElement.dataset.theme") == "light"
+    assert browser.script(CONTRAST) == []
+    browser.script("dispatchEvent(new Event('afterprint'))")
+    assert browser.script("document.documentElement.dataset.theme") == "dark"
+    browser.prefer("light")
+    if shutil.which("pdftotext"):
+        paper = subprocess.run(["pdftotext", "-layout", "-", "-"], input=browser.pdf(), capture_output=True, check=True).stdout.decode()
+        for word in ("What B lost against A", "Relative error", "Type in A", "Cosine", "bits per weight in B"):
+            assert word in paper, (word, paper[:800])
+        assert "not compared" not in paper, "a control"
+    calm(browser)
+
+
+def check_equal(shown):
+    """Two models without a difference: that is the answer, and there are no pictures of zeros."""
+    browser = shown.browser
+    shown.view("compare")
+    browser.wait("document.querySelector('[data-exact=\"true\"]') !== null && document.querySelectorAll('tr.goes').length > 3")
+    assert browser.script("document.querySelector('h1').textContent") == "All values of A and B are equal"
+    assert browser.script("document.querySelectorAll('.grid, svg.plot').length") == 0
+    text = browser.script("document.querySelector('[aria-label=Summary]').innerText")
+    assert "the same" in text and "less" not in text and "Worst" not in text, text
     calm(browser)
 
 
@@ -1047,7 +1144,8 @@ def check_very_many(shown):
     browser = shown.browser
     browser.open("about:blank")
     browser.call("Page.addScriptToEvaluateOnNewDocument", source="addEventListener('DOMContentLoaded', () => { const seen = new MutationObserver(() => { if (document.querySelectorAll('svg.map rect').length > 3 && !window.drawnAt) requestAnimationFrame(() => { window.drawnAt = window.drawnAt || performance.now(); }); }); seen.observe(document.body, {childList: true, subtree: true}); });")
-    # Time of the page's thread, which does not depend on what else the machine does; 300 ms are the aim.
+    # The time of the page's thread hardly depends on what else the machine does. That of the clock does.
+    quiet = os.getloadavg()[0] < 0.5
     browser.call("Performance.enable")
     best, least = 1e9, 1e9
     for _ in range(3):
@@ -1057,7 +1155,8 @@ def check_very_many(shown):
         best = min(best, browser.script("window.drawnAt"))
         least = min(least, *(1000 * entry["value"] for entry in browser.call("Performance.getMetrics")["metrics"] if entry["name"] == "ThreadTime"))
     print(f"first picture of 100,000 tensors: {best:.0f} ms, {least:.0f} ms of its thread")
-    assert least < 600, least
+    assert least < 300, least
+    assert best < 300 or not quiet, best
     tiles = browser.script("[...document.querySelectorAll('svg.map rect.tile:not(.group)')].map((e) => e.width.baseVal.value * e.height.baseVal.value)")
     assert len(tiles) == 1000 and max(tiles) < 1.3 * min(tiles), (len(tiles), min(tiles), max(tiles))
     assert "f32" in browser.script("document.querySelector('section[aria-label=\"Size by tensor\"] .legend').innerText")
@@ -1065,6 +1164,10 @@ def check_very_many(shown):
     browser.wait("document.querySelector('svg[aria-label^=Bytes] rect')")
     fills = browser.script("[...document.querySelectorAll('svg[aria-label^=Bytes] rect')].map((e) => e.getAttribute('fill'))")
     assert fills.count("#4477aa") > 0.9 * len(fills), fills[:5]
+    # Labels that only screen readers use take no room: the page ends where its content does.
+    browser.wait("document.querySelector('.tall-grid .grid') !== null")
+    below = browser.script("document.documentElement.scrollHeight - scrollY - document.querySelector('main').getBoundingClientRect().bottom")
+    assert below < 60, below
     calm(browser)
 
 
@@ -1077,10 +1180,10 @@ def odd_model(directory):
     row = struct.pack("<2048f", *gauss[:2048])
     long = "x" * 999 + "." + "y" * 1000
     entries = {f"model.layers.{i}.w": ("F32", [8, 8], 4) for i in range(300)} | {
-        "outlier": ("F32", [64, 64], 4), "bad": ("F32", [64, 64], 4), "sampled": ("F32", [2048, 2048], 4), long: ("F32", [4, 4], 4),
+        "outlier": ("F32", [64, 64], 4), "bad": ("F32", [64, 64], 4), "nothing": ("F32", [8, 8], 4), "sampled": ("F32", [2048, 2048], 4), long: ("F32", [4, 4], 4),
         "שכבה.משקל": ("F32", [4, 4], 4), "模型的第一层的非常长的名字权重": ("F32", [4, 4], 4)}
     path = models.safetensors(directory / "odd.safetensors", entries, data={
-        "outlier": [(0, struct.pack("<4096f", *outlier))], "bad": [(0, struct.pack("<4096f", *bad))], "sampled": [(8192 * k, row) for k in range(0, 2048, 8)]})
+        "outlier": [(0, struct.pack("<4096f", *outlier))], "bad": [(0, struct.pack("<4096f", *bad))], "nothing": [(0, struct.pack("<64f", *[float("nan")] * 64))], "sampled": [(8192 * k, row) for k in range(0, 2048, 8)]})
     return path, {name: i for i, name in enumerate(entries)}
 
 
@@ -1090,6 +1193,7 @@ def part_odd(tare, browser, directory, model, other):
     with Shown(tare, browser, path) as shown:
         check_outliers(shown, place["outlier"])
         check_not_finite(shown, place["bad"])
+        check_nothing_finite(shown, place["nothing"])
         check_sample(shown, place["sampled"])
         check_names(shown, *((i, names[i]) for i in range(len(names) - 3, len(names))))
         check_list(shown, place["bad"], "outlier")
@@ -1100,8 +1204,12 @@ def part_odd(tare, browser, directory, model, other):
 def part_page(tare, browser, directory, model, other):
     with Shown(tare, browser, model, other) as shown:
         check_two_first(shown)
+        check_phone(shown)
+        check_print(shown)
         check_contrast(shown, ("overview", "overview?colour=bits", "tensors/4", "tensors?of=b", "compare", "vocabulary", "metadata", "check"))
         check_steady(shown, ("overview", "compare", "tensors/4"))
+    with Shown(tare, browser, model, model) as shown:
+        check_equal(shown)
     with Shown(tare, browser, model) as shown:
         check_keys(shown)
         check_addresses(shown)
@@ -1110,11 +1218,18 @@ def part_page(tare, browser, directory, model, other):
         check_refused(shown)
 
 
-def save(browser, path, height=None):
+def save(browser, path, height=None, card=None):
+    """The page as it is seen. `card` is the heading of the part that is scrolled to the top."""
     if height:
         browser.resize(1280, height)
         time.sleep(0.6)
+    if card:
+        browser.script(f"""(() => {{ const h = [...document.querySelectorAll('h2')].find((e) => e.textContent.startsWith({json.dumps(card)}));
+            document.querySelector('header.top').style.display = 'none'; window.scrollBy(0, h.closest('section').getBoundingClientRect().top - 12); }})()""")
+        time.sleep(0.6)
     path.write_bytes(browser.picture())
+    if card:
+        browser.script("document.querySelector('header.top').style.display = ''; window.scrollTo(0, 0)")
     browser.resize(1280, 860)
 
 
@@ -1133,8 +1248,9 @@ def take_pictures(tare, browser, directory, source, target):
     subprocess.run([tare, "quantize", str(model), str(other), "--method", "q3_k_m", "-q"], check=True, stdout=subprocess.DEVNULL)
     of_a, of_b = number_of(tare, model, "model.layers.10.mlp.down_proj.weight"), number_of(tare, other, "blk.10.ffn_down.weight")
     drawn = "document.querySelector('.heat canvas') && document.querySelector('.heat canvas').width > 1 && document.querySelector('[aria-label^=Histogram] rect')"
+    overview = "document.querySelectorAll('svg.map rect').length > 3 && document.querySelectorAll('.grid a').length > 3"
     for names, pictures in (
-            ((other.name,), (("view-overview", "overview", "document.querySelectorAll('svg.map rect').length > 3 && document.querySelectorAll('.grid a').length > 3", 1180, "light"),
+            ((other.name,), (("view-treemap", "overview", overview, 560, "light"), ("view-overview", "overview", overview, 1180, "light"),
                              ("view-tensor", f"tensors/{of_b}", drawn, 980, "light"))),
             ((model.name, other.name), (("view-compare", "compare", "document.querySelector('[data-exact]') && document.querySelectorAll('.grid').length === 2", 1120, "light"),
                                         ("view-dark", f"tensors/{of_a}?of=error", drawn, 900, "dark")))):
@@ -1145,7 +1261,7 @@ def take_pictures(tare, browser, directory, source, target):
                 shown.view(place)
                 browser.wait(ready)
                 time.sleep(2)
-                save(browser, target / f"{name}.png", height)
+                save(browser, target / f"{name}.png", height, "Size by tensor" if name == "view-treemap" else None)
     browser.prefer("light")
 
 

@@ -7,6 +7,7 @@
 
 #include <cmath>
 #include <filesystem>
+#include <map>
 
 #include "base/text.hpp"
 #include "service_cases.hpp"
@@ -528,6 +529,27 @@ TEST(ViewPalette, AScaleEndsBeforeOutliers) {
   EXPECT_EQ(bound_without_outliers({NAN, 0}), 0);
 }
 
+// What a legend names has a colour of its own, and integers are not coloured as quantized types.
+TEST(ViewPalette, TypesOfOneFileDifferInColour) {
+  const std::vector<std::vector<std::string_view>> files = {
+      {"f32",         "f16",        "bf16",         "ggml.q4_0",  "ggml.q4_1",   "ggml.q4_k",   "ggml.q5_0",
+       "ggml.q5_1",   "ggml.q5_k",  "ggml.q6_k",    "ggml.q8_0",  "ggml.q3_k",   "ggml.q2_k",   "ggml.iq4_nl",
+       "ggml.iq4_xs", "ggml.iq3_s", "ggml.iq3_xxs", "ggml.iq2_s", "ggml.iq2_xs", "ggml.iq2_xxs"},
+      {"mcf.int8", "mcf.int4", "mcf.q8", "mcf.q4", "mcf.k6", "mcf.k4", "mcf.k3", "mcf.k2", "f16"},
+      {"f64", "f32", "f16", "bf16", "i64", "i32", "i16", "i8", "u64", "u32", "u16", "u8", "bool", "f8_e4m3fn",
+       "f8_e5m2", "complex64", "packed.f4_e2m1", "packed.f6_e2m3"}};
+  for (const auto& types : files) {
+    std::map<std::string_view, std::string_view> by_colour;
+    for (const std::string_view type : types) {
+      const auto [found, is_new] = by_colour.emplace(colour_of_type(type), type);
+      EXPECT_TRUE(is_new) << type << " and " << found->second;
+    }
+  }
+  EXPECT_EQ(colour_of_type("zt.group"), colour_of_type("zt.quant_group/1"));
+  EXPECT_EQ(ink_on("#332288"), "#ffffff");
+  EXPECT_EQ(ink_on("#88ccee"), "#16181d");
+}
+
 TEST(ViewService, PicturesOfOutliersCountThem) {
   std::vector<float> values(4096);
   for (std::size_t i = 0; i < values.size(); ++i) values[i] = static_cast<float>(std::sin(static_cast<double>(i)));
@@ -537,11 +559,16 @@ TEST(ViewService, PicturesOfOutliersCountThem) {
   Service service(std::vector<OpenModelPtr>{shown(std::move(model))});
   const std::string heat = picture(service, "heat:w"), histogram = picture(service, "histogram:w");
   EXPECT_NE(heat.find("1 of 4096 cells with NaN or infinity: w"), std::string::npos) << heat.substr(0, 600);
-  EXPECT_NE(heat.find("1 of 4096 cells are beyond 1, where the colours end"), std::string::npos);
+  EXPECT_NE(heat.find("1 of 4096 cells is beyond 1, where the colours end"), std::string::npos);
   EXPECT_NE(heat.find("#ffaa00"), std::string::npos);
   EXPECT_NE(heat.find("#3c000e"), std::string::npos);
   EXPECT_NE(histogram.find("0 values are below and 1 above, from -1 to 1e+06"), std::string::npos)
       << histogram.substr(histogram.find("<text"), 300);
+  // The ends of the scale, what is outside, and zero are labelled.
+  for (const char* label : {">-1</text>", ">1</text>", ">outside</text>", ">NaN or infinity</text>"})
+    EXPECT_NE(heat.find(label), std::string::npos) << label;
+  for (const char* label : {">-1</text>", ">0</text>", ">1</text>", ">1 ▸</text>"})
+    EXPECT_NE(histogram.find(label), std::string::npos) << label;
 }
 
 TEST(ViewService, SaysWhereTheListHasATensor) {

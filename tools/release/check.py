@@ -254,6 +254,7 @@ def wheel_members(wheel, processor, place):
     metadata = next(place.glob("*.dist-info/METADATA")).read_text()
     expect(not re.search(r"\]\((?!https?:|#)", metadata), f"{wheel.name}: the description has a link that leads nowhere on PyPI")
     expect(f"\nName: tare-weights\nVersion: {version()}\n" in metadata, f"{wheel.name}: METADATA states another name or version")
+    expect("\nLicense-Expression: Apache-2.0\n" in metadata, f"{wheel.name}: METADATA has no licence as an expression")
     return command
 
 

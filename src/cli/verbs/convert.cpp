@@ -27,16 +27,27 @@ std::vector<std::string_view> written_suffixes() {
   return all;
 }
 
+// Returns the end of the sentence about an output whose suffix is not known: the path that was meant, or what helps.
+std::string suffix_hint(const std::string& output) {
+  std::vector<std::string> suffixes;
+  for (const std::string_view suffix : written_suffixes())
+    if (suffix.starts_with('.')) suffixes.emplace_back(suffix.substr(1));
+  const std::size_t dot = output.find_last_of("./");
+  if (dot != std::string::npos && output[dot] == '.')
+    if (const auto near = nearest(lower_case(output.substr(dot + 1)), suffixes, 1); !near.empty())
+      return fmt::format("; did you mean {}.{}?", output.substr(0, dot), near.front());
+  return fmt::format(" ({}); name the format with --to", fmt::join(written_suffixes(), " "));
+}
+
 // Returns the format of OUT. Refuses an option that this format ignores: an option without effect misleads.
 const Format& target_format(const Arguments& arguments) {
   const std::string& output = arguments.operand(1);
   const std::string to = arguments.get("to");
   const Format* const format = to.empty() ? format_of_suffix(output) : find_format(to);
   if (format == nullptr)
-    throw UsageError(
-        output == "-" ? "standard output has no suffix; name the format with --to"
-                      : fmt::format("'{}' does not end in the suffix of a known format ({}); name the format with --to",
-                                    output, fmt::join(written_suffixes(), " ")));
+    throw UsageError(output == "-" ? "standard output has no suffix; name the format with --to"
+                                   : fmt::format("'{}' does not end in the suffix of a known format{}", output,
+                                                 suffix_hint(output)));
   if (!is_writable(*format)) {
     // The row's `versions` ends with the format to write instead.
     const std::size_t clause = format->versions.rfind("; ");

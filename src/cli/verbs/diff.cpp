@@ -4,7 +4,9 @@
 
 #include <algorithm>
 #include <cmath>
+#include <map>
 
+#include "base/checked.hpp"
 #include "base/printable.hpp"
 #include "base/text.hpp"
 #include "cli/json.hpp"
@@ -51,23 +53,73 @@ std::string changed_text(const TensorDifference& tensor) {
   return fmt::format("{:.1f}%", 100 * static_cast<double>(tensor.different) / static_cast<double>(tensor.count));
 }
 
+// Whether the relative error of `x` is larger; NaN is larger than all others.
+bool is_worse(const TensorDifference& x, const TensorDifference& y) {
+  if (std::isnan(x.relative_rms) || std::isnan(y.relative_rms)) return !std::isnan(y.relative_rms);
+  return x.relative_rms > y.relative_rms;
+}
+
 // Tensors that cannot be compared come first, then those with the largest relative error.
 std::vector<const TensorDifference*> worst_first(const Difference& difference) {
   std::vector<const TensorDifference*> tensors;
   for (const TensorDifference& tensor : difference.tensors) tensors.push_back(&tensor);
   std::stable_sort(tensors.begin(), tensors.end(), [](const TensorDifference* x, const TensorDifference* y) {
     if (x->compared != y->compared) return !x->compared;
-    return x->relative_rms > y->relative_rms;
+    return is_worse(*x, *y);
   });
   return tensors;
 }
+
+// How much space one or more tensors take.
+struct Space {
+  std::uint64_t bytes = 0;
+  std::optional<std::uint64_t> elements = 0;  // nothing: more than 64 bits can count
+
+  void add(const Tensor& tensor) {
+    const auto more = tensor.shape.elements();
+    bytes += tensor.bytes();
+    elements = elements && more ? checked_add(*elements, *more) : std::nullopt;
+  }
+  // Nothing without elements.
+  std::optional<double> bits() const {
+    if (elements.value_or(0) == 0) return std::nullopt;
+    return 8.0 * static_cast<double>(bytes) / static_cast<double>(*elements);
+  }
+};
+
+// The same in A and in B.
+struct Spaces {
+  Space a, b;
+};
 
 // What was compared, and how.
 struct Extent {
   bool whole = false;    // all tensors and the metadata
   bool exact = false;    // bytes
   bool renamed = false;  // under the names of Hugging Face
+  Spaces all = {};
+  std::map<std::string_view, Spaces> tensors = {};  // by the names in the models, which must stay
+
+  void measure(const Model& a, const Model& b) {
+    for (const Tensor& tensor : a.tensors) all.a.add(tensor), tensors[tensor.name].a.add(tensor);
+    for (const Tensor& tensor : b.tensors) all.b.add(tensor), tensors[tensor.name].b.add(tensor);
+  }
 };
+
+// Returns the bits per weight in B; nothing if they are those in A, or a tensor is in one of the files only.
+std::string new_bits(const Spaces& spaces) {
+  const auto a = spaces.a.bits(), b = spaces.b.bits();
+  return a && b && *a != *b ? fmt::format("{:.4g}", *b) : std::string();
+}
+
+// Returns for example "; 16.00 -> 4.82 bits per weight, 27.5 MiB -> 8.3 MiB"; nothing for files of the same size,
+// and if one has none of the tensors.
+std::string space_change(const Spaces& all) {
+  if (all.a.bytes == all.b.bytes || all.a.bytes == 0 || all.b.bytes == 0) return {};
+  const auto a = all.a.bits(), b = all.b.bits();
+  return fmt::format("; {}{} -> {}", a && b ? fmt::format("{:.2f} -> {:.2f} bits per weight, ", *a, *b) : "",
+                     size_text(all.a.bytes), size_text(all.b.bytes));
+}
 
 // Answers the question most people have: is it the same model?
 std::string verdict(const Difference& difference, const Extent& extent) {
@@ -82,8 +134,7 @@ std::string verdict(const Difference& difference, const Extent& extent) {
       ++values;
     else
       ++(tensor.compared ? stored : unknown);
-    if (tensor.compared && tensor.values_differ && (worst == nullptr || tensor.relative_rms > worst->relative_rms))
-      worst = &tensor;
+    if (tensor.compared && tensor.values_differ && (worst == nullptr || is_worse(tensor, *worst))) worst = &tensor;
   }
   const std::uint64_t all = difference.compared + in_a + in_b;
   const std::string_view what = extent.exact ? "bytes" : "values";
@@ -113,7 +164,7 @@ std::string verdict(const Difference& difference, const Extent& extent) {
     text += difference.metadata.size() == 1
                 ? "; one entry of metadata differs"
                 : fmt::format("; {} entries of metadata differ", count_text(difference.metadata.size()));
-  return text;
+  return text + space_change(extent.all);
 }
 
 void print_text(const Difference& difference, const Extent& extent, Session& session) {
@@ -124,6 +175,7 @@ void print_text(const Difference& difference, const Extent& extent, Session& ses
   Table table({{"TENSOR", Align::left, long_names},
                {"REL RMS", Align::right},
                {"COSINE", Align::right},
+               {.title = "BITS", .align = Align::right, .spare = true},
                {"WHAT DIFFERS", Align::left, true},
                {.title = "VALUES", .align = Align::right, .spare = true},
                {.title = "MAX ABS", .align = Align::right, .spare = true}});
@@ -131,8 +183,8 @@ void print_text(const Difference& difference, const Extent& extent, Session& ses
     const bool numbers = tensor->compared && tensor->values_differ;
     table.add({printable(escape_name(tensor->name)), numbers ? number_text(tensor->relative_rms) : "",
                numbers && !std::isnan(tensor->cosine) ? fmt::format("{:.6f}", tensor->cosine) : "",
-               Cell(what_differs(*tensor), Style::yellow), numbers ? changed_text(*tensor) : "",
-               numbers ? number_text(tensor->max_abs) : ""});
+               new_bits(extent.tensors.at(tensor->name)), Cell(what_differs(*tensor), Style::yellow),
+               numbers ? changed_text(*tensor) : "", numbers ? number_text(tensor->max_abs) : ""});
   }
   table.print(session);
   for (const MetadataDifference& entry : difference.metadata) session.line("metadata: " + printable(to_text(entry)));
@@ -149,11 +201,22 @@ void write_entry(JsonWriter& json, const MetadataDifference& entry) {
   json.close('}');
 }
 
+void write_bits(JsonWriter& json, const Spaces& spaces) {
+  json.key("bits_per_weight").open('[');
+  for (const Space& space : {spaces.a, spaces.b}) {
+    const auto bits = space.bits();
+    bits ? json.real(*bits) : json.null();
+  }
+  json.close(']');
+}
+
 void print_json(const Difference& difference, const Extent& extent, Session& session) {
   std::string text;
   JsonWriter json(text);
   json.open('{').key("same").boolean(difference.same()).key("compared").number(difference.compared);
   json.key("renamed").boolean(extent.renamed).key("exact").boolean(extent.exact);
+  json.key("tensor_bytes").open('[').number(extent.all.a.bytes).number(extent.all.b.bytes).close(']');
+  write_bits(json, extent.all);
   json.key("tensors").open('[');
   const auto pair = [&json](std::string_view name, const std::string& a, const std::string& b) {
     if (!a.empty() || !b.empty()) json.key(name).open('[').text(a).text(b).close(']');
@@ -164,6 +227,7 @@ void print_json(const Difference& difference, const Extent& extent, Session& ses
     pair("shape", tensor.shape_a, tensor.shape_b);
     pair("dtype", tensor.type_a, tensor.type_b);
     pair("layout", tensor.layout_a, tensor.layout_b);
+    write_bits(json, extent.tensors.at(tensor.name));
     json.key("values_differ").boolean(tensor.values_differ);
     if (tensor.compared) {
       json.key("different").number(tensor.different).key("count").number(tensor.count);
@@ -184,7 +248,7 @@ void print_json(const Difference& difference, const Extent& extent, Session& ses
 }
 
 // Compares one tensor: shows the error of B as a distribution.
-int run_on_tensor(const Arguments& arguments, Session& session, Model a, Model b, const Extent& extent) {
+int run_on_tensor(const Arguments& arguments, Session& session, Model a, Model b, Extent extent) {
   const std::string& name = arguments.operand(2);
   const Tensor x = find_tensor(a, arguments.operand(0), name), y = find_tensor(b, arguments.operand(1), name);
   a.tensors = {x}, b.tensors = {y};
@@ -192,6 +256,7 @@ int run_on_tensor(const Arguments& arguments, Session& session, Model a, Model b
   a.config = b.config = {};
   a.vocabulary = b.vocabulary = {};
   a.attachments.clear(), b.attachments.clear();
+  extent.measure(a, b);
   const Difference found = diff(a, b, {.threads = arguments.threads()});
   const auto bins = static_cast<std::size_t>(arguments.number("bins", 16, 1, 1000));
   const Statistics errors = statistics(difference(x, y), bins, 8, {.threads = arguments.threads()});
@@ -202,6 +267,7 @@ int run_on_tensor(const Arguments& arguments, Session& session, Model a, Model b
     json.open('{').key("same").boolean(found.same()).key("name").text(one_line(x.name));
     json.key("renamed").boolean(extent.renamed).key("dtype");
     json.open('[').text(dtype_name(x)).text(dtype_name(y)).close(']');
+    write_bits(json, extent.all);
     json.key("rms").real(numbers.rms).key("relative_rms").real(numbers.relative_rms);
     json.key("max_abs").real(numbers.max_abs).key("cosine").real(numbers.cosine).key("error");
     write_statistics(json, errors);
@@ -254,12 +320,10 @@ int run(const Arguments& arguments, Session& session) {
     a.vocabulary = b.vocabulary = {};
     a.attachments.clear(), b.attachments.clear();
   }
-  std::uint64_t bytes = 0;
-  for (const Model* model : {&a, &b})
-    for (const Tensor& tensor : model->tensors) bytes += tensor.bytes();
+  extent.measure(a, b);
   Difference difference;
   {
-    ProgressBar bar(session, "comparing", bytes);
+    ProgressBar bar(session, "comparing", extent.all.a.bytes + extent.all.b.bytes);
     difference = (extent.exact ? diff_bytes : diff)(a, b, {.threads = arguments.threads(), .progress = bar.progress()});
   }
   if (arguments.has("json"))
@@ -298,12 +362,13 @@ constexpr Verb kVerb{
     .description =
         "Compares the tensors (names, shapes, types, layouts, values) and the metadata of two files, which may "
         "be of different formats. Tensors with the largest error come first: the root mean square of the difference "
-        "relative to A, the cosine of the two, how many values differ and the largest absolute difference. Quantized "
-        "and sparse tensors are compared decoded. If "
+        "relative to A, the cosine of the two, the bits per weight of B if A has others, how many values differ and "
+        "the "
+        "largest absolute difference. Quantized and sparse tensors are compared decoded. If "
         "fewer than half of the names are common, as for a file for a runtime and the directory it was made from, both "
         "are compared under the names and row order of Hugging Face, if more are common then; --match, --skip and "
         "TENSOR mean these names. With a TENSOR, the differences of its elements are shown as a distribution. The last "
-        "line says whether it is the same model. Exit code 1 when anything differs.",
+        "line says whether it is the same model, and what size was saved. Exit code 1 when anything differs.",
     .operands = kOperands,
     .options = kOptions,
     .examples = kExamples,

@@ -2,6 +2,12 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <algorithm>
+#include <cstddef>
+#include <string>
+#include <utility>
+#include <vector>
+
 #include "cli/json.hpp"
 #include "cli/model_text.hpp"
 #include "cli/options.hpp"
@@ -83,6 +89,23 @@ std::string tensors_text(const Format& format) {
   return format.holds.architecture.empty() ? layouts : fmt::format("{}, {} only", layouts, format.holds.architecture);
 }
 
+// The same for documents: a family of many layouts, such as ggml's, is one entry.
+std::string short_tensors_text(const Format& format) {
+  constexpr std::ptrdiff_t kMany = 8;
+  const Names layouts = format.holds.layouts;
+  if (any(layouts)) return tensors_text(format);
+  std::vector<std::string> entries;
+  for (const std::string_view layout : layouts) {
+    const std::string_view family = layout.substr(0, layout.find('.') + 1);  // empty without a dot
+    const auto size = std::ranges::count_if(layouts, [&](std::string_view other) { return other.starts_with(family); });
+    std::string entry =
+        family.empty() || size <= kMany ? std::string(layout) : fmt::format("`{}*` ({} layouts)", family, size);
+    if (entries.empty() || entries.back() != entry) entries.push_back(std::move(entry));
+  }
+  const std::string text = fmt::format("{}", fmt::join(entries, " "));
+  return format.holds.architecture.empty() ? text : fmt::format("{}, {} only", text, format.holds.architecture);
+}
+
 // As in to_dense, a dense tensor needs no decoder.
 bool decodes(const Codec& codec) { return codec.decode != nullptr || codec.layout == Tensor().layout; }
 
@@ -146,7 +169,7 @@ void print_formats_markdown(Session& session) {
   for (const Format& format : formats())
     session.line(fmt::format("| `{}` | {} | {} | {} | {} | {} | {} | {} | {} | {} | {} |", format.name, format.title,
                              coded(format.suffixes), format.versions, word_of(is_readable(format)),
-                             word_of(is_writable(format)), types_text(format), tensors_text(format),
+                             word_of(is_writable(format)), types_text(format), short_tensors_text(format),
                              metadata_text(format), keys_text(About::content, format),
                              keys_text(About::options, format)));
 }

@@ -113,7 +113,13 @@ void heading(std::string_view text, Session& session) {
 
 void print_types(const Summary& summary, Session& session) {
   heading("types", session);
-  Table table({{}, {"", Align::right}, {"", Align::right}, {"", Align::right}, {"", Align::right}, {}}, "  ");
+  Table table({{},
+               {"", Align::right},
+               {"", Align::right},
+               {"", Align::right},
+               {.align = Align::right, .spare = true},
+               {.spare = true}},
+              "  ");
   std::vector<TypeSum> shown = summary.types;
   if (shown.size() > kTypes) {
     TypeSum rest;

@@ -61,12 +61,6 @@ std::string sentences(std::string_view text) {
   return out;
 }
 
-std::string sentence_case(std::string_view text) {
-  std::string out(text);
-  if (!out.empty() && out[0] >= 'a' && out[0] <= 'z') out[0] = static_cast<char>(out[0] - 'a' + 'A');
-  return out;
-}
-
 std::string paragraphs(std::string_view text) {
   std::string out;
   while (!text.empty()) {

@@ -1,6 +1,7 @@
 // report: writes what `view` shows as one page, to keep or to attach.
 #include "view/report.hpp"
 
+#include "cli/json.hpp"
 #include "cli/model_text.hpp"
 #include "cli/options.hpp"
 #include "cli/session.hpp"
@@ -10,7 +11,20 @@
 namespace tare::cli::report_verb {
 namespace {
 
+void print_json(const Arguments& arguments, std::size_t bytes, Session& session) {
+  std::string text;
+  JsonWriter json(text);
+  json.open('{').key("output").text(arguments.get("output")).key("file_bytes").number(std::uint64_t{bytes});
+  json.key("models").open('[');
+  for (const std::string& path : arguments.operands()) json.text(path);
+  json.close(']').close('}');
+  session.line(text);
+}
+
 int run(const Arguments& arguments, Session& session) {
+  const bool json = arguments.has("json");
+  if (json && (arguments.get("output").empty() || arguments.get("output") == "-"))
+    throw UsageError("--json takes the place of the page on standard output; use -o PAGE.html");
   if (session.screen().terminal && arguments.get("output").empty() && !arguments.has("force"))
     throw UsageError("the page is HTML and is not written to a terminal; use -o PAGE.html, or --force");
   const std::vector<std::string> paths(arguments.operands().begin(), arguments.operands().end());
@@ -19,6 +33,7 @@ int run(const Arguments& arguments, Session& session) {
   const std::string text = arguments.has("svg") ? view::picture(service, arguments.get("svg")) : view::report(service);
   target.sink().write(std::as_bytes(std::span(text)));
   target.commit();
+  if (json) print_json(arguments, text.size(), session);
   return kDone;
 }
 
@@ -30,6 +45,7 @@ constexpr Option kOptions[] = {
      .value = "NAME",
      .help = "a single picture: treemap, layers, map, errors, histogram:TENSOR or heat:TENSOR"},
     kForce,
+    kJson,
     kNoMmap,
     kMaxExpansion,
 };

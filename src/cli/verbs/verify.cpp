@@ -3,6 +3,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <functional>
 #include <map>
 
 #include "base/printable.hpp"
@@ -62,7 +63,9 @@ std::string_view verdict(const Verification& result, bool ok) {
 }
 
 void print_text(const std::string& file, const Verification& result, bool ok, Session& session) {
-  for (const Finding& finding : result.findings) {
+  std::vector<Finding> worst_first = result.findings;
+  std::ranges::stable_sort(worst_first, std::greater(), &Finding::severity);
+  for (const Finding& finding : worst_first) {
     if (session.quiet() && finding.severity == Severity::note) continue;
     // A file that cannot be opened is an error, as in other verbs, not a finding about its content.
     if (result.format.empty() && (finding.kind == ErrorKind::io || finding.kind == ErrorKind::not_found))
@@ -180,7 +183,8 @@ constexpr Verb kVerb{
     .summary = "check everything that can be checked",
     .description =
         "Checks structure, bounds, padding, digests, compressed sizes and the data itself, and prints every "
-        "finding with the id of the rule that was broken. An error fails the file. A warning (tolerated, but "
+        "finding with the id of the rule that was broken, the worst first. An error fails the file. A warning "
+        "(tolerated, but "
         "not what a canonical writer emits; NaN or infinities in the weights) fails it with --strict only. A "
         "note never does.\n\n"
         "With --json, one object per line and file: file, ok, format, version, tensors, bytes, findings. A finding "

@@ -159,8 +159,8 @@ function showTrouble(facts) {
       dispatchEvent(new Event('reopened'));
     } catch (error) { trouble.hidden = true; showTrouble(error.facts || {sentence: error.message}); }
   }}, gone ? 'Try again' : 'Open again');
-  put(trouble, h('strong', {}, facts.file ? `${facts.file}: ` : ''), h('span', {}, facts.sentence), again);
-  say(facts.sentence);
+  put(trouble, h('strong', {}, facts.file ? `${facts.file}: ` : ''), h('span', {}, facts.sentence.split('`').map((part, i) => i % 2 ? h('code', {}, part) : part)), again);
+  say(facts.sentence.replaceAll('`', ''));
 }
 
 // Requests that read the model's data may take long, and a browser opens only six connections to a server. Some are

@@ -57,9 +57,15 @@ export function picker(label, options, chosen, change) {
   return select;
 }
 
+// Lets a line end after the dots, slashes and underscores of a name, but not inside a number.
+export function breakable(text) {
+  const parts = typeof text === 'string' ? text.match(/[^._/]+[._/]*|[._/]+/g) || [] : [text];
+  return parts.flatMap((part, i) => i > 0 && !(/\d\.$/.test(parts[i - 1]) && /^\d/.test(part)) ? [h('wbr'), part] : [part]);
+}
+
 export function facts(entries) {
   return h('dl', {class: 'facts'}, entries.filter(Boolean).map(([name, value, more]) =>
-    h('div', {}, h('dt', {}, name), h('dd', {}, value, more && h('small', {}, more)))));
+    h('div', {}, h('dt', {}, name), h('dd', {}, breakable(value), more && h('small', {}, breakable(more))))));
 }
 
 export function copier(text) {

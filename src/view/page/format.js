@@ -42,6 +42,7 @@ export function real(n, digits = 4) {
   if (n === 0) return '0';
   const size = Math.abs(n);
   const short = significant(n, digits);
+  if (short === n && Number.isInteger(n) && size < 1e7) return String(n);
   return size >= 1e5 || size < 1e-3 ? short.toExponential().replace('e+', 'e') : short.toString();
 }
 

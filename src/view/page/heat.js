@@ -92,7 +92,7 @@ class Pane {
 // The colours of cells. A few far values would leave all others pale: unless the full range is wanted, the scale ends at a
 // percentile, and values outside have a colour of their own and are counted. By default, it ends only where it has to: at the
 // largest value that is at most twice the 98th percentile.
-const SCALES = [['root', 'around 0, square root'], ['linear', 'around 0, linear'], ['log', 'around 0, logarithmic'], ['range', 'least to largest, linear']];
+const SCALES = [['root', 'square root'], ['linear', 'linear'], ['log', 'logarithmic'], ['range', 'least to largest']];
 const RANGES = [['auto', 'without outliers'], ['99.9', 'clipped at 99.9 %'], ['99', 'clipped at 99 %'], ['full', 'full range']];
 const drawn = {by: 'max', scale: 'root', range: 'auto'};
 
@@ -124,7 +124,7 @@ function scaleLegend(cells, {low, high, ends}, single) {
   const swatches = [outside.some((v) => v < low) && -2, outside.some((v) => v > high) && 2].filter(Boolean).map((v) => h('i', {style: {background: `rgb(${valueColour(v).join(' ')})`}}));
   const far = outside.reduce((far, v) => Math.abs(v) > Math.abs(far) ? v : far, 0), thing = single ? 'value' : 'cell';
   return [odd > 0 && h('span', {class: 'chip warned'}, h('i', {style: {background: `rgb(${AMBER.join(' ')})`}}), `${count(odd)} with NaN or ∞`),
-    ramp(real(low), gradient(ends), real(high)),
+    odd < cells.length && (low < high ? ramp(real(low), gradient(ends), real(high)) : `every ${odd > 0 ? 'other ' : ''}${thing} is ${real(low)}`),
     outside.length > 0 && h('span', {class: 'chip outside'}, swatches, `${many(outside.length, thing)} outside (${percent(outside.length / cells.length)}), up to ${real(far)}`)];
 }
 
@@ -148,7 +148,7 @@ export class Heat {
     repainted.add(this);
     const button = (text, label, act) => h('button', {class: 'plain', type: 'button', 'aria-label': label, onclick: act}, text);
     this.element = sheet('Values', [
-      !isReport && picker('Each cell shows', [['max', 'largest of each cell'], ['mean', 'mean of each cell'], ['sample', 'one of each cell']], drawn.by, (by) => { drawn.by = by; this.load(); }),
+      !isReport && picker('Each cell shows', [['max', 'largest of cell'], ['mean', 'mean of cell'], ['sample', 'one of cell']], drawn.by, (by) => { drawn.by = by; this.load(); }),
       picker('Colours', SCALES, drawn.scale, (scale) => { drawn.scale = scale; this.paint(); this.keep(); }),
       picker('Range of colours', RANGES, drawn.range, (range) => { drawn.range = range; this.paint(); this.keep(); }),
       h('span', {class: 'together'}, button('+', 'Zoom in', () => this.zoom(0.5)), button('−', 'Zoom out', () => this.zoom(2)), button('all', 'The whole tensor', () => this.all())),

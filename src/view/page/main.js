@@ -40,16 +40,25 @@ theme.addEventListener('click', () => {
   paintTheme(dark);
 });
 paintTheme(chosenTheme());
+// Paper is white, and so are the pictures on it.
+addEventListener('beforeprint', () => paintTheme(false));
+addEventListener('afterprint', () => paintTheme(chosenTheme()));
 
 // The keys, by `?` or the button.
-const KEYS = [['?', 'these keys'], ['1 … 6', 'the views'], ['/', 'search'], ['Enter', 'open the best hit, or what is marked'], ['↑ ↓ ← →', 'move in lists, trees, the treemap and the layers'],
+const KEYS = [['?', 'these keys'], ['1', 'the views'], ['/', 'search'], ['Enter', 'open the best hit, or what is marked'], ['↑ ↓ ← →', 'move in lists, trees, the treemap and the layers'],
   ['Backspace', 'out of a group of the treemap'], ['+  −', 'zoom a heat map or the file layout'], ['0', 'all of a heat map'], ['Ctrl + wheel', 'zoom a heat map at the pointer'], ['Esc', 'close this']];
 const keys = h('dialog', {class: 'keys', 'aria-label': 'Keys', onclick: (event) => { if (event.target === keys) keys.close(); }},
   h('div', {class: 'inside'}, h('div', {class: 'head'}, h('h2', {}, 'Keys'), h('button', {class: 'plain', type: 'button', onclick: () => keys.close()}, 'Close')),
-    h('table', {}, h('tbody', {}, KEYS.map(([key, what]) => h('tr', {}, h('td', {}, h('kbd', {}, key)), h('td', {}, what))))),
+    h('table', {}, h('tbody', {})),
     h('p', {class: 'small quiet'}, 'The address has all of what is shown: copy it to share this picture with whoever can reach this server.')));
 document.body.append(keys);
-document.getElementById('help').addEventListener('click', () => keys.showModal());
+const viewsOf = (models) => VIEWS.filter(([name]) => name !== 'compare' || models.length === 2);
+function showKeys() {
+  const most = state ? viewsOf(state.models).length : 1;
+  put(keys.querySelector('tbody'), KEYS.map(([key, what]) => h('tr', {}, h('td', {}, h('kbd', {}, key === '1' && most > 1 ? `1 … ${most}` : key)), h('td', {}, what))));
+  keys.showModal();
+}
+document.getElementById('help').addEventListener('click', showKeys);
 
 function placeNow() {
   const place = readPlace(), known = VIEWS.some(([name]) => name === place.view) && (place.view !== 'compare' || state.models.length === 2);
@@ -74,7 +83,7 @@ function sideChoice(place) {
 function show() {
   if (!state) return;
   const place = placeNow(), side = place.of === 'b' ? 'b' : 'a';
-  put(nav, VIEWS.filter(([name]) => name !== 'compare' || state.models.length === 2).map(([name, text]) => h('a', {href: `#/${name}${side === 'b' ? '?of=b' : ''}`, 'aria-current': name === place.view ? 'page' : undefined}, text)));
+  put(nav, viewsOf(state.models).map(([name, text]) => h('a', {href: `#/${name}${side === 'b' ? '?of=b' : ''}`, 'aria-current': name === place.view ? 'page' : undefined}, text)));
   document.title = visible(`${state.models[0].name} · ${place.view} · Tare`);
   if (place.view === 'tensors' && shownView === 'tensors' && shownSide === side && current) { current.show(place); return; }
   if (current && current.leave) current.leave();
@@ -98,13 +107,13 @@ addEventListener('hashchange', show);
 addEventListener('reopened', begin);
 addEventListener('keydown', (event) => {
   if (event.ctrlKey || event.metaKey || event.altKey || keys.open || /^(input|select|textarea)$/i.test(event.target.tagName)) return;
-  if (event.key === '?') { keys.showModal(); event.preventDefault(); }
+  if (event.key === '?') { showKeys(); event.preventDefault(); }
   if (event.key === '/') {
     const search = document.querySelector('input[type="search"]');
     if (search) search.focus(); else location.hash = '#/tensors';
     event.preventDefault();
   }
-  const views = state ? VIEWS.filter(([name]) => name !== 'compare' || state.models.length === 2) : [];
+  const views = state ? viewsOf(state.models) : [];
   if (event.key >= '1' && event.key <= '9' && views[event.key - 1] && !event.target.closest('canvas')) location.hash = `#/${views[event.key - 1][0]}`;
 });
 begin();

@@ -1,5 +1,5 @@
 // The summary of the model: sizes, differences between layers, the map of the file.
-import {h, s, put, say, sheet, markedSheet, sideMark, emptyState, loading, choice, picker, facts} from './dom.js';
+import {h, s, put, say, sheet, markedSheet, sideMark, emptyState, loading, choice, picker, facts, breakable} from './dom.js';
 import {bytes, count, many, middle, rough, bitsText, percent} from './format.js';
 import {typeColour, bitsColour, chip, gradient, inkOn} from './colour.js';
 import {legend, ramp, swatch} from './chart.js';
@@ -13,14 +13,14 @@ const goTo = (tensor, side) => { location.hash = `#/tensors/${tensor}${side === 
 function modelFacts(model) {
   const config = model.config, words = model.vocabulary;
   return facts([
-    ['Format', model.title || model.format, model.version && `version ${model.version}`],
+    ['Format', (model.title || model.format).replace(/ directory$/, ''), [/ directory$/.test(model.title) && 'directory', model.version && `version ${model.version}`].filter(Boolean).join(', ')],
     model.family && ['Family', model.family, [config.model_type !== model.family && config.model_type, config.hidden_size && `width ${count(config.hidden_size)}`].filter(Boolean).join(', ')],
     ['Parameters', rough(model.elements), `${model.elements >= 1e6 ? `${count(model.elements)} ` : ''}in ${many(model.tensors, 'tensor')}${model.broken_count ? `, ${count(model.broken_count)} broken` : ''}`],
     ['Size', bytes(model.file_bytes || model.bytes), model.file_count > 1 ? many(model.file_count, 'file') : `${bytes(model.bytes)} of tensors`],
     ['Bits per weight', bitsText(model.bits)],
     model.layers > 0 && ['Layers', count(model.layers), config.num_attention_heads && `${config.num_attention_heads} heads${config.num_key_value_heads ? `, ${config.num_key_value_heads} KV heads` : ''}`],
     config.max_position_embeddings && ['Context', count(config.max_position_embeddings), config.rope_theta && `rope theta ${config.rope_theta}`],
-    words && ['Tokenizer', `${count(words.tokens)} tokens`, [words.kind, words.merges && many(words.merges, 'merge')].filter(Boolean).join(', ')],
+    words && ['Tokenizer', count(words.tokens), ['tokens', words.kind, words.merges && many(words.merges, 'merge')].filter(Boolean).join(', ')],
   ]);
 }
 
@@ -29,9 +29,9 @@ function typesTable(model, brief) {
   return [
     h('div', {class: 'stack', 'aria-hidden': 'true'}, model.types.map((type) => h('span', {title: `${type.type}: ${bytes(type.bytes)}`,
       style: {background: typeColour(type.type), flex: `${Math.max(type.bytes, 1)} 1 0`}}))),
-    h('div', {class: 'wide'}, h('table', {}, h('thead', {}, h('tr', {}, h('th', {}, 'Type'), h('th', {class: 'right'}, 'Tensors'), h('th', {class: 'right'}, 'Parameters'),
+    h('div', {class: 'wide'}, h('table', {}, h('thead', {}, h('tr', {}, h('th', {}, 'Type'), h('th', {class: 'right'}, 'Tensors'), h('th', {class: 'right hides'}, 'Parameters'),
       h('th', {class: 'right'}, 'Bytes'), h('th', {class: 'right'}, 'Share'), h('th', {class: 'right'}, 'Bits'), !brief && h('th', {class: 'hides'}, ''))),
-    h('tbody', {}, model.types.map((type) => h('tr', {}, h('td', {}, chip(type.type)), h('td', {class: 'right'}, count(type.tensors)), h('td', {class: 'right'}, rough(type.elements)),
+    h('tbody', {}, model.types.map((type) => h('tr', {}, h('td', {}, chip(type.type)), h('td', {class: 'right'}, count(type.tensors)), h('td', {class: 'right hides'}, rough(type.elements)),
       h('td', {class: 'right'}, bytes(type.bytes)), h('td', {class: 'right'}, percent(model.bytes ? type.bytes / model.bytes : 0)), h('td', {class: 'right'}, bitsText(type.bits)),
       !brief && h('td', {class: 'quiet small hides'}, type.title)))))),
   ];
@@ -190,7 +190,7 @@ function mapSheet(model, side, mark, place, begin) {
 
 function factsSheet(model, mark) {
   return [
-    h('section', {class: 'sheet'}, h('div', {class: 'head'}, h('h1', {}, mark, mark && ' ', h('bdi', {}, model.name)), h('span', {class: 'crumb mono'}, h('bdi', {}, model.path))), modelFacts(model)),
+    h('section', {class: 'sheet'}, h('div', {class: 'head'}, h('h1', {}, mark, mark && ' ', h('bdi', {}, model.name)), model.path !== model.name && h('span', {class: 'crumb mono'}, h('bdi', {}, breakable(model.path)))), modelFacts(model)),
     model.broken.length > 0 && sheet('Broken tensors', [], model.broken.map((broken) => h('div', {class: 'finding error'}, h('div', {class: 'kind'}, 'error'), h('div', {}, h('span', {class: 'mono'}, broken.name), h('p', {}, broken.sentence, ' ', h('span', {class: 'quiet small'}, broken.rule)))))),
   ];
 }

@@ -8,6 +8,8 @@ import {heldWords} from './held.js';
 import {Heat} from './heat.js';
 import {keepPlace} from './place.js';
 
+const oddText = (nan, infinite) => [nan > 0 && `${count(nan)} NaN`, infinite > 0 && `${count(infinite)} infinite`].filter(Boolean).join(', ');
+
 // For a tensor that both models have: one of the two, or their difference.
 const whichSide = (sides, chosen, change) => sides.length > 1 && choice('Of', sides.map((side) => [side.of, side.label, side.model]), chosen.of, (of) => change(sides.find((side) => side.of === of)));
 
@@ -15,7 +17,7 @@ const chart = {kind: 'values', bars: 'counts', full: false};
 
 // `first`: the place above everything else, for a note on values that are not finite.
 function distributionSheet(sides, begin, heat, signal, first, place) {
-  const area = h('div', {}, loading(212)), words = h('div', {}, loading(56)), places = h('div', {class: 'wide'}, loading(300)), norms = h('div', {}, loading(260)), marks = [], how = h('div', {});
+  const area = h('div', {}, loading(212)), words = h('div', {}, loading(56)), places = h('div', {class: 'wide'}, loading(300)), norms = h('div', {}, loading(460)), marks = [], how = h('div', {});
   const sampleMark = () => { const mark = h('span', {class: 'sampled', hidden: true}, 'sample'); marks.push(mark); return mark; };
   let shown, side = begin, turn = 0, running = 0;
   if (['values', 'magnitudes'].includes(place.dist)) chart.kind = place.dist;
@@ -27,7 +29,7 @@ function distributionSheet(sides, begin, heat, signal, first, place) {
     if (!shown) return;
     const log = chart.bars === 'log', {inner} = shown;
     whether.hidden = !inner || chart.kind !== 'values';
-    if (shown.min === null) { put(area, h('p', {class: 'quiet'}, 'There is no finite value.')); return; }
+    if (shown.min === null) { put(area, emptyState('There is no finite value.')); return; }
     if (chart.kind === 'values') {
       const clipped = inner && !chart.full, counts = clipped ? inner.histogram : shown.histogram, low = clipped ? inner.low : Number(shown.min), high = clipped ? inner.high : Number(shown.max), width = high / counts.length - low / counts.length;
       const outside = clipped ? inner.below + inner.above : 0, far = shown.outliers.map(({value}) => Number(value));
@@ -62,15 +64,16 @@ function distributionSheet(sides, begin, heat, signal, first, place) {
   function draw(answer) {
     shown = answer;
     const odd = answer.nan + answer.infinite;
-    put(first, odd > 0 && notice(h('b', {}, `${many(odd, 'value')} ${odd === 1 ? 'is' : 'are'} not finite`), `${side.label ? ` in ${side.label}` : ''}: ${count(answer.nan)} NaN, ${count(answer.infinite)} infinite${answer.exact ? '' : ', in a sample'}. They are amber in the picture, and not in the figures below.`));
+    put(first, odd > 0 && notice(h('b', {}, `${many(odd, 'value')} ${odd === 1 ? 'is' : 'are'} not finite`), `${side.label ? ` in ${side.label}` : ''}: ${oddText(answer.nan, answer.infinite)}${answer.exact ? '' : ', in a sample'}. They are amber in the picture, and not in the figures below.`));
     const of = answer.exact ? '' : ' of sample';
     put(words, facts([
-      odd > 0 && ['Not finite', count(odd), `${count(answer.nan)} NaN, ${count(answer.infinite)} infinite`],
-      [`Min${of}`, element(answer.min)], [`Max${of}`, element(answer.max)], ['Mean', real(answer.mean)], ['Standard deviation', real(answer.std)],
+      odd > 0 && ['Not finite', count(odd), oddText(answer.nan, answer.infinite)],
+      ...(answer.min === null ? [] : [[`Min${of}`, element(answer.min)], [`Max${of}`, element(answer.max)], ['Mean', real(answer.mean)], ['Standard deviation', real(answer.std)]]),
       ['Zeros', percent(answer.counted ? answer.zeros / answer.counted : 0)],
     ]));
     tellHow(answer);
     histogram();
+    if (answer.min === null) { put(places, emptyState('There is no finite value.')); put(norms, emptyState('There is no finite value.')); return; }
     put(places, h('table', {}, h('thead', {}, h('tr', {}, h('th', {class: 'right'}, 'Value'), h('th', {class: 'right'}, 'Row'), h('th', {class: 'right'}, 'Column'), h('th', {}, h('span', {class: 'unseen'}, 'In the picture')))),
       h('tbody', {}, answer.outliers.map((place) => h('tr', {}, h('td', {class: 'right mono'}, element(place.value, 6)), h('td', {class: 'right'}, count(place.row)), h('td', {class: 'right'}, count(place.column)),
         h('td', {}, h('button', {class: 'copy', type: 'button', onclick: () => heat.show(place.row, place.column)}, 'show')))))));
@@ -100,7 +103,7 @@ function distributionSheet(sides, begin, heat, signal, first, place) {
 }
 
 function sliceSheet(sides, begin, shape, signal, place) {
-  let side = begin, turn = 0;
+  let side = sides.find((entry) => entry.of === place.slice_of) || begin, turn = 0;
   const result = h('div', {class: 'wide'}), first = shape.length < 2 ? ':16' : `${'0, '.repeat(shape.length - 2)}:8, :8`;
   const input = h('input', {type: 'text', value: place.slice ?? (shape.length ? first : '...'), 'aria-label': 'Slice, as in NumPy', maxlength: 200, class: 'mono', spellcheck: 'false', size: 24});
   async function load() {
@@ -117,7 +120,7 @@ function sliceSheet(sides, begin, shape, signal, place) {
   const form = h('form', {style: {display: 'flex', gap: '6px', flexWrap: 'wrap', marginBottom: '8px'}, onsubmit: (event) => { event.preventDefault(); keepPlace({slice: input.value}); load(); }}, input, h('button', {class: 'plain'}, 'Read'));
   const held = isReport && heldValues(side.tensor, side.of);
   load();
-  return sheet('Slice', [whichSide(sides, side, (next) => { side = next; load(); }), h('span', {class: 'small quiet'}, 'as in NumPy: 0, :8, ::2, -1')], form,
+  return sheet('Slice', [whichSide(sides, side, (next) => { side = next; keepPlace({slice_of: next === begin ? undefined : next.of}); load(); }), h('span', {class: 'small quiet'}, 'as in NumPy: 0, :8, ::2, -1')], form,
     isReport && h('p', {class: 'small quiet'}, held ? `The report holds ${heldWords(held)} of this tensor${held.single ? '' : ', and slices of those are shown; \`tare view\` reads any'}.` : 'The report holds no values of this tensor.'), result);
 }
 
@@ -163,10 +166,13 @@ function nameHeading(name) {
   return [heading, name.length > 300 && more];
 }
 
+// A tensor of which nothing else is known has its name as its role, possibly shortened in the middle.
+const isCutName = (role, name) => name.startsWith(role.split(/…|\.\.\./)[0]);
+
 // `signal`: aborted when another tensor is selected.
 export async function tensorDetail(state, place, signal) {
   const side = place.of === 'b' ? 'b' : undefined, tensor = place.tensor;
-  const answer = await ask('tensor', {tensor, of: side}, 'GET', signal), item = answer.item, other = answer.others[0];
+  const answer = await ask('tensor', {tensor, of: side}, 'GET', signal), item = answer.item, other = answer.others[0], name = answer.full_name || item.name;
   // A, B and their difference, as they are compared, by the number in the first model.
   const number = String(item.tensor), first = other && (side ? other : item), second = other && (side ? item : other);
   const names = state.models.map((model) => model.name);
@@ -175,9 +181,9 @@ export async function tensorDetail(state, place, signal) {
   const heat = answer.decodes && item.elements > 0 ? new Heat(sides, signal, place) : null;
   return [
     h('a', {class: 'back', href: `#/tensors${side ? '?of=b' : ''}`}, '← all tensors'),
-    h('section', {class: 'sheet'}, h('div', {class: 'head'}, nameHeading(answer.full_name || item.name), copier(answer.full_name || item.name)),
+    h('section', {class: 'sheet'}, h('div', {class: 'head'}, nameHeading(name), copier(name)),
       facts([['Shape', shapeText(item.shape), `${rough(item.elements)} ${item.elements === 1 ? 'element' : 'elements'}`], ['Type', chip(item.type), answer.codec], ['Size', bytes(item.bytes), answer.decoded_bytes !== item.bytes && `${bytes(answer.decoded_bytes)} decompressed`],
-        ['Bits per weight', bitsText(item.bits)], (item.layer !== null || !item.name.startsWith(item.role)) && ['Role', item.role, item.layer === null ? undefined : `layer ${item.layer}`], other && [`In ${side ? 'A' : 'B'}, ${names[side ? 0 : 1]}`, chip(other.type), `${other.name === item.name ? '' : `${other.name}, `}${bitsText(other.bits)} bits`]])),
+        ['Bits per weight', bitsText(item.bits)], (item.layer !== null || !isCutName(item.role, name)) && ['Role', item.role, item.layer === null ? undefined : `layer ${item.layer}`], other && [`In ${side ? 'A' : 'B'}, ${names[side ? 0 : 1]}`, chip(other.type), `${other.name === item.name ? '' : `${other.name}, `}${bitsText(other.bits)} bits`]])),
     alarm,
     heat ? heat.element : h('section', {class: 'sheet'}, answer.decodes ? emptyState('It has no elements.', `Its shape is ${shapeText(item.shape)}.`) : emptyState('Tare does not decode this layout.', 'Its bytes are below.')),
     heat && distributionSheet(sides, begin, heat, signal, alarm, place),

@@ -7,11 +7,14 @@ import {Rows} from './virtual.js';
 import {tensorDetail} from './tensor.js';
 import {keepPlace, placeText} from './place.js';
 
-const asked = {search: '', type: '', sort: 'file', way: 'up', form: 'list'};
+const asked = {search: '', type: '', sort: 'file', way: 'up', form: 'list', open: ''};
 const LARGEST_FIRST = ['bytes', 'elements', 'bits'];
 const ORDERS = [['file', 'as in the file'], ['name', 'by name'], ['bytes', 'by bytes'], ['elements', 'by elements'], ['bits', 'by bits'], ['type', 'by type'], ['layer', 'by layer']];
 
-function treeOf(side, open) {
+// What is open in the tree, as in the address: the beginnings of names, separated by commas.
+const MOST_OPEN = 40;
+function treeOf(side, open, keep) {
+  const opened = new Set(asked.open.split(',').filter(Boolean));
   const list = h('ul', {class: 'tree', role: 'tree', 'aria-label': 'Tensors by name'});
   async function grow(parent, under, from = 0, wanted = () => true) {
     try {
@@ -24,25 +27,29 @@ function treeOf(side, open) {
   }
   function node(branch) {
     const leaf = branch.tensor !== null, inner = h('ul', {role: 'group'}), mark = h('span', {class: 'mark', 'aria-hidden': 'true'}, leaf ? '' : '▸');
-    let opened = false, turn = 0;
+    let isOpen = false, turn = 0;
     const act = () => {
       if (leaf) { open(branch.tensor); return; }
-      opened = !opened;
-      mark.textContent = opened ? '▾' : '▸';
-      item.setAttribute('aria-expanded', String(opened));
+      isOpen = !isOpen;
+      mark.textContent = isOpen ? '▾' : '▸';
+      item.setAttribute('aria-expanded', String(isOpen));
+      opened[isOpen ? 'add' : 'delete'](branch.under);
+      asked.open = [...opened].slice(0, MOST_OPEN).join(',');
+      keep();
       const here = ++turn;
-      if (opened) grow(inner, branch.under, 0, () => here === turn); else put(inner);
+      if (isOpen) grow(inner, branch.under, 0, () => here === turn); else put(inner);
     };
     const head = h('div', {class: 'node', onclick: act}, mark, h('span', {class: 'mono'}, branch.label), h('span', {class: 'sub'}, leaf ? chip(branch.type) : many(branch.tensors, 'tensor')), h('span', {class: 'sub'}, bytes(branch.bytes)));
     const item = h('li', {role: 'treeitem', tabindex: 0, 'aria-expanded': leaf ? undefined : 'false', onkeydown: (event) => {
       if (event.target !== item) return;
       const all = [...list.querySelectorAll('[role="treeitem"]')], at = all.indexOf(item);
-      if (event.key === 'Enter' || event.key === ' ' || (event.key === 'ArrowRight' && !opened) || (event.key === 'ArrowLeft' && opened)) act();
+      if (event.key === 'Enter' || event.key === ' ' || (event.key === 'ArrowRight' && !isOpen) || (event.key === 'ArrowLeft' && isOpen)) act();
       else if (event.key === 'ArrowDown' && all[at + 1]) all[at + 1].focus();
       else if (event.key === 'ArrowUp' && all[at - 1]) all[at - 1].focus();
       else return;
       event.preventDefault();
     }}, head, inner);
+    if (!leaf && opened.has(branch.under)) queueMicrotask(act);
     return item;
   }
   grow(list, '');
@@ -63,8 +70,8 @@ export function tensorsView(state, place) {
   const side = place.of === 'b' ? 'b' : undefined, model = state.models[side ? 1 : 0];
   const detail = h('div', {}), body = h('div', {}), found = h('span', {class: 'small quiet'});
   // The address has the choices for the list, without those that are the default.
-  const take = (from) => { for (const key of ['search', 'type', 'sort', 'form']) if (from[key] !== undefined) asked[key] = from[key]; asked.way = LARGEST_FIRST.includes(asked.sort) ? 'down' : 'up'; };
-  const listed = () => ({search: asked.search, type: asked.type, sort: asked.sort === 'file' ? undefined : asked.sort, form: asked.form === 'list' ? undefined : asked.form});
+  const take = (from) => { for (const key of ['search', 'type', 'sort', 'form', 'open']) if (from[key] !== undefined) asked[key] = from[key]; asked.way = LARGEST_FIRST.includes(asked.sort) ? 'down' : 'up'; };
+  const listed = () => ({search: asked.search, type: asked.type, sort: asked.sort === 'file' ? undefined : asked.sort, form: asked.form === 'list' ? undefined : asked.form, open: asked.form === 'tree' ? asked.open : undefined});
   const go = (tensor) => { location.hash = placeText('tensors', tensor, {of: side, ...listed()}); };
   take(place);
   const query = () => ({search: asked.search, type: asked.type, sort: asked.sort === 'file' ? undefined : asked.sort, way: asked.way === 'up' ? undefined : asked.way, of: side});
@@ -75,7 +82,7 @@ export function tensorsView(state, place) {
     if (!whole.isConnected) return;
     const here = ++turn;
     keepPlace(listed());
-    if (asked.form === 'tree') { put(body, treeOf(side, go)); found.textContent = ''; return; }
+    if (asked.form === 'tree') { put(body, treeOf(side, go, () => keepPlace(listed()))); found.textContent = ''; return; }
     try {
       const first = await ask('tensors', {...query(), from: 0, count: 100, with: chosen});
       if (here !== turn) return;

@@ -22,3 +22,11 @@ tare convert d/mistral wide.zt --dtype f32 -q; tare diff d/mistral wide.zt --ten
 pty --stdout --columns 80 tare diff d/mistral q.gguf -q --color never | tr -d '\r' | head -4
 pty --stdout --columns 80 tare diff d/mistral q.gguf -q --color never | tr -d '\r' | awk 'length > 80'
 pty --stdout --columns 120 tare diff d/mistral q.gguf -q --color never | tr -d '\r' | head -1
+# what it saved: the bits per weight of B if A has others, and those of both in the last line
+tare quantize d/mistral k4.mcf --method k4 -q > /dev/null; tare diff d/mistral k4.mcf --tensors --match '*layers.0.self*'
+pty --stdout --columns 80 tare diff d/mistral k4.mcf --tensors --color never | tr -d '\r' | head -2
+tare diff d/mistral k4.mcf --tensors --json | grep -o '"tensor_bytes":[^]]*],"bits_per_weight":[^]]*]'
+tare diff d/mistral k4.mcf lm_head.weight --json | grep -o '"bits_per_weight":[^]]*]'
+tare diff tiny.zt other.zt --tensors --json | grep -o '"name":"x"[^]]*]'
+# NaN is the worst
+tare diff before.zt after.zt

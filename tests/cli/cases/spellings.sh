@@ -25,3 +25,11 @@ tare quantize tiny.zt half.zt --method q8_0 --to ggfu 2>&1 | grep -o 'did you me
 tare compar tiny.zt tiny.zt
 tare help inspct
 tare -
+# where the output is named, and what its suffix is
+tare convert tiny.zt -o out.zt
+tare quantize tiny.zt --output=out.mcf --method k4
+tare convert tiny.zt out.mfc
+tare convert tiny.zt out.GUF
+tare convert tiny.zt out.xyz 2>&1 | sed 's/([^)]*)/(SUFFIXES)/'
+tare mistral
+tare tinny

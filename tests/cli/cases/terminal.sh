@@ -29,6 +29,11 @@ pty --columns 30 tare show model.zt embed.weight --color never
 for c in 20 30 40 60; do pty --columns $c env LC_ALL=C tare show model.zt embed.weight --color never | tr -d '\r' | awk -v c=$c 'length > c'; done
 pty --columns 80 tare formats --color never | tr -d '\r' | grep -c '\.\.\.\|…'
 pty --columns 130 tare formats --color never | tr -d '\r' | head -2
+# 40 columns: long names have a line of their own; the bars and shares of types are omitted
+tare demo narrow -q > /dev/null; pty --columns 40 tare ls narrow/mistral --match '*.0.mlp*' --color never
+pty --columns 40 tare info narrow/mistral --color never | tr -d '\r' | sed -n '4,10p'
+pty --stdout --columns 40 tare diff narrow/mistral narrow/k4.mcf --tensors --match '*.0.mlp*' --color never
+for c in 20 30 40 60; do for verb in info ls 'diff narrow/k4.mcf'; do pty --stdout --columns $c env LC_ALL=C tare $verb narrow/mistral -q --color never | tr -d '\r' | grep -v '[:,]' | awk -v c=$c 'length > c'; done; done
 # names of 2,000 characters and from right to left, on a narrow terminal
 python3 -c "import json,struct; names=['n' * 2000, 'משקל.שכבה', 'w']; h=json.dumps({n: {'dtype':'F32','shape':[2],'data_offsets':[8*i,8*i+8]} for i,n in enumerate(names)}).encode(); [open(f'{f}.safetensors','wb').write(struct.pack('<Q',len(h))+h+struct.pack('<6f',*range(6))[:20]+struct.pack('<f',f=='b')) for f in 'ab']"
 for verb in info ls verify 'diff a.safetensors'; do pty --stdout --columns 40 env LC_ALL=C.UTF-8 tare $verb b.safetensors --color never | tr -d '\r'; done

@@ -19,6 +19,8 @@ tare verify half.gguf --json
 tare info half.gguf 2>&1 >/dev/null
 tare ls half.gguf 2>&1 >/dev/null
 tare convert half.gguf half.zt
+# the worst first, although the note is found first
+tare verify untidy/untidy.safetensors
 # the version is text of the file, too
 tare verify forged.zt; tare info forged.zt; tare ls forged.zt
 pty --stdout tare verify forged.zt

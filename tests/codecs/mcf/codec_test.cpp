@@ -233,7 +233,7 @@ TEST(McfCodec, CodesOfInfiniteValuesAreAWarning) {
     const Problem& problem = found.at("data.nonfinite");
     EXPECT_EQ(problem.severity, Severity::warning);
     const char* const infinite = domain == Domain::weights ? "2" : "1";
-    EXPECT_EQ(problem.sentence, std::string("0 NaN and ") + infinite + " infinite among 4 values");
+    EXPECT_EQ(problem.sentence, std::string(infinite) + " infinite among 4 values");
   }
 }
 
