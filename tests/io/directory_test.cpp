@@ -286,7 +286,7 @@ TEST(Place, NamesOfOtherStores) {
   EXPECT_FALSE(io::is_blob_name("/x/model.gguf", "model.gguf"));
 }
 
-// A read-only file at the end of a link may be part of a store that Tare does not know.
+// A link to a read-only file is replaced, because other programs may use the file.
 TEST(Place, LinksToReadOnlyFiles) {
   const Scratch scratch{Scratch::fast_place()};
   put_file(scratch / "kept", to_bytes("x"));
