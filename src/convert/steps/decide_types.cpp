@@ -14,7 +14,7 @@ namespace {
 std::uint64_t kept_bytes(Tensor tensor, const Format& target, const AdaptOptions& options, unsigned threads) {
   TensorChanges ignored;
   UnfitTypes unfit(target, options);
-  decode_if_asked(tensor, options, threads, ignored);
+  decode_if_asked(tensor, target, options, threads, ignored);
   fit_layout(tensor, target, options, ignored);
   fit_types(tensor, target, options, threads, unfit, ignored, [] {});
   return tensor.bytes();  // decompressed: bits per weight do not depend on how well a tensor compresses
@@ -76,7 +76,7 @@ void steps::cast_types(Adaptation& it) {
            it.target.wants_f32(it.model, tensor);
   };
   for (Tensor& tensor : it.model.tensors)
-    cast_if_asked(tensor, stays_f32(tensor) ? as_f32 : it.options, it.threads, it.changes);
+    cast_if_asked(tensor, it.target, stays_f32(tensor) ? as_f32 : it.options, it.threads, it.changes);
 }
 
 void steps::decide_types(Adaptation& it) {
