@@ -121,6 +121,7 @@ KNOWS = {
     "device": ("mcf", "has kernels for layouts of that name"),
     "tiny_llama": ("tllm", "runs the models of that document"),
     "cli/verbs/demo.cpp": ("alt hf mcf zt", "makes files of some of them"),
+    "cli/missing_file.cpp": ("hf", "the program that downloads models is called so"),
     "formats/own_attributes.cpp": ("zt", "the form that both versions share"),
     "formats/zt2": ("gguf zt", "its profiles and attributes are called after others, and it is the second of its name"),
     "codecs/zt2": ("zt", "the profiles of its second version are called so"),

@@ -162,6 +162,14 @@ def test_save_options(tmp_path, arrays):
                   {"drop": ["all"]}, {"shard": "5 apples"}, {"shard": 0}, {"overflow": "x"}, {"threads": -2}):  # fmt: skip
         with pytest.raises(ValueError):
             tare.save(tmp_path / "w.zt", {"w": np.ones((4, 256), "f4")}, **wrong)
+    # Fractions do not become integers unless that is asked for.
+    parts = {"w": np.array([0, 0.25, 3], "f4")}
+    with pytest.raises(tare.LossyError) as refused:
+        tare.save(tmp_path / "int8.zt", parts, dtype="int8")
+    assert refused.value.rule == "cast.fraction" and ("use_method", "q8_0") in refused.value.remedies
+    assert "quant='q8_0' holds it" in str(refused.value)
+    tare.save(tmp_path / "int8.zt", parts, dtype="int8", overflow="clamp")
+    assert tare.open(tmp_path / "int8.zt")["w"].tolist() == [0, 0, 3]
     # What the command refuses: an option without effect.
     for path, wrong in (("w.zt", {"overflow": "clamp"}), ("w.zt", {"overflow": "error"}), ("w.npz", {"no_zstd": True})):
         with pytest.raises(ValueError):

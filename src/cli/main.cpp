@@ -63,7 +63,7 @@ int unknown_verb(std::span<const std::string> words) {
   const std::string& word = words.front();
   if (word == "-") return usage_error({}, fmt::format("'-' is not a file{}", missing_file_hint(word)), words);
   if (word.starts_with('-')) {
-    const auto near = nearest(word, Words{"--help", "--version"}, 1);
+    const Words near = word == "-v" ? Words{"--version"} : nearest(word, Words{"--help", "--version"}, 1);
     return usage_error({},
                        fmt::format("unknown option '{}'{}", word,
                                    near.empty() ? "" : fmt::format("; did you mean '{}'?", near.front())),

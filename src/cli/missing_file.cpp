@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "cli/text.hpp"
+#include "formats/format.hpp"
 #include "io/listing.hpp"
 
 namespace tare::cli {
@@ -18,6 +19,19 @@ bool is_url(std::string_view path) {
   const std::size_t colon = path.find("://");
   return colon != path.npos && colon > 1 &&
          std::ranges::all_of(path.substr(0, colon), [](char c) { return c >= 'a' && c <= 'z'; });
+}
+
+// Whether a path looks like "owner/name" on Hugging Face: neither a file with a suffix, nor below a directory.
+bool names_repository(std::string_view path) {
+  const std::size_t slash = path.find('/');
+  const auto is_usual = [](char c) {
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '-' || c == '_' ||
+           c == '.' || c == '/';
+  };
+  std::error_code ignored;
+  return slash != path.npos && slash > 0 && slash + 1 < path.size() && path.find('/', slash + 1) == path.npos &&
+         path[0] != '.' && path[0] != '-' && std::ranges::all_of(path, is_usual) && format_of_suffix(path) == nullptr &&
+         !fs::exists(path.substr(0, slash), ignored);
 }
 
 // The name in the same directory that is most similar.
@@ -44,6 +58,9 @@ std::string missing_file_hint(const std::string& path) {
   std::error_code ignored;
   if (fs::exists(path, ignored)) return {};
   const std::string similar = similar_name(path);
+  if (names_repository(path) && (similar.empty() || similar == path))
+    return fmt::format("; if it is a model of Hugging Face, download it first: hf download {} --local-dir {}",
+                       printable(path), printable(path.substr(path.find('/') + 1)));
   if (similar.empty() || similar == path) return {};
   return fmt::format("; did you mean {}{}?", similar.starts_with('-') ? "./" : "", printable(similar));
 }

@@ -14,14 +14,34 @@
 
 #include "cli/command.hpp"
 #include "cli/text.hpp"
+#include "options/words.hpp"
 
 namespace tare::cli {
 namespace {
 
 std::string dashed(const Option& option) { return fmt::format("--{}", option.name); }
 
+// What other programs call an option, and its name here. The first row whose option the verb has is meant.
+constexpr std::pair<std::string_view, std::string_view> kForeign[] = {
+    {"--quant", "method"},    {"--quantize", "method"}, {"--type", "method"},   {"--method", "quant"},
+    {"--quantize", "quant"},  {"--type", "dtype"},      {"--outtype", "dtype"}, {"--precision", "dtype"},
+    {"--overwrite", "force"}, {"--yes", "force"},       {"-y", "force"},        {"--format", "to"},
+};
+
+// Returns the option of a verb that takes a word as its value: "--method" for q4_k_m; empty if none does.
+std::string option_taking(std::string_view word, std::span<const Option> options) {
+  const std::string lower = lower_case(std::string(word));
+  for (const Option& option : options) {
+    const bool methods = option.completes == Completes::methods;
+    if (option.words == nullptr && !methods) continue;
+    const Words allowed = methods ? method_words() : option.words();
+    if (std::ranges::find(allowed, lower) != allowed.end()) return dashed(option);
+  }
+  return {};
+}
+
 // Returns the value, or the allowed word that differs only in case or is another spelling of it: Q4_K_M, float16.
-std::string known_word(const Option& option, std::string value) {
+std::string known_word(const Option& option, std::string value, std::span<const Option> options) {
   if (option.words == nullptr) return value;
   constexpr std::size_t kShortList = 16;
   const Words allowed = option.words();
@@ -32,6 +52,16 @@ std::string known_word(const Option& option, std::string value) {
   if (std::string lower = lower_case(value); is_allowed(lower)) return lower;
   const std::string other = option.canonical != nullptr ? option.canonical(value) : value;
   if (is_allowed(other)) return other;
+  if (const std::string taker = option_taking(value, options); !taker.empty())
+    throw UsageError(fmt::format("{}: unknown {} '{}'; did you mean {} {}?", dashed(option), option.value,
+                                 printable(value), taker, lower_case(value)));
+  if (option.words == dtype_words &&
+      (value.starts_with("fp8") || value.starts_with("f8") || value.starts_with("float8")))
+    throw UsageError(
+        fmt::format("{}: 8-bit floats are read and carried, but Tare does not cast to them", dashed(option)));
+  if (option.words == quant_words)
+    if (const std::string why = why_not_written(value); !why.empty())
+      throw UsageError(fmt::format("{}: {}", dashed(option), why));
   Words near = nearest(lower_case(value), allowed, 1);
   if (near.empty() && other != value) near.push_back(other);
   const std::string meant = near.empty() ? "" : fmt::format("; did you mean {}?", near.front());
@@ -117,7 +147,7 @@ class Parser {
     }
     if (!given && option.optional_value) return values.clear();  // the last one counts, and it has no value
     if (!given) given = following_value(option);
-    values.push_back(known_word(option, std::move(*given)));
+    values.push_back(known_word(option, std::move(*given), options_));
   }
 
   std::string following_value(const Option& option) {
@@ -140,6 +170,9 @@ class Parser {
         std::ranges::find(verb_.operands, "OUT", &Operand::name) != verb_.operands.end())
       throw UsageError(fmt::format("unknown option '{}'; name the output without it: tare {} {}", printable(name),
                                    verb_.name, operands_text(verb_)));
+    for (const auto& [foreign, own] : kForeign)
+      if (name == foreign && find(own) != nullptr)
+        throw UsageError(fmt::format("unknown option '{}'; did you mean --{}?", printable(name), own));
     std::vector<std::string> names;
     names.reserve(options_.size());
     for (const Option& option : options_) names.push_back(dashed(option));
@@ -158,8 +191,11 @@ class Parser {
     if (given.size() < wanted.size() && wanted[given.size()].required)
       throw UsageError(fmt::format("{} is missing", wanted[given.size()].name));
     const bool many = !wanted.empty() && wanted.back().many;
-    if (!many && given.size() > wanted.size())
-      throw UsageError(fmt::format("unexpected operand '{}'", printable(given[wanted.size()])));
+    if (many || given.size() <= wanted.size()) return;
+    const std::string& extra = given[wanted.size()];
+    const std::string taker = option_taking(extra, options_);
+    throw UsageError(fmt::format("unexpected operand '{}'{}", printable(extra),
+                                 taker.empty() ? "" : fmt::format("; did you mean {} {}?", taker, extra)));
   }
 
   const Verb& verb_;

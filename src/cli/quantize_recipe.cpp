@@ -22,6 +22,8 @@ std::string method_from(std::string_view option, const std::string& word) {
   const Words known = method_words();
   if (std::ranges::find(known, method) != known.end() || find_codec_by_method(method) != nullptr) return method;
   if (const auto type = parse_dtype_option(word)) return std::string(name_of(*type));
+  if (const std::string why = why_not_written(method); !why.empty())
+    throw UsageError(fmt::format("--{}: {}", option, why));
   if (const auto near = nearest(method, known, 1); !near.empty())
     throw UsageError(fmt::format("--{}: unknown METHOD '{}'; did you mean {}?", option, printable(word), near.front()));
   return method;

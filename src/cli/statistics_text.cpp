@@ -22,7 +22,8 @@ void print_histogram(const Statistics& stats, Session& session) {
   const auto& histogram = stats.inner ? stats.inner->histogram : stats.histogram;
   const double low = stats.inner ? stats.inner->low : stats.min, high = stats.inner ? stats.inner->high : stats.max;
   const std::uint64_t top = *std::max_element(histogram.begin(), histogram.end());
-  if (top == 0) return;
+  // Equal numbers are no distribution, and every bar would have the same label.
+  if (top == 0 || !(low < high)) return;
   std::vector<std::string> edges;
   std::size_t edge_columns = 0;
   const auto bins = static_cast<double>(histogram.size());

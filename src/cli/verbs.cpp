@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <utility>
 
 #include "base/nearest.hpp"
 
@@ -33,6 +34,14 @@ namespace {
 constexpr Alias kAliases[] = {{"inspect", "info"}, {"list", "ls"},      {"compare", "diff"},
                               {"cp", "convert"},   {"check", "verify"}, {"sum", "hash"}};
 
+// Words for jobs that an option of another verb does.
+constexpr std::pair<std::string_view, std::string_view> kJobs[] = {
+    {"merge", "tare convert BASE OUT --merge ADAPTER"},
+    {"cast", "tare convert IN OUT --dtype TYPE"},
+    {"split", "tare convert IN OUT --shard SIZE"},
+    {"shard", "tare convert IN OUT --shard SIZE"},
+};
+
 }  // namespace
 
 std::span<const Alias> aliases() { return kAliases; }
@@ -52,6 +61,9 @@ std::vector<std::string> verb_names() {
 }
 
 std::string verb_hint(const std::string& word) {
+  if (const auto* job = std::ranges::find(kJobs, word, &std::pair<std::string_view, std::string_view>::first);
+      job != std::end(kJobs))
+    return fmt::format("; did you mean '{}'?", job->second);
   std::vector<std::string> words = verb_names();
   for (const Alias& alias : kAliases) words.emplace_back(alias.word);
   const auto near = nearest(word, words, 1);

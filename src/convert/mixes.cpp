@@ -279,6 +279,11 @@ std::span<const Mix> mixes() { return kMixes; }
 
 bool recipe::is_mix(std::string_view method) { return std::ranges::find(kMixes, method, &Mix::name) != kMixes.end(); }
 
+std::string_view recipe::base_of_mix(std::string_view mix) {
+  const auto found = std::ranges::find_if(kRecipes, [&](const Recipe& recipe) { return recipe.mix.name == mix; });
+  return found == std::end(kRecipes) ? std::string_view() : found->base;
+}
+
 std::vector<std::string> recipe::methods_of_mix(std::string_view mix, const std::vector<Tensor>& tensors,
                                                 const Config& config, const MixOptions& options) {
   const auto found = std::ranges::find_if(kRecipes, [&](const Recipe& recipe) { return recipe.mix.name == mix; });

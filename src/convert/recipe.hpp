@@ -53,6 +53,9 @@ std::vector<std::string> methods_of_mix(std::string_view mix, const std::vector<
 // Returns whether `method` is the name of a mix, even if it is also the name of the mix's main method.
 bool is_mix(std::string_view method);
 
+// Returns the mix's main method, "q4_k" of q4_k_m; empty if there is no such mix.
+std::string_view base_of_mix(std::string_view mix);
+
 EncodeOptions encode_options(const Quantization& how, const std::string& tensor, const std::string& method,
                              unsigned threads);
 

@@ -136,6 +136,10 @@ Place find_place(const std::string& path, std::string_view rule, std::string_vie
           Descriptor(::openat(place.parent.descriptor(), opened.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC)));
     else
       next = Directory::open(opened.c_str());
+    if (!next && errno == ENOENT && links == 0)
+      throw Error(ErrorKind::not_found, rule, fmt::format("{}: the directory {} does not exist", doing, opened))
+          .in(path)
+          .blame(refused.empty() ? Subject::output : Subject::input);  // only inputs have a rule of their own
     if (!next || place.name.empty()) throw failed(next ? ENOENT : errno);
     last.parent = std::exchange(place.parent, std::move(next));
     if (dots) place.name.assign(1, '.');  // not = ".": GCC 12 warns of an overflow that does not exist

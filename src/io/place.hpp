@@ -37,8 +37,8 @@ struct Place {
 
 enum class FollowLinks : std::uint8_t { no, ours };
 
-// Throws `rule` if the directory cannot be opened or links form a circle (instead `refused`, if given, unless something
-// does not exist), and `io.sink.link` for a link that is not followed.
+// Throws `rule` if the directory cannot be opened or links form a circle (instead `refused`, if given, as for inputs,
+// unless something does not exist), and `io.sink.link` for a link that is not followed.
 Place find_place(const std::string& path, std::string_view rule, std::string_view doing,
                  FollowLinks follow = FollowLinks::ours, std::string_view refused = {});
 

@@ -64,6 +64,18 @@ Words method_words() {
   return words;
 }
 
+std::string why_not_written(std::string_view method) {
+  const std::string lower = lower_case(std::string(method));
+  for (const Codec& codec : codecs()) {
+    const std::size_t dot = codec.name.find('.');
+    if (dot == codec.name.npos || codec.name.substr(dot + 1) != lower || codec.encode != nullptr) continue;
+    const bool of_llama_cpp = codec.name.starts_with("ggml.");
+    return fmt::format("Tare reads {} but does not write it{}", lower,
+                       of_llama_cpp ? "; llama.cpp's llama-quantize does" : "");
+  }
+  return {};
+}
+
 Words names_words() { return {"keep"}; }
 
 Words drop_words() {

@@ -15,6 +15,9 @@ Words method_words();
 Words names_words();
 Words drop_words();
 Words digest_words();
+// Returns a sentence if a name is that of a layout of quantized weights that Tare reads but does not write; else an empty
+// text.
+std::string why_not_written(std::string_view method);
 Words overflow_words();
 std::optional<Overflow> parse_overflow(std::string_view word);
 // Returns for example "f16" for "float16", and "float16" for "floaat16"; the value itself if no type is similar.

@@ -100,7 +100,7 @@ TEST(Advice, NamesTheOptionThatHelps) {
   EXPECT_EQ(words_for({{Remedy::weights_only, ""}, {Remedy::drop, "vocabulary"}, {Remedy::drop, "attachments"}}),
             "--drop vocabulary --drop attachments omits them, --weights-only omits the config too");
   EXPECT_EQ(words_for({{Remedy::clip, ""}, {Remedy::use_method, "int8"}, {Remedy::keep, ""}}),
-            "--clip MIN,MAX limits it, int8 holds it, --keep GLOB keeps the tensor as it is");
+            "--clip MIN,MAX limits it, --quant int8 holds it, --keep GLOB keeps the tensor as it is");
   EXPECT_EQ(words_for({{Remedy::skip, "a{}b"}}), "`tare convert --skip 'a{}b'` omits it") << "names are no patterns";
   EXPECT_EQ(words_for({{Remedy::skip, "a"}}, &kSkips), "--skip 'a' omits it") << "a verb that has the option";
   // Pasted into a shell, the advice means this name and nothing else.

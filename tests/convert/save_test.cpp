@@ -210,6 +210,25 @@ TEST(Save, BadPaths) {
   EXPECT_EQ(visible(scratch), (std::vector<std::string>{"dir.zt", "file"}));
 }
 
+TEST(Save, FloatsBecomeIntegersOnlyIfEveryNumberSurvivesOrThatIsAskedFor) {
+  const auto rule_for = [](const std::vector<float>& values, DType to, Overflow overflow = Overflow::refuse) {
+    Model model;
+    model.tensors = {dense("w", Shape{values.size()}, values)};
+    MemorySink sink;
+    return rule_of(
+        [&] { static_cast<void>(save(model, sink, {.adapt = {.dtype = to, .overflow = overflow}, .to = "zt"})); });
+  };
+  const std::vector<float> whole{0, 1, -3, 127}, parts{0, 1, 0.25F}, flags{0, 1};
+  EXPECT_EQ(rule_for(whole, DType::i8), "");
+  EXPECT_EQ(rule_for(whole, DType::boolean), "cast.fraction") << "3 would become 1";
+  EXPECT_EQ(rule_for(flags, DType::boolean), "");
+  EXPECT_EQ(rule_for(parts, DType::i8), "cast.fraction");
+  EXPECT_EQ(rule_for(parts, DType::i64), "cast.fraction");
+  EXPECT_EQ(rule_for(parts, DType::i8, Overflow::infinity), "cast.fraction") << "says nothing about fractions";
+  EXPECT_EQ(rule_for(parts, DType::i8, Overflow::clamp), "");
+  EXPECT_EQ(rule_for(parts, DType::f16), "");
+}
+
 TEST(Save, NoPermission) {
   if (::geteuid() == 0) GTEST_SKIP() << "root may write everywhere";
   const Scratch scratch;

@@ -36,6 +36,9 @@ std::string suffix_hint(const std::string& output) {
   if (dot != std::string::npos && output[dot] == '.')
     if (const auto near = nearest(lower_case(output.substr(dot + 1)), suffixes, 1); !near.empty())
       return fmt::format("; did you mean {}.{}?", output.substr(0, dot), near.front());
+  if (dot == std::string::npos || output[dot] == '/')
+    return fmt::format("; write {}/ for a directory in Hugging Face's layout, or name the format with --to",
+                       printable(output));
   return fmt::format(" ({}); name the format with --to", fmt::join(written_suffixes(), " "));
 }
 

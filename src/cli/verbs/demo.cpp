@@ -303,16 +303,20 @@ void Demo::print(bool details, Session& session) const {
   print_wrapped(heading_, {}, session);
   session.line();
   tour_.print(session);
-  for (const std::string& line : lost_) print_wrapped(line, "  ", session);
-  session.line();
-  print_containers(session);
   if (details) {
+    for (const std::string& line : lost_) print_wrapped(line, "  ", session);
+    session.line();
+    print_containers(session);
     session.line();
     print_lines(tour_changes_);
     session.line();
     visits_.print(session);
     session.line();
     print_lines(visit_changes_);
+  } else {
+    if (!lost_.empty()) print_wrapped("part: a container had no field for the rest; --verbose names it.", {}, session);
+    session.line();
+    print_wrapped("A model with a tensor of every type and layout went through every container.", {}, session);
   }
   session.line(
       good_ ? session.paint(Style::green, "Every file was verified, and reads back exactly what was written to it.")
@@ -322,14 +326,15 @@ void Demo::print(bool details, Session& session) const {
 
 // `kept`: the directory of the files; empty if they are removed.
 void print_next(const std::string& kept, Session& session) {
-  const std::string model = kept.empty() ? "MODEL" : fmt::format("{}/mistral", kept);
+  const std::string inside = kept.empty() || kept == "." ? std::string() : fmt::format("{}/", kept);
+  const std::string model = kept.empty() ? "MODEL" : fmt::format("{}{}", inside, kStart.substr(0, kStart.size() - 1));
   session.line(kept.empty() ? "Next, with a model of your own (a Hugging Face directory, or a file):"
                             : "Next, with one of these files or with a model of your own:");
   std::vector<std::pair<std::string, std::string_view>> commands = {
       {fmt::format("tare info {}", model), "what is in it"},
-      {fmt::format("tare convert {} model.zt", model), "the same, in one file"},
-      {fmt::format("tare convert {} model.gguf", model), "for llama.cpp"},
-      {fmt::format("tare quantize {} model.mcf --method k4", model), "4 bits per weight"},
+      {fmt::format("tare quantize {} {}small.gguf --method q4_k_m", model, inside), "for llama.cpp"},
+      {fmt::format("tare diff {} {}small.gguf", model, inside), "what that cost"},
+      {fmt::format("tare view {}", model), "in the browser"},
   };
   if (kept.empty()) commands.emplace_back("tare demo DIR", "keep the files of this demo");
   std::size_t widest = 0;
@@ -373,6 +378,12 @@ int run(const Arguments& arguments, Session& session) {
   // The directory may have existed: this throws if its name is a link of another user.
   std::string plain = directory;
   while (plain.size() > 1 && plain.ends_with('/')) plain.pop_back();
+  if (!arguments.has("force") && std::filesystem::exists(plain + "/mistral/config.json", unknown) &&
+      std::filesystem::exists(plain + "/demo.zt", unknown))
+    throw Error(ErrorKind::usage, "io.sink.exists", "the demo is here already")
+        .in(directory)
+        .blame(Subject::output)
+        .remedy(Remedy::overwrite, "directory");
   const io::Place place = io::find_place(plain, "cli.demo", "cannot open the directory");
   Demo demo(directory, arguments);
   try {
@@ -383,7 +394,7 @@ int run(const Arguments& arguments, Session& session) {
     if (made && made.remove_inside()) place.parent.remove_folder(place.name.c_str());
     throw;
   }
-  return finish(demo, directory, arguments, session);
+  return finish(demo, plain, arguments, session);
 }
 
 constexpr Operand kOperands[] = {{.name = "DIR", .required = false, .completes = Completes::directories}};

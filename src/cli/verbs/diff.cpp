@@ -59,14 +59,15 @@ bool is_worse(const TensorDifference& x, const TensorDifference& y) {
   return x.relative_rms > y.relative_rms;
 }
 
-// Tensors that cannot be compared come first, then those with the largest relative error.
-std::vector<const TensorDifference*> worst_first(const Difference& difference) {
+// Tensors that cannot be compared come first, then those with the largest relative error; at most `most`.
+std::vector<const TensorDifference*> worst_first(const Difference& difference, std::size_t most) {
   std::vector<const TensorDifference*> tensors;
   for (const TensorDifference& tensor : difference.tensors) tensors.push_back(&tensor);
   std::stable_sort(tensors.begin(), tensors.end(), [](const TensorDifference* x, const TensorDifference* y) {
     if (x->compared != y->compared) return !x->compared;
     return is_worse(*x, *y);
   });
+  tensors.resize(std::min(tensors.size(), most));
   return tensors;
 }
 
@@ -94,9 +95,10 @@ struct Spaces {
 
 // What was compared, and how.
 struct Extent {
-  bool whole = false;    // all tensors and the metadata
-  bool exact = false;    // bytes
-  bool renamed = false;  // under the names of Hugging Face
+  bool whole = false;                   // all tensors and the metadata
+  bool exact = false;                   // bytes
+  bool renamed = false;                 // under the names of Hugging Face
+  std::optional<std::size_t> top = {};  // how many tensors are listed, the worst; nothing: all
   Spaces all = {};
   std::map<std::string_view, Spaces> tensors = {};  // by the names in the models, which must stay
 
@@ -179,7 +181,7 @@ void print_text(const Difference& difference, const Extent& extent, Session& ses
                {"WHAT DIFFERS", Align::left, true},
                {.title = "VALUES", .align = Align::right, .spare = true},
                {.title = "MAX ABS", .align = Align::right, .spare = true}});
-  for (const TensorDifference* tensor : worst_first(difference)) {
+  for (const TensorDifference* tensor : worst_first(difference, extent.top.value_or(SIZE_MAX))) {
     const bool numbers = tensor->compared && tensor->values_differ;
     table.add({printable(escape_name(tensor->name)), numbers ? number_text(tensor->relative_rms) : "",
                numbers && !std::isnan(tensor->cosine) ? fmt::format("{:.6f}", tensor->cosine) : "",
@@ -221,7 +223,11 @@ void print_json(const Difference& difference, const Extent& extent, Session& ses
   const auto pair = [&json](std::string_view name, const std::string& a, const std::string& b) {
     if (!a.empty() || !b.empty()) json.key(name).open('[').text(a).text(b).close(']');
   };
-  for (const TensorDifference& tensor : difference.tensors) {
+  std::vector<const TensorDifference*> listed;
+  for (const TensorDifference& tensor : difference.tensors) listed.push_back(&tensor);
+  if (extent.top) listed = worst_first(difference, *extent.top);
+  for (const TensorDifference* const one : listed) {
+    const TensorDifference& tensor = *one;
     json.open('{').key("name").text(one_line(tensor.name));
     if (tensor.only_in) json.key("only_in").text(*tensor.only_in == Side::a ? "a" : "b");
     pair("shape", tensor.shape_a, tensor.shape_b);
@@ -303,11 +309,14 @@ int run(const Arguments& arguments, Session& session) {
   Model a = open(arguments.operand(0), read), b = open(arguments.operand(1), read);
   Extent extent{.exact = arguments.has("exact")};
   if (extent.exact && arguments.size() == 3) throw UsageError("--exact compares whole files; omit TENSOR");
+  if (arguments.has("top") && arguments.size() == 3)
+    throw UsageError("--top lists the worst of all tensors; omit TENSOR");
   extent.renamed = !extent.exact && pair_names(a, b);
   extent.whole = arguments.size() < 3 && !arguments.has("tensors") && !arguments.has("match") && !arguments.has("skip");
   if (extent.renamed)
     session.remark("A and B name their tensors differently: compared under the names and row order of Hugging Face");
   if (arguments.size() == 3) return run_on_tensor(arguments, session, std::move(a), std::move(b), extent);
+  if (arguments.has("top")) extent.top = static_cast<std::size_t>(arguments.number("top", 0, 1, 1'000'000));
   if (arguments.has("bins")) throw UsageError("--bins is for the histogram of one tensor; name it after B");
   expect_matches(arguments, a, b);
   for (Model* model : {&a, &b}) {
@@ -339,6 +348,7 @@ constexpr Operand kOperands[] = {{.name = "A", .completes = Completes::files},
 constexpr Option kOptions[] = {
     {.name = "exact", .help = "compare bytes: decode nothing, pair no names, show the first byte that differs"},
     {.name = "tensors", .help = "compare tensors only, not metadata"},
+    {.name = "top", .value = "N", .help = "list only the N tensors that differ most; the last line counts all"},
     {.name = "bins", .value = "N", .help = "bars of the histogram of errors; 16 by default"},
     kMatch,
     kSkip,
@@ -350,6 +360,7 @@ constexpr Option kOptions[] = {
 constexpr Example kExamples[] = {
     {"tare diff model.zt model-f16.zt", "what a cast to f16 cost, tensor by tensor"},
     {"tare diff model.zt model.mcf lm_head.weight", "the errors of one tensor, as a histogram"},
+    {"tare diff model.zt small.gguf --top 10", "the ten tensors that quantization harmed most"},
     {"tare diff --exact a.zt b.zt", "are the stored bytes the same?"},
     {"tare diff -q --tensors a.zt b.npz && echo same", "exit code 0 when they hold the same tensors"},
 };

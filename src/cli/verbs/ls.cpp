@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "base/error_runs.hpp"
+#include "base/printable.hpp"
 #include "base/text.hpp"
 #include "cli/json.hpp"
 #include "cli/options.hpp"
@@ -155,7 +156,10 @@ int run(const Arguments& arguments, Session& session) {
   for (const BrokenTensor* const tensor : broken) errors.push_back(tensor->error);
   for (const Error& error : runs_summed_up(errors)) session.complain(error, file);
   if (tensors.empty() && broken.empty() && !model.tensors.empty())
-    session.remark("no tensor matches; a pattern must match the whole name: '*norm*' matches a part");
+    session.remark(fmt::format(
+        "no tensor matches; names here are like {}, and a pattern must match the whole name: '*norm*' matches "
+        "a part",
+        printable(escape_name(model.tensors[model.tensors.size() / 2].name))));
   return kDone;
 }
 

@@ -109,14 +109,14 @@ std::vector<Group> shortened(std::vector<Group> groups) {
 
 void print_table(const std::vector<Group>& groups, Session& session) {
   Table table({{"METHOD"},
-               {"TENSORS", Align::right},
-               {"WEIGHTS", Align::right},
+               {.title = "TENSORS", .align = Align::right, .spare = true},
+               {.title = "WEIGHTS", .align = Align::right, .spare = true},
                {"SIZE", Align::right},
                {"BITS/WEIGHT", Align::right},
                {"REL RMS", Align::right},
-               {"MAX ERROR", Align::right},
-               {"WORST", Align::right},
-               {"TENSOR", Align::left, true}});
+               {.title = "MAX ERROR", .align = Align::right, .spare = true},
+               {.title = "WORST", .align = Align::right, .spare = true},
+               {.title = "TENSOR", .elastic = true, .spare = true}});
   for (const Group& group : groups) {
     const bool all = &group == &groups.back();
     const auto number = [&](double value) { return group.measured ? number_text(value) : std::string(); };

@@ -63,17 +63,22 @@ std::string_view verdict(const Verification& result, bool ok) {
 }
 
 void print_text(const std::string& file, const Verification& result, bool ok, Session& session) {
+  // A file that cannot be opened is an error, as in other verbs, not a finding about its content.
+  const auto is_unopened = [&](const Finding& finding) {
+    return result.format.empty() && (finding.kind == ErrorKind::io || finding.kind == ErrorKind::not_found);
+  };
   std::vector<Finding> worst_first = result.findings;
   std::ranges::stable_sort(worst_first, std::greater(), &Finding::severity);
   for (const Finding& finding : worst_first) {
     if (session.quiet() && finding.severity == Severity::note) continue;
-    // A file that cannot be opened is an error, as in other verbs, not a finding about its content.
-    if (result.format.empty() && (finding.kind == ErrorKind::io || finding.kind == ErrorKind::not_found))
+    if (is_unopened(finding))
       session.complain(Error(finding.kind, finding.rule, finding.sentence), file);
     else
       print_finding(finding, file, session);
   }
-  if (session.quiet()) return;
+  // Nothing was checked, so there is no verdict.
+  const bool unopened = !worst_first.empty() && std::ranges::all_of(worst_first, is_unopened);
+  if (session.quiet() || unopened) return;
   std::vector<std::string> parts;
   if (!result.format.empty())
     parts.push_back(result.version.empty() ? result.format

@@ -15,7 +15,7 @@ namespace {
 std::uint64_t kept_bytes(Tensor tensor, const Format& target, const AdaptOptions& options, unsigned threads) {
   TensorChanges ignored;
   UnfitTypes unfit(target, options);
-  decode_if_asked(tensor, options, threads, ignored);
+  decode_if_asked(tensor, target, options, threads, ignored);
   fit_layout(tensor, target, options, ignored);
   fit_types(tensor, target, options, threads, unfit, ignored, [] {});
   return tensor.bytes();  // decompressed: bits per weight do not depend on how well a tensor compresses
@@ -83,9 +83,9 @@ void steps::cast_types(Adaptation& it) {
   };
   for (Tensor& tensor : it.model.tensors) {
     if (!is_f32_only(tensor))
-      cast_if_asked(tensor, it.options, it.threads, it.changes);
+      cast_if_asked(tensor, it.target, it.options, it.threads, it.changes);
     else if (it.options.dtype || (!it.renamed.empty() && is_wide_float(tensor)))
-      cast_if_asked(tensor, as_f32, it.threads, it.changes);
+      cast_if_asked(tensor, it.target, as_f32, it.threads, it.changes);
   }
 }
 

@@ -79,9 +79,9 @@ void steps::fit_tensors(Adaptation& it) {
     refuse_excess(tensor, it.target);
     refuse_extras(tensor, it.target, !decision.method.empty());
     if (decision.type)
-      cast_to(*decision.type, tensor, it.options, it.threads, it.changes);
+      cast_to(*decision.type, tensor, it.target, it.options, it.threads, it.changes);
     else if (decision.method.empty())
-      decode_if_asked(tensor, it.options, it.threads, it.changes);
+      decode_if_asked(tensor, it.target, it.options, it.threads, it.changes);
     else
       quantize(tensor, decision.method, it.target, it.quant, it.threads, it.changes, outcome);
     if (decision.remark) it.changes.add(*decision.remark, tensor.name);

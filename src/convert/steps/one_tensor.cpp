@@ -4,6 +4,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <cmath>
 
 #include "base/glob.hpp"
 #include "base/printable.hpp"
@@ -44,8 +45,44 @@ void cast_as_is(Tensor& tensor, DType to, Overflow overflow) {
   tensor.attributes = std::move(attributes);
 }
 
+// Returns a method that stores weights in 8 bits, of those that the target can hold; empty if there is none.
+std::string_view method_of_8_bits(const Format& target) {
+  for (const std::string_view method : {"q8_0", "q8", "qint8"})
+    if (const Codec* const codec = find_codec_by_method(method);
+        codec != nullptr && lists(target.holds.layouts, codec->layout))
+      return method;
+  return {};
+}
+
+// Throws unless the integer type `to` has every number of a tensor of floats. A cast has no scale, so nearly all
+// weights would become 0, and quantization is usually meant. NaN and numbers out of range pass here: the errors of
+// the cast itself have more detail. Reads the tensor up to the first fraction.
+void require_whole(const Tensor& tensor, DType to, const Format& target) {
+  std::uint64_t element = 0;
+  for_each_element_run(tensor, [&](std::span<const double> values) {
+    for (const double value : values) {
+      const bool survives =
+          to == DType::boolean ? value == 0 || value == 1 : std::isnan(value) || value == std::trunc(value);
+      if (!survives) {
+        const bool wants_8_bits = to == DType::i8 || to == DType::u8;
+        const std::string_view method = wants_8_bits ? method_of_8_bits(target) : std::string_view();
+        std::string sentence = fmt::format("element {} is {:.6g}, and {} holds {} only", element, value, name_of(to),
+                                           to == DType::boolean ? "0 and 1" : "whole numbers");
+        if (wants_8_bits && method.empty())
+          sentence += fmt::format("; {} cannot hold weights quantized to 8 bits ({})", target.name,
+                                  holders_of(find_codec_by_method("q8_0")->layout));
+        Error error = refused(ErrorKind::lossy, "cast.fraction", tensor, sentence);
+        if (!method.empty()) error.remedy(Remedy::use_method, method);
+        throw error.remedy(Remedy::accept_overflow, "clamp");
+      }
+      ++element;
+    }
+  });
+}
+
 // Performs a cast that was asked for. Reports how many numbers overflow, if that is accepted.
-void cast_as_decided(Tensor& tensor, const AdaptOptions& options, unsigned threads, TensorChanges& changes) {
+void cast_as_decided(Tensor& tensor, const Format& target, const AdaptOptions& options, unsigned threads,
+                     TensorChanges& changes) {
   const Component& data = *tensor.component("data");
   const DType to = *options.dtype;
   const std::string from(data.type_name());
@@ -59,14 +96,16 @@ void cast_as_decided(Tensor& tensor, const AdaptOptions& options, unsigned threa
                    .count = count,
                    .detail = options.overflow == Overflow::clamp ? "clamped" : "now infinite"},
                   tensor.name);
-  // Only a cast of floats to integers loses fractions.
+  // Only a cast of floats to integers loses fractions; without consent, every number must survive, or this throws.
   const bool truncates = !is_float(to) && (!data.type.empty() || is_float(data.dtype));
+  const bool survives = truncates && options.overflow != Overflow::clamp;
+  if (survives) require_whole(tensor, to, target);
   cast_as_is(tensor, to, options.overflow);
   changes.add({.kind = ChangeKind::cast,
-               .impact = truncates ? Impact::results : Impact::changed,
+               .impact = truncates && !survives ? Impact::results : Impact::changed,
                .before = from,
                .after = std::string(name_of(to)),
-               .lossy = !lossless},
+               .lossy = !lossless && !survives},
               tensor.name);
 }
 
@@ -105,7 +144,7 @@ bool cast_as_asked(Tensor& tensor, const Component& data, const Format& target, 
   if (!options.dtype || std::find(types.begin(), types.end(), *options.dtype) == types.end()) return false;
   const LogicalType* const logical = find_logical_type(data.type);
   if (!data.type.empty() && (logical == nullptr || logical->per_element != 1)) return false;
-  cast_as_decided(tensor, options, threads, changes);
+  cast_as_decided(tensor, target, options, threads, changes);
   return true;
 }
 
@@ -137,11 +176,13 @@ void require_type(const AdaptOptions& options, const Format& target) {
 }
 
 void require_method(std::string_view method, const Format& target) {
-  const Codec* const codec = method.empty() ? nullptr : find_codec_by_method(method);
+  const auto find = [](std::string_view name) { return name.empty() ? nullptr : find_codec_by_method(name); };
+  const Codec* const own = find(method);
+  const Codec* const codec = own != nullptr ? own : find(recipe::base_of_mix(method));
   if (codec != nullptr && !lists(target.holds.layouts, codec->layout))
     throw Error(ErrorKind::unsupported, "convert.quant",
-                fmt::format("{} cannot hold {} ({}); {}", target.name, codec->name, holders_of(codec->layout),
-                            methods_for(target)));
+                fmt::format("{} cannot hold {} ({}); {}", target.name, own != nullptr ? own->name : method,
+                            holders_of(codec->layout), methods_for(target)));
 }
 
 void quantize(Tensor& tensor, const std::string& method, const Format& target, const Quantization& how,
@@ -166,13 +207,14 @@ void quantize(Tensor& tensor, const std::string& method, const Format& target, c
   changes.add({.kind = ChangeKind::quantized, .impact = Impact::changed, .before = from, .after = method}, tensor.name);
 }
 
-void cast_if_asked(Tensor& tensor, const AdaptOptions& options, unsigned threads, TensorChanges& changes) {
+void cast_if_asked(Tensor& tensor, const Format& target, const AdaptOptions& options, unsigned threads,
+                   TensorChanges& changes) {
   const Component* data = tensor.is_dense() && !has_extras(tensor) ? tensor.component("data") : nullptr;
   if (!options.dtype || data == nullptr) return;
   const ElementType* logical = logical_type(data->type);
   const bool fp8 = logical != nullptr && logical->is_real();
   if (!(is_plain_float(tensor) || fp8) || (data->dtype == *options.dtype && !fp8)) return;
-  cast_as_decided(tensor, options, threads, changes);
+  cast_as_decided(tensor, target, options, threads, changes);
 }
 
 void decode(Tensor& tensor, const Codec& codec, const AdaptOptions& options, TensorChanges& changes) {
@@ -193,17 +235,19 @@ void decode(Tensor& tensor, const Codec& codec, const AdaptOptions& options, Ten
               tensor.name);
 }
 
-void decode_if_asked(Tensor& tensor, const AdaptOptions& options, unsigned threads, TensorChanges& changes) {
+void decode_if_asked(Tensor& tensor, const Format& target, const AdaptOptions& options, unsigned threads,
+                     TensorChanges& changes) {
   const Codec* const codec = find_codec(tensor.layout);
   if (!options.dtype || codec == nullptr || codec->name.empty() || codec->decode == nullptr) return;
   decode(tensor, *codec, options, changes);
-  cast_if_asked(tensor, options, threads, changes);
+  cast_if_asked(tensor, target, options, threads, changes);
 }
 
-void cast_to(DType type, Tensor& tensor, AdaptOptions options, unsigned threads, TensorChanges& changes) {
+void cast_to(DType type, Tensor& tensor, const Format& target, AdaptOptions options, unsigned threads,
+             TensorChanges& changes) {
   options.dtype = type;
-  decode_if_asked(tensor, options, threads, changes);
-  cast_if_asked(tensor, options, threads, changes);
+  decode_if_asked(tensor, target, options, threads, changes);
+  cast_if_asked(tensor, target, options, threads, changes);
 }
 
 void fit_layout(Tensor& tensor, const Format& target, const AdaptOptions& options, TensorChanges& changes) {

@@ -26,7 +26,8 @@ bool has_extras(const Tensor& tensor);
 // rounded to the type would have to be widened again.
 void require_type(const AdaptOptions& options, const Format& target);
 
-// Throws `convert.quant` unless the target can hold the result of `method`; an empty method has no result.
+// Throws `convert.quant` unless the target can hold the result of `method`, of a mix that of its main method; an empty
+// method has no result.
 void require_method(std::string_view method, const Format& target);
 
 // Encodes a tensor by `method`, unless it is already encoded that way.
@@ -36,14 +37,18 @@ void quantize(Tensor& tensor, const std::string& method, const Format& target, c
 // Turns codes into floats.
 void decode(Tensor& tensor, const Codec& codec, const AdaptOptions& options, TensorChanges& changes);
 
-// Casts a dense tensor of floats to `options.dtype`, if that is given. Integers are not changed.
-void cast_if_asked(Tensor& tensor, const AdaptOptions& options, unsigned threads, TensorChanges& changes);
+// Casts a dense tensor of floats to `options.dtype`, if that is given. Integers are not changed. Throws `cast.fraction`
+// if an integer type would lose fractions and `options.overflow` does not accept that.
+void cast_if_asked(Tensor& tensor, const Format& target, const AdaptOptions& options, unsigned threads,
+                   TensorChanges& changes);
 
 // Decodes and casts a quantized tensor to `options.dtype`, if that is given, even if the target could hold the codes.
-void decode_if_asked(Tensor& tensor, const AdaptOptions& options, unsigned threads, TensorChanges& changes);
+void decode_if_asked(Tensor& tensor, const Format& target, const AdaptOptions& options, unsigned threads,
+                     TensorChanges& changes);
 
 // Decodes and casts any tensor to `type`.
-void cast_to(DType type, Tensor& tensor, AdaptOptions options, unsigned threads, TensorChanges& changes);
+void cast_to(DType type, Tensor& tensor, const Format& target, AdaptOptions options, unsigned threads,
+             TensorChanges& changes);
 
 // Decodes a tensor if the target cannot hold its layout. Throws `convert.layout` if that is not possible.
 void fit_layout(Tensor& tensor, const Format& target, const AdaptOptions& options, TensorChanges& changes);

@@ -35,3 +35,16 @@ tare append m.zt large.safetensors
 cp -r kept/mistral torn && echo '{"model": {' > torn/tokenizer.json && tare convert torn torn.alt 2>&1 | sed 's/not JSON: [^;]*[^.;];/not JSON: ...;/'
 # what is decoded to reorder its rows is counted, too
 tare convert kept/k4.mcf k4.gguf
+# floats become integers only if every number survives, or if that is asked for
+python3 -c "import struct, json; h=json.dumps({'w': {'dtype': 'F32', 'shape': [2, 2], 'data_offsets': [0, 16]}}).encode(); [open(n, 'wb').write(struct.pack('<Q', len(h)) + h + struct.pack('<4f', *v)) for n, v in (('whole.safetensors', (0, 1, -3, 127)), ('parts.safetensors', (0, 1, 0.25, 3)), ('flags.safetensors', (0, 1, 1, 0)))]"
+tare convert whole.safetensors whole8.zt --dtype int8 && tare cat whole8.zt w | od -An -t d1
+tare convert parts.safetensors parts8.zt --dtype int8
+tare convert parts.safetensors parts8.gguf --dtype i8
+tare convert parts.safetensors parts8.mcf --dtype i8
+tare convert parts.safetensors parts8.safetensors --dtype u8
+tare convert parts.safetensors parts32.zt --dtype i32
+tare convert parts.safetensors parts32.zt --dtype i32 --overflow infinity
+tare convert parts.safetensors flags.zt --dtype bool
+tare convert flags.safetensors flags.zt --dtype bool && tare cat flags.zt w | od -An -t d1
+tare convert parts.safetensors parts8.zt --dtype int8 --overflow clamp && tare cat parts8.zt w | od -An -t d1
+tare quantize parts.safetensors parts.gguf --method '*=q8_0' --dtype i8

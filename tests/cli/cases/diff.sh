@@ -30,3 +30,8 @@ tare diff d/mistral k4.mcf lm_head.weight --json | grep -o '"bits_per_weight":[^
 tare diff tiny.zt other.zt --tensors --json | grep -o '"name":"x"[^]]*]'
 # NaN is the worst
 tare diff before.zt after.zt
+# the worst only; the last line counts all
+tare diff d/mistral q.gguf --tensors --top 2
+tare diff d/mistral q.gguf --tensors --top 2 --json | grep -o '"name":"[^"]*"'
+tare diff d/mistral q.gguf --top 0
+tare diff d/mistral q.gguf --top 2 lm_head.weight

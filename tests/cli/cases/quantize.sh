@@ -44,3 +44,7 @@ tare convert kept/mistral medium.gguf --quant q4_k_m -q && tare meta medium.gguf
 tare quantize medium.gguf again.gguf --method q8_0
 # a method that OUT cannot hold is refused before the parts that OUT has no field for
 tare demo demo-k4 -q > /dev/null; tare quantize demo-k4/mistral x.safetensors --method k4
+# one table in 80 columns
+pty --stdout --columns 80 tare quantize kept/mistral narrow.gguf --method q8_0 -q --color never | tr -d '\r'
+# what the target cannot hold is said first, by the name that was asked for
+tare quantize kept/mistral out.safetensors --method q4_k_m

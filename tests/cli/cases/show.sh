@@ -21,3 +21,6 @@ tare show far.npy far --bins 4
 tare show far.npy far --bins 4 --json | grep -o '"histogram".*"first"'
 # NaN and infinities come first, in yellow
 tare show n.npy n --bins 1 --color always
+# equal numbers have no histogram
+python3 -c "open('zero.npy','wb').write(b'\x93NUMPY\x01\x00' + (118).to_bytes(2,'little') + b\"{'descr': '<f4', 'fortran_order': False, 'shape': (4,), }\".ljust(117) + b'\n' + bytes(16))"
+tare show zero.npy zero

@@ -33,3 +33,28 @@ tare convert tiny.zt out.GUF
 tare convert tiny.zt out.xyz 2>&1 | sed 's/([^)]*)/(SUFFIXES)/'
 tare mistral
 tare tinny
+tare convert tiny.zt folder
+# options and values of other verbs and programs
+tare quantize tiny.zt out.gguf q4_k_m
+tare convert tiny.zt out.gguf F16
+tare quantize tiny.zt out.gguf --quant q8_0
+tare quantize tiny.zt out.gguf --type q8_0
+tare convert tiny.zt out.gguf --method q8_0
+tare convert tiny.zt out.gguf --outtype f16
+tare convert tiny.zt out.gguf --overwrite
+tare convert tiny.zt out.gguf -y
+tare quantize tiny.zt out.gguf --method iq2_xxs
+tare convert tiny.zt out.gguf --quant IQ2_XXS
+tare convert tiny.zt out.gguf --dtype int4
+tare convert tiny.zt out.gguf --dtype q8_0
+tare quantize tiny.zt out.gguf --dtype q8_0
+tare convert tiny.zt out.gguf --dtype fp8
+tare merge tiny.zt lora
+tare -v
+# models and directories that do not exist
+tare HuggingFaceTB/SmolLM2-135M
+tare info HuggingFaceTB/SmolLM2-135M.gguf
+tare verify HuggingFaceTB/SmolLM2-135M; tare verify -q tinny.zt
+tare convert tiny.zt missing/below/out.zt
+tare convert tiny.zt missing/below/
+tare ls model.zt --match 'layers'
