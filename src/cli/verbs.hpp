@@ -55,8 +55,8 @@ extern const Verb kVerb;
 }
 namespace convert_verb {
 extern const Verb kVerb;
-// Checks and returns the options of a conversion, for other verbs that convert.
-ConvertOptions convert_options(const Arguments& arguments);
+// Checks and returns the options of a conversion, for other verbs that convert; `verb` has the options.
+ConvertOptions convert_options(const Arguments& arguments, const Verb& verb = kVerb);
 }  // namespace convert_verb
 namespace quantize_verb {
 extern const Verb kVerb;

@@ -186,7 +186,6 @@ inline constexpr Option kConversionOptions[] = {
     {.name = "overflow",
      .value = "WHAT",
      .help = "what to do with values too large for TYPE, or with fractions if TYPE has none; an error by default",
-     .with = "dtype",
      .words = overflow_words,
      .convert = Section::stored,
      .quantize = Section::stored,

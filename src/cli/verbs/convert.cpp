@@ -43,7 +43,7 @@ std::string suffix_hint(const std::string& output) {
 }
 
 // Returns the format of OUT. Refuses an option that this format ignores: an option without effect misleads.
-const Format& target_format(const Arguments& arguments) {
+const Format& target_format(const Arguments& arguments, const Verb& verb) {
   const std::string& output = arguments.operand(1);
   const std::string to = arguments.get("to");
   const Format* const format = to.empty() ? format_of_suffix(output) : find_format(to);
@@ -66,8 +66,11 @@ const Format& target_format(const Arguments& arguments) {
     if (std::find(known.begin(), known.end(), dialect) == known.end())
       throw UsageError(fmt::format("{} has no dialect '{}'", format->name, dialect));
   }
+  const auto is_offered = [&](std::string_view name) {
+    return std::ranges::find(verb.options, name, &Option::name) != verb.options.end();
+  };
   for (const Option& option : arguments.given())
-    if (!option.with.empty() && !arguments.has(option.with))
+    if (is_offered(option.with) && !arguments.has(option.with))
       throw UsageError(fmt::format("--{} needs --{}", option.name, option.with));
   if (output == "-" && !format->holds.forward_only)
     throw UsageError(fmt::format("{} cannot be written to a pipe", format->name));
@@ -82,7 +85,7 @@ ConvertOptions options_from(const Arguments& arguments, const Format& target) {
 
 int run(const Arguments& arguments, Session& session) {
   const std::string& output = arguments.operand(1);
-  const ConvertOptions checked = options_from(arguments, target_format(arguments));
+  const ConvertOptions checked = convert_options(arguments);
   const bool wordy = verbose(arguments);
   if (output == "-" && arguments.has("json")) throw UsageError("--json and the file cannot both go to standard output");
   if (output == "-" && session.screen().terminal && !arguments.has("force"))
@@ -119,7 +122,9 @@ constexpr Example kExamples[] = {
 
 }  // namespace
 
-ConvertOptions convert_options(const Arguments& arguments) { return options_from(arguments, target_format(arguments)); }
+ConvertOptions convert_options(const Arguments& arguments, const Verb& verb) {
+  return options_from(arguments, target_format(arguments, verb));
+}
 
 constexpr Verb kVerb{
     .name = "convert",

@@ -93,6 +93,13 @@ struct Spaces {
   Space a, b;
 };
 
+Spaces spaces_of(const Model& a, const Model& b) {
+  Spaces spaces;
+  for (const Tensor& tensor : a.tensors) spaces.a.add(tensor);
+  for (const Tensor& tensor : b.tensors) spaces.b.add(tensor);
+  return spaces;
+}
+
 // What was compared, and how.
 struct Extent {
   bool whole = false;                   // all tensors and the metadata
@@ -103,8 +110,9 @@ struct Extent {
   std::map<std::string_view, Spaces> tensors = {};  // by the names in the models, which must stay
 
   void measure(const Model& a, const Model& b) {
-    for (const Tensor& tensor : a.tensors) all.a.add(tensor), tensors[tensor.name].a.add(tensor);
-    for (const Tensor& tensor : b.tensors) all.b.add(tensor), tensors[tensor.name].b.add(tensor);
+    all = spaces_of(a, b);
+    for (const Tensor& tensor : a.tensors) tensors[tensor.name].a.add(tensor);
+    for (const Tensor& tensor : b.tensors) tensors[tensor.name].b.add(tensor);
   }
 };
 
@@ -311,6 +319,7 @@ int run(const Arguments& arguments, Session& session) {
   if (extent.exact && arguments.size() == 3) throw UsageError("--exact compares whole files; omit TENSOR");
   if (arguments.has("top") && arguments.size() == 3)
     throw UsageError("--top lists the worst of all tensors; omit TENSOR");
+  const Spaces stored = spaces_of(a, b);  // other names may come with other types
   extent.renamed = !extent.exact && pair_names(a, b);
   extent.whole = arguments.size() < 3 && !arguments.has("tensors") && !arguments.has("match") && !arguments.has("skip");
   if (extent.renamed)
@@ -330,6 +339,7 @@ int run(const Arguments& arguments, Session& session) {
     a.attachments.clear(), b.attachments.clear();
   }
   extent.measure(a, b);
+  if (!arguments.has("match") && !arguments.has("skip")) extent.all = stored;
   Difference difference;
   {
     ProgressBar bar(session, "comparing", extent.all.a.bytes + extent.all.b.bytes);

@@ -213,7 +213,7 @@ Error with_option(const Error& error, const Arguments& arguments) {
 int run(const Arguments& arguments, Session& session) {
   if (arguments.operand(1) == "-") throw UsageError("the report goes to standard output; OUT must be a file");
   const bool wordy = verbose(arguments);
-  ConvertOptions options = conversion_options(arguments);
+  ConvertOptions options = convert_verb::convert_options(arguments, kVerb);
   options.adapt.quant = recipe_from(arguments, options.adapt.quant, open(arguments.operand(0), options.read));
   Conversion done;
   {

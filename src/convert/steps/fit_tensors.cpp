@@ -84,7 +84,8 @@ void steps::fit_tensors(Adaptation& it) {
       decode_if_asked(tensor, it.target, it.options, it.threads, it.changes);
     else
       quantize(tensor, decision.method, it.target, it.quant, it.threads, it.changes, outcome);
-    if (decision.remark) it.changes.add(*decision.remark, tensor.name);
+    // Nothing replaced the method for a tensor that is encoded already.
+    if (decision.remark && (outcome.encoded || decision.method.empty())) it.changes.add(*decision.remark, tensor.name);
     fit_layout(tensor, it.target, it.options, it.changes);
     fit_types(tensor, it.target, it.options, it.threads, unfit, it.changes,
               [&] { it.packed->refuse_widening(i, tensor, it.target); });

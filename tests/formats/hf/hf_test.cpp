@@ -239,7 +239,7 @@ TEST_F(Hf, KeptFieldsGiveWayToAnEditedConfig) {
                 .find(R"("config":{"hidden_size":3,"num_key_value_heads":71,"head_dim":64,"model_type":null})"),
             std::string::npos)
       << "only what differs";
-  put_file(path + "/config.json", to_bytes(replaced(hf_config(), "2,", "5, \"num_kv_heads\": 1,")));
+  put_file(path + "/config.json", to_bytes(replaced(hf_config(), "2,", "5, \"num_key_value_heads\": 1,")));
   const Config config = open(path).config;
   EXPECT_EQ(config.model_type, "llama");
   EXPECT_EQ(config.hidden_size, 5);
