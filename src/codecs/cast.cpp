@@ -329,11 +329,9 @@ class CastReader final : public BlobReader {
           .remedy(Remedy::accept_overflow);
     if (std::isnan(value))
       throw error("cast.nan", fmt::format("element {} is NaN and has no integer value", element_ + i));
-    throw error("cast.overflow",
-                fmt::format("element {} is {}, outside of the range of {} ({}); integers have no infinity, but "
-                            "such values can be clamped",
-                            element_ + i, value, name_of(to_), range_text(element_type(to_).coding)))
-        .remedy(Remedy::accept_overflow);
+    throw error("cast.overflow", fmt::format("element {} is {}, outside of the range of {} ({})", element_ + i, value,
+                                             name_of(to_), range_text(element_type(to_).coding)))
+        .remedy(Remedy::accept_overflow, "clamp");
   }
 
   std::string name_, type_;
