@@ -172,7 +172,7 @@ def best_row(run, kind, job):
     if not others:
         sys.exit(f"README.md: bench/results/{kind}.json has no job {job} with a rival")
     who = min(others, key=others.get)
-    return {"job": f"{row['title']} (processor time)", "tare": seconds_text(row["processor_seconds"]["Tare"]), "who": NAMES.get(who, who), "other": seconds_text(others[who]), "page": "docs/benchmarks.md"}
+    return {"job": f"CPU time to {row['title']}", "tare": seconds_text(row["processor_seconds"]["Tare"]), "who": NAMES.get(who, who), "other": seconds_text(others[who]), "page": "docs/benchmarks.md"}
 
 
 def unmeasured(runs):
@@ -285,7 +285,7 @@ def selftest():
     readme = "<!-- numbers: a -->\nold\n<!-- end -->\n"
     files = made({"k": run}, [row], readme)
     assert "| j | 2.2 s | x 19.2 s |" in files["README.md"] and "old" not in files["README.md"], files["README.md"]
-    assert "| t (processor time) | 2.00 s | x 1.00 s | [benchmarks.md](docs/benchmarks.md) |" in made({"k": run}, [row], readme.replace("a -->", "k:j -->"))["README.md"]
+    assert "| CPU time to t | 2.00 s | x 1.00 s | [benchmarks.md](docs/benchmarks.md) |" in made({"k": run}, [row], readme.replace("a -->", "k:j -->"))["README.md"]
     assert "t: 0.5 times as fast" in files["docs/benchmarks.md"] and "docs/benchmarks/k-open.svg" in files
     grown = {"floor_mb": 1, "tensors": {"x": [1, 2], "info_ms": [1, 2], "info_mb": [1, 2]}, "threads": {"x": [1, 2], "wall_ms": {"hash": [20, 10]}},
              "bytes": {"x": [1 << 20, 2 << 20], "convert_ms": [1, 2], "convert_mb": [1, 2], "quantize_ms": [1, 2], "quantize_mb": [1, 2]}}

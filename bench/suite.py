@@ -232,7 +232,7 @@ def jobs(tare):
             "gguf": python("import gguf", "n = len([t.name for t in gguf.GGUFReader('many.gguf').tensors])", "n")}, True),
         ("ls-gguf", "open", "`tare ls` of that GGUF file, next to `gguf-dump`", {
             "Tare": command(tare, "ls", "many.gguf"), "gguf": script("-m", "gguf.scripts.gguf_dump", "many.gguf")}, False),
-        ("load", "python", "load 500 MiB of safetensors into NumPy, and read every page", {
+        ("load", "python", "load 500 MiB of safetensors into NumPy and touch all of it", {
             "Tare": python("from tare.safetensors.numpy import load_file", f"arrays = load_file('large.safetensors'); {TOUCH}", "touched"),
             "safetensors": python("from safetensors.numpy import load_file", f"arrays = load_file('large.safetensors'); {TOUCH}", "touched")}, True),
         ("save", "python", "save 500 MiB of NumPy arrays as safetensors", {

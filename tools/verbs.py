@@ -42,7 +42,7 @@ EXAMPLES = {
                ["recipes.md#convert-on-a-cluster"]),
     "verify": (["tare verify mistral demo.zt", "head -c 50000 demo.zt > cut.zt", "tare verify cut.zt || echo \"exit code $?\""],
                ["guide/look.md#check", "rules.md"]),
-    "hash": (["tare hash mistral mistral.zt"], ["recipes.md#many-shards-one-file-and-back"]),
+    "hash": (["tare hash mistral mistral.zt"], ["recipes.md#split-into-shards-and-join-them"]),
     "diff": (["tare diff mistral k4.mcf --tensors --match '*layers.0.mlp*' || echo \"exit code $?\"", "tare diff mistral mistral.zt --tensors"],
              ["guide/look.md#compare", "recipes.md#what-did-quantization-cost"]),
     "load": (["tare load mistral --device tpu || echo \"exit code $?\""], ["gpu.md"]),
