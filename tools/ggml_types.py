@@ -26,6 +26,7 @@ OPTIONAL = {
     "src/formats/gguf/llama_cpp/file_type.cpp": "numbers of mixes, which are called after types",
     "src/convert/mixes.cpp": "mixes choose types",
     "src/cli": "examples in the help",
+    "src/view/palette.cpp": "a colour that differs from that of other types with as many bits",
     "src/codecs/packs": "MXFP4 and NVFP4 are also what other programs call their arrays",
 }
 ROW = re.compile(r'\{Type::(\w+),\s*"ggml\.\w+",\s*(\d+),\s*(\d+),')

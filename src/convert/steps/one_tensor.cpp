@@ -47,11 +47,26 @@ void cast_as_is(Tensor& tensor, DType to, Overflow overflow) {
 
 // Returns a method that stores weights in 8 bits, of those that the target can hold; empty if there is none.
 std::string_view method_of_8_bits(const Format& target) {
-  for (const std::string_view method : {"q8_0", "q8", "qint8"})
-    if (const Codec* const codec = find_codec_by_method(method);
-        codec != nullptr && lists(target.holds.layouts, codec->layout))
-      return method;
-  return {};
+  constexpr std::uint64_t kSide = 256, kBytes = kSide * kSide;
+  std::string_view best;
+  std::uint64_t most = kBytes;
+  for (const Codec& codec : codecs()) {
+    if (codec.methods.empty() || codec.budget == nullptr || !lists(target.holds.layouts, codec.layout)) continue;
+    // 8 bits and scales: the more of these, the smaller the error.
+    if (const std::uint64_t bytes = codec.budget({kSide, kSide}); bytes > most && bytes < kBytes * 9 / 8) {
+      best = codec.methods.front();
+      most = bytes;
+    }
+  }
+  return best;
+}
+
+// The formats that can hold weights quantized to 8 bits, for a message.
+std::string holders_of_8_bits() {
+  std::vector<std::string_view> names;
+  for (const Format& format : formats())
+    if (format.write != nullptr && !method_of_8_bits(format).empty()) names.push_back(format.name);
+  return fmt::format("{} can", fmt::join(names, ", "));
 }
 
 // Throws unless the integer type `to` has every number of a tensor of floats. A cast has no scale, so nearly all
@@ -69,8 +84,8 @@ void require_whole(const Tensor& tensor, DType to, const Format& target) {
         std::string sentence = fmt::format("element {} is {:.6g}, and {} holds {} only", element, value, name_of(to),
                                            to == DType::boolean ? "0 and 1" : "whole numbers");
         if (wants_8_bits && method.empty())
-          sentence += fmt::format("; {} cannot hold weights quantized to 8 bits ({})", target.name,
-                                  holders_of(find_codec_by_method("q8_0")->layout));
+          sentence +=
+              fmt::format("; {} cannot hold weights quantized to 8 bits ({})", target.name, holders_of_8_bits());
         Error error = refused(ErrorKind::lossy, "cast.fraction", tensor, sentence);
         if (!method.empty()) error.remedy(Remedy::use_method, method);
         throw error.remedy(Remedy::accept_overflow, "clamp");
