@@ -166,8 +166,8 @@ def test_save_options(tmp_path, arrays):
     parts = {"w": np.array([0, 0.25, 3], "f4")}
     with pytest.raises(tare.LossyError) as refused:
         tare.save(tmp_path / "int8.zt", parts, dtype="int8")
-    assert refused.value.rule == "cast.fraction" and ("use_method", "q8_0") in refused.value.remedies
-    assert "quant='q8_0' holds it" in str(refused.value)
+    assert refused.value.rule == "cast.fraction" and ("use_method", "q8") in refused.value.remedies
+    assert "quant='q8' holds it" in str(refused.value)
     tare.save(tmp_path / "int8.zt", parts, dtype="int8", overflow="clamp")
     assert tare.open(tmp_path / "int8.zt")["w"].tolist() == [0, 0, 3]
     # What the command refuses: an option without effect.
