@@ -45,9 +45,10 @@ void release_files(Model& model, const arch::Family& family, const Way& way, std
   if (model.attachment(kModulesFile) == nullptr) attach_pooling(origin);
   const bool has_tokenizer = std::ranges::any_of(
       model.attachments, [](const Attachment& file) { return resources::holds_vocabulary(file.name); });
-  if (has_tokenizer)
+  // Without tokens, what the keys of a tokenizer ask for has no meaning.
+  if (has_tokenizer || model.vocabulary.tokens.empty())
     ignore_words_of_files(origin);
-  else if (!model.vocabulary.tokens.empty())
+  else
     attach_tokenizer(origin);
   report_unread_words(origin);
 }
