@@ -40,14 +40,14 @@ struct Facts {
 [[nodiscard]] TARE_API Facts facts(std::string_view device);
 
 // Elements begin to end - 1 of one axis, such as the share of one rank of a tensor-parallel group.
-struct Part {
+struct Share {
   std::size_t axis = 0;
   std::uint64_t begin = 0, end = 0;
 };
 
 struct Choice {
   std::string tensor;
-  std::optional<Part> part = std::nullopt;  // nothing: the whole tensor
+  std::optional<Share> part = std::nullopt;  // nothing: the whole tensor
   // Convert the elements to f32, f16 or bf16. If the device can decode the layout, the encoded bytes are copied.
   // Nothing: load every component as it is stored (decompressed).
   std::optional<DType> dtype = std::nullopt;
@@ -55,10 +55,11 @@ struct Choice {
   bool decode = false;
 };
 
-using Plan = std::vector<Choice>;
+using Choices = std::vector<Choice>;
 
 // Every tensor, whole. Tensors without numbers of a float type keep their type. `decode`: see Choice.
-[[nodiscard]] TARE_API Plan all_of(const Model& model, std::optional<DType> dtype = std::nullopt, bool decode = false);
+[[nodiscard]] TARE_API Choices all_of(const Model& model, std::optional<DType> dtype = std::nullopt,
+                                      bool decode = false);
 
 // A component in device memory.
 struct Placed {
@@ -75,7 +76,7 @@ struct Pieces;
 
 // Where everything goes: one buffer per file, with tensors in the order of the file, so that neighbours are copied
 // together.
-struct Layout {
+struct Arrangement {
   std::vector<Placed> tensors;         // in the order of the plan; tensors that share their bytes share their place
   std::vector<std::uint64_t> buffers;  // bytes of each
   std::shared_ptr<const Pieces> pieces;
@@ -83,14 +84,15 @@ struct Layout {
 
 // Works without a driver. Reads no tensor data. Throws usage `device.plan.tensor`, `device.plan.part` and
 // `device.plan.type`, what to_dense throws, and `dense.size` for a tensor whose bytes do not match its shape.
-[[nodiscard]] TARE_API Layout arrange(const Model& model, const Plan& plan, std::string_view device = "cuda:0");
+[[nodiscard]] TARE_API Arrangement arrange(const Model& model, const Choices& choices,
+                                           std::string_view device = "cuda:0");
 
 struct Memory {
   std::uint64_t address = 0, bytes = 0;
 };
 
 struct Destination {
-  // Device memory of the caller: one for each of Layout::buffers or, with `each`, for each of Layout::tensors. Empty:
+  // Device memory of the caller: one for each of Arrangement::buffers or, with `each`, for each of Arrangement::tensors. Empty:
   // Tare allocates the buffers, which live as long as the Loading.
   std::vector<Memory> memory = {};
   bool each = false;
@@ -141,8 +143,8 @@ class TARE_API Loading {
   Loading(Loading&&) noexcept;
   Loading& operator=(Loading&&) = delete;
 
-  const Layout& layout() const;
-  // The device address of one of Layout::tensors.
+  const Arrangement& arrangement() const;
+  // The device address of one of Arrangement::tensors.
   [[nodiscard]] std::uint64_t address(std::size_t tensor) const;
   // Waits until the copy of the tensor has been issued, and makes `stream` wait for it on the device: work that is put
   // into that stream from now on sees the tensor. Throws the load's error, and `work.stopped`.
@@ -154,7 +156,7 @@ class TARE_API Loading {
   void cancel() noexcept;
 
  private:
-  friend TARE_API Loading load(const Model&, Layout, Destination, const Options&);
+  friend TARE_API Loading load(const Model&, Arrangement, Destination, const Options&);
   class State;
   explicit Loading(std::unique_ptr<State> state);
   std::unique_ptr<State> state_;
@@ -163,7 +165,7 @@ class TARE_API Loading {
 // Begins to load. Keeps the files open itself, so the model may be destroyed. Before it reads anything, it throws
 // `device.*` for a device that does not exist or has too little memory, and for a destination that is too small or not
 // on the device.
-[[nodiscard]] TARE_API Loading load(const Model& model, Layout layout, Destination destination = {},
+[[nodiscard]] TARE_API Loading load(const Model& model, Arrangement arrangement, Destination destination = {},
                                     const Options& options = {});
 
 // Bytes per second of one large copy from pinned memory to the device.

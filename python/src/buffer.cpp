@@ -129,7 +129,7 @@ Ref make_private_buffer(const SourcePtr& source, std::uint64_t offset, std::uint
   source->require(offset, length);
   const auto map = private_map_of(source);
   if (!map->works()) return {};
-  return buffer_of({map->data() + offset, static_cast<std::size_t>(length)}, true, map);
+  return buffer_of({map->data() + offset, length}, true, map);
 }
 
 SourcePtr source_over(PyObject* object, std::string name) {

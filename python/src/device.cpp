@@ -11,7 +11,7 @@
 namespace tare::py {
 namespace {
 
-constexpr const char *kLayout = "tare.device.layout", *kLoading = "tare.device.loading";
+constexpr const char *kArrangement = "tare.device.arrangement", *kLoading = "tare.device.loading";
 
 template <typename Held>
 Held& held(PyObject* capsule, const char* name) {
@@ -27,7 +27,9 @@ void destroy_loading(PyObject* capsule) {
   delete loading;
 }
 
-void destroy_layout(PyObject* capsule) { delete static_cast<device::Layout*>(PyCapsule_GetPointer(capsule, kLayout)); }
+void destroy_arrangement(PyObject* capsule) {
+  delete static_cast<device::Arrangement*>(PyCapsule_GetPointer(capsule, kArrangement));
+}
 
 std::optional<DType> dtype_of(PyObject* object) {
   if (object == Py_None) return std::nullopt;
@@ -48,8 +50,8 @@ void* stream_from(PyObject* object) {
 }
 
 // [(name, dtype or None, None or (axis, begin, end)), ...]
-device::Plan plan_from(PyObject* list) {
-  device::Plan plan;
+device::Choices plan_from(PyObject* list) {
+  device::Choices plan;
   const Py_ssize_t size = length_of_list(list);
   plan.reserve(static_cast<std::size_t>(size));
   for (Py_ssize_t i = 0; i < size; ++i) {
@@ -59,8 +61,7 @@ device::Plan plan_from(PyObject* list) {
     choice.dtype = dtype_of(item_of_tuple(row, 1));
     PyObject* const part = item_of_tuple(row, 2);
     if (part != Py_None)
-      choice.part = {static_cast<std::size_t>(whole(item_of_tuple(part, 0))), whole(item_of_tuple(part, 1)),
-                     whole(item_of_tuple(part, 2))};
+      choice.part = {whole(item_of_tuple(part, 0)), whole(item_of_tuple(part, 1)), whole(item_of_tuple(part, 2))};
     plan.push_back(std::move(choice));
   }
   return plan;
@@ -82,16 +83,16 @@ PyObject* make_layout(PyObject*, PyObject* args) {
     const auto model = model_of(object);
     const std::string device = text_of(place, "a device");
     const std::optional<DType> dtype = dtype_of(kind);
-    std::optional<device::Plan> plan;
+    std::optional<device::Choices> plan;
     if (list != Py_None) plan = plan_from(list);
-    auto layout = std::make_unique<device::Layout>();
+    auto arrangement = std::make_unique<device::Arrangement>();
     {
       const Unlocked others;
-      *layout = device::arrange(*model, plan ? *plan : device::all_of(*model, dtype, true), device);
+      *arrangement = device::arrange(*model, plan ? *plan : device::all_of(*model, dtype, true), device);
     }
-    const Ref buffers = list_of(layout->buffers, [](std::uint64_t bytes) { return number(bytes); });
-    const Ref capsule = Ref::take(PyCapsule_New(layout.get(), kLayout, destroy_layout));
-    static_cast<void>(layout.release());
+    const Ref buffers = list_of(arrangement->buffers, [](std::uint64_t bytes) { return number(bytes); });
+    const Ref capsule = Ref::take(PyCapsule_New(arrangement.get(), kArrangement, destroy_arrangement));
+    static_cast<void>(arrangement.release());
     return Ref::take(PyTuple_Pack(2, capsule.get(), buffers.get()));
   });
 }
@@ -103,7 +104,7 @@ PyObject* layout_rows(PyObject*, PyObject* args) {
     if (parse_tuple(args, "O", &capsule) == 0) throw PythonError();
     // Many tensors share few types, so each type's name is made once.
     std::map<std::string_view, Ref> types;
-    return list_of(held<device::Layout>(capsule, kLayout).tensors, [&](const device::Placed& placed) {
+    return list_of(held<device::Arrangement>(capsule, kArrangement).tensors, [&](const device::Placed& placed) {
       const std::string_view type = placed.type.empty() ? name_of(placed.dtype) : std::string_view(placed.type);
       Ref& known = types[type];
       if (!known) known = text(type);
@@ -120,7 +121,7 @@ PyObject* begin_load(PyObject*, PyObject* args) {
     PyObject *object = nullptr, *capsule = nullptr, *memory = nullptr, *stream = nullptr, *dict = nullptr;
     if (parse_tuple(args, "OOOOO", &object, &capsule, &memory, &stream, &dict) == 0) throw PythonError();
     const auto model = model_of(object);
-    const auto& layout = held<device::Layout>(capsule, kLayout);
+    const auto& arrangement = held<device::Arrangement>(capsule, kArrangement);
     device::Destination destination;
     destination.stream = stream_from(stream);
     const Py_ssize_t places = memory == Py_None ? 0 : length_of_list(memory);
@@ -138,7 +139,7 @@ PyObject* begin_load(PyObject*, PyObject* args) {
     std::unique_ptr<device::Loading> loading;
     {
       const Unlocked others;
-      loading = std::make_unique<device::Loading>(device::load(*model, layout, destination, options));
+      loading = std::make_unique<device::Loading>(device::load(*model, arrangement, destination, options));
     }
     Ref made = Ref::take(PyCapsule_New(loading.get(), kLoading, destroy_loading));
     static_cast<void>(loading.release());
@@ -199,7 +200,7 @@ PyObject* read_memory(PyObject*, PyObject* args) {
   return guarded([&] {
     PyObject *place = nullptr, *address = nullptr, *size = nullptr;
     if (parse_tuple(args, "OOO", &place, &address, &size) == 0) throw PythonError();
-    Bytes copy(static_cast<std::size_t>(whole(size)));
+    Bytes copy(whole(size));
     const std::string device = text_of(place, "a device");
     const std::uint64_t from = whole(address);
     {

@@ -1,10 +1,14 @@
 // Arithmetic without wrap-around, for numbers from a file.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 
 namespace tare {
+
+// Sizes of files and of memory mix freely: an element count from a file needs no cast to become an index.
+static_assert(sizeof(std::size_t) == sizeof(std::uint64_t));
 
 inline std::optional<std::uint64_t> checked_add(std::uint64_t a, std::uint64_t b) {
   std::uint64_t sum;

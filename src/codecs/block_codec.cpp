@@ -43,7 +43,7 @@ class DecodedReader final : public BlobReader {
     if (walk_.done()) throw Error(ErrorKind::usage, "blob.bounds", "read past the end of a blob");
     const std::uint64_t grain = decoder_->planes().grain();
     const Run run = walk_.next(std::min(kMostElements, ceil_div(skip_ + out.size(), 4 * grain) * grain));
-    const auto count = static_cast<std::size_t>(run.weights());
+    const auto count = run.weights();
     const bool aligned = reinterpret_cast<std::uintptr_t>(out.data()) % alignof(float) == 0;
     const bool in_place = aligned && skip_ == 0 && out.size() >= count * sizeof(float);
     if (!in_place && buffer_.size() < count) buffer_.resize(count);
@@ -52,7 +52,7 @@ class DecodedReader final : public BlobReader {
     walk_.check();
     const std::span<std::byte> made = std::as_writable_bytes(std::span(to, count));
     if constexpr (!kLittleEndianHost) swap_elements(made, sizeof(float));
-    ready_ = made.subspan(static_cast<std::size_t>(skip_));
+    ready_ = made.subspan(skip_);
     skip_ = 0;
   }
 
@@ -105,7 +105,7 @@ class BlockDecoder final : public Decoder {
   BlockDecoder(const BlockCodec& codec, Planes planes) : Decoder(std::move(planes)), codec_(codec) {}
   const BlockCodec& codec() const { return codec_; }
   void decode(const Run& run, float* out) const override {
-    codec_.decode(run.at[0], static_cast<std::size_t>(run.weights() / codec_.weights), out);
+    codec_.decode(run.at[0], run.weights() / codec_.weights, out);
   }
 
  private:
@@ -130,7 +130,7 @@ class BlockRows final : public CodedRows {
  private:
   template <typename Dot, typename Vector>
   void multiply(const Dot& dot, std::uint64_t first, std::uint64_t count, const Vector& vector, float* out) const {
-    const auto blocks = static_cast<std::size_t>(columns() / codec_.weights);
+    const auto blocks = columns() / codec_.weights;
     for_rows(first, count, [&](const Run& run, std::uint64_t done) {
       dot(run.at[0], static_cast<std::size_t>(run.rows), blocks, vector, out + done);
     });
@@ -221,7 +221,7 @@ Run CodedRows::run_of(std::uint64_t first, std::uint64_t count, Bytes& buffer) c
   }
   std::uint64_t bytes = 0;
   for (const Plane& plane : planes.all) bytes += extent(plane).second;
-  buffer.resize(static_cast<std::size_t>(bytes));
+  buffer.resize(bytes);
   std::byte* to = buffer.data();
   for (std::size_t i = 0; i < planes.all.size(); ++i) {
     const auto [offset, size] = extent(planes.all[i]);
@@ -254,13 +254,13 @@ void CodedRows::for_decoded(std::uint64_t first, std::uint64_t count, const Add&
   const std::uint64_t begin = first * columns(), end = begin + count * columns();
   std::vector<float> buffer;
   for_runs(begin, end, [&](const Run& run, std::uint64_t at) {
-    buffer.resize(std::max(buffer.size(), static_cast<std::size_t>(run.weights())));
+    buffer.resize(std::max(buffer.size(), run.weights()));
     decoder_->decode(run, buffer.data());
     for (std::uint64_t from = std::max(at, begin); from < std::min(at + run.weights(), end);) {
       const std::uint64_t in_row = from % columns();
       const std::uint64_t part = std::min({columns() - in_row, at + run.weights() - from, end - from});
       add(from / columns() - first, in_row,
-          std::span<const float>(buffer).subspan(static_cast<std::size_t>(from - at), static_cast<std::size_t>(part)));
+          std::span<const float>(buffer).subspan(from - at, static_cast<std::size_t>(part)));
       from += part;
     }
   });
@@ -271,7 +271,7 @@ void CodedRows::do_decode(std::uint64_t first, std::uint64_t count, float* out) 
   std::vector<float> buffer;
   for_runs(begin, end, [&](const Run& run, std::uint64_t at) {
     if (at >= begin && run.weights() <= end - at) return decoder_->decode(run, out + (at - begin));
-    buffer.resize(static_cast<std::size_t>(run.weights()));
+    buffer.resize(run.weights());
     decoder_->decode(run, buffer.data());
     const std::uint64_t from = std::max(at, begin), to = std::min(at + run.weights(), end);
     std::copy_n(buffer.begin() + static_cast<std::ptrdiff_t>(from - at), to - from, out + (from - begin));
@@ -279,20 +279,20 @@ void CodedRows::do_decode(std::uint64_t first, std::uint64_t count, float* out) 
 }
 
 void CodedRows::do_dot(std::uint64_t first, std::uint64_t count, const float* vector, float* out) const {
-  std::vector<double> sums(static_cast<std::size_t>(count));
+  std::vector<double> sums(count);
   for_decoded(first, count, [&](std::uint64_t row, std::uint64_t column, std::span<const float> weights) {
-    sums[static_cast<std::size_t>(row)] += static_cast<double>(product(weights, vector + column));
+    sums[row] += static_cast<double>(product(weights, vector + column));
   });
   std::transform(sums.begin(), sums.end(), out, f64_to_f32);
 }
 
 void CodedRows::do_dot(std::uint64_t first, std::uint64_t count, const QuantizedVector& vector, float* out) const {
   const QuantizedVector::Data& data = vector.data();
-  std::vector<double> sums(static_cast<std::size_t>(count));
+  std::vector<double> sums(count);
   for_decoded(first, count, [&](std::uint64_t row, std::uint64_t column, std::span<const float> weights) {
-    double& sum = sums[static_cast<std::size_t>(row)];
+    double& sum = sums[row];
     for (std::size_t i = 0; i < weights.size(); ++i) {
-      const auto at = static_cast<std::size_t>(column) + i;
+      const auto at = column + i;
       sum += static_cast<double>(weights[i]) * data.codes[at] * static_cast<double>(data.scales[at / data.kBlock]);
     }
   });

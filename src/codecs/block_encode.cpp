@@ -85,7 +85,7 @@ class BlockWriter final : public BlockReader {
     const std::vector<float>& row = how_.importance;
     if (row.empty()) return nullptr;
     importance_.resize(count);
-    auto from = static_cast<std::size_t>(first % row.size());
+    auto from = first % row.size();
     for (std::size_t done = 0; done < count; from = 0) {
       const std::size_t part = std::min(count - done, row.size() - from);
       std::copy_n(&row[from], part, &importance_[done]);

@@ -240,7 +240,7 @@ class CastReader final : public BlobReader {
         element_(offset / out_width_),
         reader_(blob_.open(element_ * in_width_)),
         narrow_(kernel == narrow_floats ? dynamic_cast<NarrowReader*>(reader_.get()) : nullptr) {
-    if (const std::size_t inside = static_cast<std::size_t>(offset % out_width_); inside != 0) {
+    if (const std::size_t inside = offset % out_width_; inside != 0) {
       make(std::span(partial_).first(out_width_));
       pending_ = std::span(partial_).first(out_width_).subspan(inside);
     }
@@ -269,7 +269,7 @@ class CastReader final : public BlobReader {
   static std::size_t run_of(const Blob& blob, std::size_t width) {
     const std::uint64_t step = blob.is_plain() ? 0 : blob.seek_granularity() / width;
     if (step == 0 || step > kMost) return kRun;
-    return static_cast<std::size_t>(step >= kRun ? step : kRun / step * step);
+    return step >= kRun ? step : kRun / step * step;
   }
 
   std::size_t drain(std::span<std::byte> out) {
@@ -423,7 +423,7 @@ std::uint64_t count_overflow(const Tensor& dense_tensor, DType to, unsigned thre
   const std::uint64_t step = std::lcm(data.blob.seek_granularity(), width);  // 0: only readable from the beginning
   const std::uint64_t piece = step == 0 ? std::max<std::uint64_t>(size, 1) : (kPiece + step - 1) / step * step;
   std::atomic<std::uint64_t> count{0};
-  parallel_for(static_cast<std::size_t>((size + piece - 1) / piece), threads, [&](std::size_t i) {
+  parallel_for((size + piece - 1) / piece, threads, [&](std::size_t i) {
     const std::uint64_t begin = i * piece, end = std::min(size, begin + piece);
     const std::unique_ptr<BlobReader> reader = data.blob.open(begin);
     std::vector<std::byte> raw(64 << 10), out(raw.size() / width * size_of(to));

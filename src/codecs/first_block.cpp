@@ -24,7 +24,7 @@ Bytes bytes_of(const Component& component, const BlockField& field) {
   const Blob& blob = component.blob;
   const auto size = static_cast<std::size_t>(field.bytes);
   Bytes all(size * static_cast<std::size_t>(field.runs));
-  const auto run = [&](std::uint64_t i) { return std::span(all).subspan(static_cast<std::size_t>(i) * size, size); };
+  const auto run = [&](std::uint64_t i) { return std::span(all).subspan(i * size, size); };
   if (field.runs == 1 || blob.is_plain() || blob.seek_granularity() != 0) {
     for (std::uint64_t i = 0; i < field.runs; ++i) blob.read(field.offset + i * field.stride, run(i));
     return all;
@@ -45,7 +45,7 @@ Bytes bytes_of(const Component& component, const BlockField& field) {
 }
 
 std::vector<double> codes_in(std::span<const std::byte> bytes, unsigned bits, std::uint64_t count, bool high_first) {
-  const auto most = static_cast<std::uint64_t>(bytes.size()) * 8 / bits;
+  const auto most = bytes.size() * 8 / bits;
   std::vector<double> codes(static_cast<std::size_t>(std::min(count, most)));
   for (std::size_t i = 0; i < codes.size(); ++i) {
     const std::size_t first = i * bits, at = first / 8;
@@ -85,7 +85,7 @@ std::vector<double> Explainer::numbers(std::string_view role, std::string_view w
                                    .bytes = side_by_side ? count * width : width,
                                    .runs = side_by_side ? 1 : count,
                                    .stride = side_by_side ? 0 : step * width});
-  std::vector<double> values(static_cast<std::size_t>(count));
+  std::vector<double> values(count);
   decode_elements(component->dtype, component->type, bytes, values);
   return values;
 }

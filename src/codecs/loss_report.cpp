@@ -3,17 +3,13 @@
 namespace tare::codec {
 
 LossReport::LossReport(std::shared_ptr<EncodeReport> report, std::uint64_t elements, std::uint64_t chunks)
-    : report_(std::move(report)),
-      elements_(elements),
-      chunks_(static_cast<std::size_t>(chunks)),
-      made_(static_cast<std::size_t>(chunks)),
-      left_(chunks) {}
+    : report_(std::move(report)), elements_(elements), chunks_(chunks), made_(chunks), left_(chunks) {}
 
 void LossReport::settle(std::uint64_t chunk, const ChunkLoss& loss) {
   const std::scoped_lock lock(mutex_);
-  if (made_[static_cast<std::size_t>(chunk)]) return;
-  made_[static_cast<std::size_t>(chunk)] = true;
-  chunks_[static_cast<std::size_t>(chunk)] = loss;
+  if (made_[chunk]) return;
+  made_[chunk] = true;
+  chunks_[chunk] = loss;
   if (--left_ != 0) return;
   report_->elements = elements_;
   for (const ChunkLoss& one : chunks_) {

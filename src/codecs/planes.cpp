@@ -18,7 +18,7 @@ const std::byte* PlaneReader::take(std::uint64_t count, std::uint64_t again) {
     view_ = at + count;
     return at;
   }
-  const auto kept = static_cast<std::size_t>(again), size = static_cast<std::size_t>(count);
+  const auto kept = again, size = count;
   if (buffer_.size() < size) buffer_.resize(size);
   if (kept != 0) std::memmove(buffer_.data(), buffer_.data() + end_ - kept, kept);
   reader_->read(std::span(buffer_).subspan(kept, size - kept));

@@ -111,7 +111,7 @@ std::vector<T> values_of(const Tensor& tensor, std::uint64_t limit, unsigned thr
                 fmt::format("{} elements as {} take {} bytes, at most {} allowed", bytes / sizeof(T),
                             name_of(dtype_of<T>()), bytes, limit))
         .about(tensor.name);
-  std::vector<T> all(static_cast<std::size_t>(bytes / sizeof(T)));
+  std::vector<T> all(bytes / sizeof(T));
   const Component& data = *plain.component("data");
   const bool same = data.type.empty() && data.dtype == dtype_of<T>();
   if (same || std::is_floating_point_v<T> || cast_is_lossless(data.dtype, data.type, dtype_of<T>())) {

@@ -38,7 +38,7 @@ class ImportanceReader {
                               stored.shape.text()));
       require_columns(stored, sizeof(float));
       std::vector<float> weights;
-      weights.reserve(static_cast<std::size_t>(*tensor.shape.elements()));
+      weights.reserve(*tensor.shape.elements());
       for_each_element_run(tensor, [&](std::span<const double> run) { add_checked(stored, run, weights); });
       all[tensor.name] = std::move(weights);
     }
@@ -59,7 +59,7 @@ class ImportanceReader {
       require_columns(stored, sizeof(double) + sizeof(float));
       require_columns(*counts, sizeof(double));
       const std::vector<double> times = numbers_of(to_dense(*counts));
-      const auto columns = static_cast<std::size_t>(experts == 0 ? 0 : *stored.shape.elements() / experts);
+      const auto columns = experts == 0 ? 0 : *stored.shape.elements() / experts;
       std::vector<double> weights(columns);
       std::size_t e = 0, c = 0;
       for_each_element_run(to_dense(stored), [&](std::span<const double> run) {
@@ -135,7 +135,7 @@ class ImportanceReader {
   }
   static std::vector<double> numbers_of(const Tensor& tensor) {
     std::vector<double> numbers;
-    numbers.reserve(static_cast<std::size_t>(*tensor.shape.elements()));
+    numbers.reserve(*tensor.shape.elements());
     for_each_element_run(tensor,
                          [&](std::span<const double> run) { numbers.insert(numbers.end(), run.begin(), run.end()); });
     return numbers;

@@ -86,7 +86,7 @@ class LowRankReader final : public BlobReader {
         factors_(from_->factors()),
         columns_(static_cast<std::size_t>(from_->added().columns)),
         row_(offset / (columns_ * sizeof(float))),
-        skip_(static_cast<std::size_t>(offset % (columns_ * sizeof(float)))),
+        skip_(offset % (columns_ * sizeof(float))),
         weights_(from_->weight().open(row_ * columns_ * sizeof(float))) {}
 
   void read(std::span<std::byte> out) override {
@@ -105,7 +105,7 @@ class LowRankReader final : public BlobReader {
 
   void make() {
     const LowRank& added = from_->added();
-    const auto left = static_cast<std::size_t>(added.rows - row_);
+    const auto left = added.rows - row_;
     if (left == 0) throw Error(ErrorKind::usage, "blob.bounds", "read past the end of a blob");
     const std::size_t rows = std::min(left, std::max<std::size_t>(1, kTile / columns_));
     tile_.resize(rows * columns_);
@@ -117,16 +117,15 @@ class LowRankReader final : public BlobReader {
     for (std::size_t column = 0; column < columns_; column += kBlock) {
       const std::size_t count = std::min(kBlock, columns_ - column);
       for (std::size_t row = 0; row < rows; ++row) {
-        sum_products(factors_->left.data() + (static_cast<std::size_t>(row_) + row) * rank,
-                     factors_->right.data() + column, columns_, rank, count, sums.data());
+        sum_products(factors_->left.data() + (row_ + row) * rank, factors_->right.data() + column, columns_, rank,
+                     count, sums.data());
         float* const weights = tile_.data() + row * columns_ + column;
         for (std::size_t i = 0; i < count; ++i) weights[i] += added.scale * sums[i];
       }
     }
     if (added.lengths)
       for (std::size_t row = 0; row < rows; ++row)
-        bring_to_length(std::span(tile_).subspan(row * columns_, columns_),
-                        factors_->lengths[static_cast<std::size_t>(row_) + row]);
+        bring_to_length(std::span(tile_).subspan(row * columns_, columns_), factors_->lengths[row_ + row]);
     if (!all_finite(tile_)) refuse_new(rows);
     if constexpr (!kLittleEndianHost) swap_elements(bytes, sizeof(float));
     ready_ = bytes.subspan(skip_);

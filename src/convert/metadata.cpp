@@ -379,7 +379,7 @@ std::vector<MetadataChange> edit_in(Model& model, const Format& format, std::spa
   std::vector<MetadataChange> changes = editor.changes();
   if (changes.empty()) return changes;
   const MetadataRules& rules = rules_of(format);
-  rules.restate(model, editor.entries());
+  rules.apply(model, editor.entries());
   if (!std::ranges::equal(free_entries(rules.list(model), rules), free_entries(editor.entries(), rules), same))
     throw Error(ErrorKind::unsupported, "meta.value", "cannot be set: other keys contradict it");
   return changes;
@@ -488,8 +488,8 @@ Edited edit_metadata(const std::string& path, std::span<const MetadataEdit> edit
   if (format.amend != nullptr && format.amend(target, before, after, options.dry_run)) {
     done.in_place = true;
     if (!options.dry_run) done.file_bytes = file_bytes();
-  } else if (format.restate != nullptr &&
-             format.restate(target, before, after, options_like(before, format, options), options.dry_run)) {
+  } else if (format.rewrite_metadata != nullptr &&
+             format.rewrite_metadata(target, before, after, options_like(before, format, options), options.dry_run)) {
     if (!options.dry_run) done.file_bytes = file_bytes();
   } else if (files > 1) {
     refuse_several();

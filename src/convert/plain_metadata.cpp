@@ -21,7 +21,7 @@ std::vector<MetadataEntry> list_plain(const Model& model) {
   return entries;
 }
 
-void restate_plain(Model& model, std::vector<MetadataEntry> entries) {
+void apply_plain(Model& model, std::vector<MetadataEntry> entries) {
   Map metadata;
   metadata.reserve(entries.size());
   for (MetadataEntry& entry : entries) metadata.append(std::move(entry.key), std::move(entry.value));
@@ -61,7 +61,7 @@ std::string never_reserved(std::string_view /*key*/) { return {}; }
 }  // namespace
 
 constinit const MetadataRules kPlainMetadata = {.list = list_plain,
-                                                .restate = restate_plain,
+                                                .apply = apply_plain,
                                                 .is_type = is_kind,
                                                 .types = "bool, int, float, text, bytes, list, map",
                                                 .fit = fit_kind,

@@ -40,7 +40,7 @@ struct Runs {
   std::uint64_t begin = 0, run = 0, stride = 0, count = 1;
 };
 
-Runs runs_of(const Shape& shape, const Part& part, std::uint64_t element) {
+Runs runs_of(const Shape& shape, const Share& part, std::uint64_t element) {
   std::uint64_t outer = 1, inner = element;
   for (std::size_t i = 0; i < part.axis; ++i) outer *= shape[i];
   for (std::size_t i = part.axis + 1; i < shape.rank(); ++i) inner *= shape[i];
@@ -53,7 +53,7 @@ Runs runs_of(const Shape& shape, const Part& part, std::uint64_t element) {
 class Arranger {
  public:
   Arranger(const Model& model, std::size_t choices) : model_(model) {
-    layout_.tensors.reserve(choices);
+    arrangement_.tensors.reserve(choices);
     pieces_.all.reserve(choices);
     same_.reserve(choices);
   }
@@ -77,10 +77,10 @@ class Arranger {
                                    tensor->layout));
   }
 
-  Layout done() {
+  Arrangement done() {
     place();
-    layout_.pieces = std::make_shared<const Pieces>(std::move(pieces_));
-    return std::move(layout_);
+    arrangement_.pieces = std::make_shared<const Pieces>(std::move(pieces_));
+    return std::move(arrangement_);
   }
 
  private:
@@ -95,7 +95,7 @@ class Arranger {
     std::size_t operator()(const Key& key) const {
       // Offsets come from the file.
       const std::uint64_t hash = keyed_hash(as_text(std::as_bytes(std::span(key.numbers))));
-      return static_cast<std::size_t>(hash ^ reinterpret_cast<std::uintptr_t>(key.source) ^ key.kernel.size());
+      return hash ^ reinterpret_cast<std::uintptr_t>(key.source) ^ key.kernel.size();
     }
   };
 
@@ -108,7 +108,7 @@ class Arranger {
     return found;
   }
 
-  static void check_part(const Tensor& tensor, const Part& part) {
+  static void check_part(const Tensor& tensor, const Share& part) {
     if (part.axis >= tensor.shape.rank())
       throw plan_error("device.plan.part", tensor.name,
                        fmt::format("a part along axis {} of a tensor of rank {}", part.axis, tensor.shape.rank()));
@@ -139,13 +139,13 @@ class Arranger {
         return other.planes == piece.decode.planes && std::ranges::equal(other.numbers, piece.decode.numbers);
       };
       if (!fresh && alike(pieces_.all[known->second].decode)) {
-        pieces_.all[known->second].placed.push_back(layout_.tensors.size());
-        layout_.tensors.push_back(std::move(placed));
+        pieces_.all[known->second].placed.push_back(arrangement_.tensors.size());
+        arrangement_.tensors.push_back(std::move(placed));
         return;
       }
     }
-    piece.placed.push_back(layout_.tensors.size());
-    layout_.tensors.push_back(std::move(placed));
+    piece.placed.push_back(arrangement_.tensors.size());
+    arrangement_.tensors.push_back(std::move(placed));
     pieces_.all.push_back(std::move(piece));
   }
 
@@ -188,7 +188,7 @@ class Arranger {
     put(std::move(piece), placed_for(tensor, component), key);
   }
 
-  void add_part(const Tensor& tensor, const Part& part) {
+  void add_part(const Tensor& tensor, const Share& part) {
     const Component& component = require_dense(tensor);
     if (!component.blob.is_plain() || component.blob.source() == nullptr) return add_component_part(tensor, part);
     const Runs runs = runs_of(tensor.shape, part, element_bytes(component.dtype, component.type));
@@ -210,7 +210,7 @@ class Arranger {
   }
 
   // For bytes that are compressed or produced: the slice reads what it needs.
-  void add_component_part(const Tensor& dense_tensor, const Part& part) {
+  void add_component_part(const Tensor& dense_tensor, const Share& part) {
     SliceSpec spec(part.axis);
     SliceItem item;
     item.start = static_cast<std::int64_t>(part.begin);
@@ -287,7 +287,7 @@ class Arranger {
     put(std::move(piece), placed_for(made, made.components[0]), std::nullopt);
   }
 
-  void add_made_part(const Tensor& tensor, const Tensor& made, const Part& part) {
+  void add_made_part(const Tensor& tensor, const Tensor& made, const Share& part) {
     SliceSpec spec(part.axis);
     SliceItem item;
     item.start = static_cast<std::int64_t>(part.begin);
@@ -301,7 +301,7 @@ class Arranger {
   const Model& model_;
   std::optional<TensorIndex> index_;
   std::size_t next_ = 0;  // index in the model after the last tensor that was found
-  Layout layout_;
+  Arrangement arrangement_;
   Pieces pieces_;
   std::map<const Source*, std::size_t> files_;
   std::unordered_map<Key, std::size_t, KeyHash> same_;
@@ -314,11 +314,11 @@ void Arranger::place() {
     return std::tuple(a.buffer, a.begin, a.bytes) < std::tuple(b.buffer, b.begin, b.bytes);
   };
   if (!std::is_sorted(all.begin(), all.end(), before)) std::stable_sort(all.begin(), all.end(), before);
-  layout_.buffers.assign(pieces_.files.size(), 0);
+  arrangement_.buffers.assign(pieces_.files.size(), 0);
   std::uint64_t run_bytes = 0, run_gaps = 0;  // size of the current run of joined pieces, and of the gaps in it
   for (std::size_t i = 0; i < all.size(); ++i) {
     Piece& piece = all[i];
-    std::uint64_t& end = layout_.buffers[piece.buffer];
+    std::uint64_t& end = arrangement_.buffers[piece.buffer];
     const Piece* const last = i > 0 && all[i - 1].buffer == piece.buffer ? &all[i - 1] : nullptr;
     if (last != nullptr && last->plain() && piece.plain() && piece.begin >= last->end()) {
       const std::uint64_t gap = piece.begin - last->end();
@@ -337,16 +337,16 @@ void Arranger::place() {
     run_bytes += piece.bytes;
     end = piece.offset + piece.bytes;
     for (const std::size_t number : piece.placed) {
-      layout_.tensors[number].buffer = piece.buffer;
-      layout_.tensors[number].offset = piece.offset;
+      arrangement_.tensors[number].buffer = piece.buffer;
+      arrangement_.tensors[number].offset = piece.offset;
     }
   }
 }
 
 }  // namespace
 
-Plan all_of(const Model& model, std::optional<DType> dtype, bool decode) {
-  Plan plan;
+Choices all_of(const Model& model, std::optional<DType> dtype, bool decode) {
+  Choices plan;
   plan.reserve(model.tensors.size());
   for (const Tensor& tensor : model.tensors) {
     Choice& choice = plan.emplace_back(Choice{tensor.name});
@@ -362,7 +362,7 @@ Plan all_of(const Model& model, std::optional<DType> dtype, bool decode) {
   return plan;
 }
 
-Layout arrange(const Model& model, const Plan& plan, std::string_view device) {
+Arrangement arrange(const Model& model, const Choices& plan, std::string_view device) {
   parse_device(device);  // throws if the name is invalid
   Arranger arranger(model, plan.size());
   for (const Choice& choice : plan) arranger.add(choice);

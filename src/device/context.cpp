@@ -92,8 +92,7 @@ Event::~Event() { context_.driver().event_destroy(handle_); }
 
 DeviceMemory::DeviceMemory(const Context& context, std::uint64_t bytes) : context_(context), bytes_(bytes) {
   if (bytes == 0) return;
-  context.check(context.driver().allocate(&address_, static_cast<std::size_t>(bytes)),
-                fmt::format("allocate {}", size_text(bytes)));
+  context.check(context.driver().allocate(&address_, bytes), fmt::format("allocate {}", size_text(bytes)));
 }
 
 DeviceMemory::~DeviceMemory() {

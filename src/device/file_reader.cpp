@@ -46,7 +46,7 @@ bool mostly_resident(int file, std::uint64_t offset, std::uint64_t length) {
   const std::uint64_t pages = (length + kSector - 1) / kSector;
   if (::syscall(kCachestat, file, &range, &found, 0) == 0) return found.cached * 2 >= pages;
   const std::uint64_t begin = offset / kSector * kSector;
-  const auto bytes = static_cast<std::size_t>(offset + length - begin);
+  const auto bytes = offset + length - begin;
   void* const map = ::mmap(nullptr, bytes, PROT_READ, MAP_SHARED, file, static_cast<off_t>(begin));
   if (map == MAP_FAILED) return true;
   std::vector<unsigned char> in_memory((bytes + kSector - 1) / kSector);
@@ -83,18 +83,17 @@ bool FileReader::goes_direct(std::uint64_t offset, std::uint64_t length) const {
 
 void FileReader::read_sectors(std::uint64_t offset, std::uint64_t length, std::byte* memory, ReadCounts& counts) const {
   const std::uint64_t lead = offset % kSector;
-  if (!goes_direct(offset, length)) return read(offset, {memory + lead, static_cast<std::size_t>(length)}, counts);
+  if (!goes_direct(offset, length)) return read(offset, {memory + lead, length}, counts);
   source_->require(offset, length);
   const std::uint64_t end = (offset + length + kSector - 1) / kSector * kSector;
   const std::uint64_t begin = offset - lead;
   std::uint64_t done = 0;
   while (begin + done < offset + length) {
-    const ssize_t n = ::pread(direct_.get(), memory + done, static_cast<std::size_t>(end - begin - done),
-                              static_cast<off_t>(begin + done));
+    const ssize_t n = ::pread(direct_.get(), memory + done, end - begin - done, static_cast<off_t>(begin + done));
     if (n < 0 && errno == EINTR) continue;
     if (n < 0 && errno == EINVAL) {  // the file system accepts O_DIRECT in open, but not in read
       works_.store(false, std::memory_order_relaxed);
-      return read(offset, {memory + lead, static_cast<std::size_t>(length)}, counts);
+      return read(offset, {memory + lead, length}, counts);
     }
     if (n < 0) throw io::system_error("io.source.read", "cannot read", source_->name(), errno).at(begin + done);
     counts.reads.fetch_add(1, std::memory_order_relaxed);

@@ -28,19 +28,19 @@ Options checked(Options options) {
 
 }  // namespace
 
-Loading::State::State(std::vector<SourcePtr> sources, Layout layout, const Options& options)
+Loading::State::State(std::vector<SourcePtr> sources, Arrangement arrangement, const Options& options)
     : sources_(std::move(sources)),
-      layout_(std::move(layout)),
-      pieces_(layout_.pieces->all),
+      arrangement_(std::move(arrangement)),
+      pieces_(arrangement_.pieces->all),
       options_(checked(options)),
       context_(Context::of(options.device)),
       checks_(options.verify) {
   choose_hashers();
-  work_ = make_work(*layout_.pieces, options_.chunk_bytes, hashed_here_);
-  for (const SourcePtr& file : layout_.pieces->files) files_.emplace_back(file, options_.reading);
+  work_ = make_work(*arrangement_.pieces, options_.chunk_bytes, hashed_here_);
+  for (const SourcePtr& file : arrangement_.pieces->files) files_.emplace_back(file, options_.reading);
   decodes_ = std::ranges::any_of(pieces_, &Piece::decodes);
-  piece_of_.resize(layout_.tensors.size());
-  arrivals_.reserve(layout_.tensors.size());
+  piece_of_.resize(arrangement_.tensors.size());
+  arrivals_.reserve(arrangement_.tensors.size());
   ready_.resize(pieces_.size());
   left_ = std::make_unique<std::atomic<std::uint64_t>[]>(pieces_.size());
   for (std::size_t i = 0; i < pieces_.size(); ++i) {
@@ -144,7 +144,7 @@ void Loading::State::take_memory(const Destination& destination) {
   targets_.resize(pieces_.size());
   if (destination.memory.empty()) {
     std::uint64_t needed = 0;
-    for (const std::uint64_t bytes : layout_.buffers) needed += bytes;
+    for (const std::uint64_t bytes : arrangement_.buffers) needed += bytes;
     std::size_t free = 0, all = 0;
     context_->check(context_->driver().memory_info(&free, &all), "tell its memory");
     if (needed > free)
@@ -152,13 +152,13 @@ void Loading::State::take_memory(const Destination& destination) {
                   fmt::format("{} are needed on the device, {} of {} are free", size_text(needed), size_text(free),
                               size_text(all)))
           .blame(Subject::machine);
-    for (const std::uint64_t bytes : layout_.buffers) device_->buffers.emplace_back(*context_, bytes);
+    for (const std::uint64_t bytes : arrangement_.buffers) device_->buffers.emplace_back(*context_, bytes);
     device_bytes_ += needed;
     for (std::size_t i = 0; i < pieces_.size(); ++i)
       targets_[i] = device_->buffers[pieces_[i].buffer].address() + pieces_[i].offset;
     return;
   }
-  const std::size_t places = destination.each ? layout_.tensors.size() : layout_.buffers.size();
+  const std::size_t places = destination.each ? arrangement_.tensors.size() : arrangement_.buffers.size();
   if (destination.memory.size() != places)
     throw Error(ErrorKind::usage, "device.destination.count",
                 fmt::format("{} destinations are given for {} {}", destination.memory.size(), places,
@@ -173,7 +173,7 @@ void Loading::State::take_memory(const Destination& destination) {
     }
   } else {
     for (std::size_t i = 0; i < places; ++i)
-      check_destination(destination.memory[i], layout_.buffers[i], fmt::format("buffer {}", i));
+      check_destination(destination.memory[i], arrangement_.buffers[i], fmt::format("buffer {}", i));
     for (std::size_t i = 0; i < pieces_.size(); ++i)
       targets_[i] = destination.memory[pieces_[i].buffer].address + pieces_[i].offset;
   }
@@ -364,15 +364,15 @@ Loading::Loading(std::unique_ptr<State> state) : state_(std::move(state)) {}
 Loading::~Loading() = default;
 Loading::Loading(Loading&&) noexcept = default;
 
-const Layout& Loading::layout() const { return state_->layout(); }
+const Arrangement& Loading::arrangement() const { return state_->arrangement(); }
 std::uint64_t Loading::address(std::size_t tensor) const { return state_->address(tensor); }
 void Loading::wait(std::size_t tensor, void* stream) { state_->wait(tensor, stream); }
 std::optional<std::size_t> Loading::next(void* stream) { return state_->next(stream); }
 Report Loading::finish() { return state_->finish(); }
 void Loading::cancel() noexcept { state_->cancel(); }
 
-Loading load(const Model& model, Layout layout, Destination destination, const Options& options) {
-  auto state = std::make_unique<Loading::State>(model.sources, std::move(layout), options);
+Loading load(const Model& model, Arrangement arrangement, Destination destination, const Options& options) {
+  auto state = std::make_unique<Loading::State>(model.sources, std::move(arrangement), options);
   state->allocate(destination);
   state->start();
   return Loading(std::move(state));

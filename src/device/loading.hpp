@@ -36,7 +36,7 @@ namespace tare::device {
 class Loading::State {
  public:
   // Plans the load: the jobs of the threads, and which processor hashes what. Allocates and starts nothing.
-  State(std::vector<SourcePtr> sources, Layout layout, const Options& options);
+  State(std::vector<SourcePtr> sources, Arrangement arrangement, const Options& options);
   ~State();
   State(const State&) = delete;
   State& operator=(const State&) = delete;
@@ -45,7 +45,7 @@ class Loading::State {
   void allocate(const Destination& destination);
   void start();
 
-  const Layout& layout() const { return layout_; }
+  const Arrangement& arrangement() const { return arrangement_; }
   DeviceAddress address(std::size_t tensor) const;
   void wait(std::size_t tensor, StreamHandle stream);
   std::optional<std::size_t> next(StreamHandle stream);
@@ -86,7 +86,7 @@ class Loading::State {
 
   Clock::time_point started_ = Clock::now();
   std::vector<SourcePtr> sources_;
-  Layout layout_;
+  Arrangement arrangement_;
   const std::vector<Piece>& pieces_;
   Options options_;
   ContextPtr context_;

@@ -54,7 +54,7 @@ struct Piece {
   std::vector<Blob> checked_separately;  // whose digests are compared by reading them separately
   bool unchecked = false;                // there is a digest, but only a part of its bytes is read
   std::optional<Kind> scan;              // set if elements may be NaN or infinite
-  InlineVector<std::size_t, 1> placed;   // indices in Layout::tensors
+  InlineVector<std::size_t, 1> placed;   // indices in Arrangement::tensors
 
   bool in_file() const { return file != kNoFile; }
   bool decodes() const { return !decode.kernel.empty(); }

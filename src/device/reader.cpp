@@ -211,9 +211,7 @@ void Loading::State::Reader::copy_shares(const Chunk& chunk, std::span<const Sha
 }
 
 void Loading::State::Reader::copy(DeviceAddress to, const std::byte* from, std::uint64_t bytes) {
-  context_.check(
-      context_.driver().copy_to_device(to, from, static_cast<std::size_t>(bytes), load_.device_->copies.get()),
-      "copy to the device");
+  context_.check(context_.driver().copy_to_device(to, from, bytes, load_.device_->copies.get()), "copy to the device");
   load_.copied_.fetch_add(bytes, std::memory_order_relaxed);
 }
 

@@ -94,7 +94,7 @@ struct MetadataRules {
   std::vector<MetadataEntry> (*list)(const Model& model) = nullptr;
   // The inverse: changes the model to match these entries, which are an edited result of `list`. Throws what is wrong
   // with them.
-  void (*restate)(Model& model, std::vector<MetadataEntry> entries) = nullptr;
+  void (*apply)(Model& model, std::vector<MetadataEntry> entries) = nullptr;
   bool (*is_type)(std::string_view type) = nullptr;
   std::string_view types = {};  // the names of the types, for people
   // The type that the container's programs require for a key; empty: any. Null: no key has one.
@@ -166,8 +166,8 @@ struct Format {
   bool (*amend)(const std::string& path, const Model& before, const Model& after, bool dry_run) = nullptr;
   // Likewise, but rewrites the file, with the bytes of its tensors unchanged, even of broken ones. For a model in
   // several files, rewrites the one that holds all metadata. Null, or false: the whole model must be rewritten.
-  bool (*restate)(const std::string& path, const Model& before, const Model& after, const WriteOptions& options,
-                  bool dry_run) = nullptr;
+  bool (*rewrite_metadata)(const std::string& path, const Model& before, const Model& after,
+                           const WriteOptions& options, bool dry_run) = nullptr;
   // The file that lists the file at `path` as a part of its model, by size or digest, so that changing or replacing the part
   // would break the model; empty: none does, or it does not exist. Null: the container's parts are not listed so.
   std::string (*listed_in)(const std::string& path) = nullptr;

@@ -129,7 +129,7 @@ std::optional<ElementPair> element_pair(Pair& pair) {
   const std::uint64_t count = storage_elements(out.data_a());
   if (count != storage_elements(out.data_b())) return std::nullopt;  // complex and real
   if (count > kMostElements) return std::nullopt;
-  out.blocks.resize(static_cast<std::size_t>(ceil_div(count, kBlockElements)));
+  out.blocks.resize(ceil_div(count, kBlockElements));
   return out;
 }
 
@@ -151,7 +151,7 @@ void compare_elements(const ElementJob& job) {
   RunComparer comparer(per_element);
   for (std::uint64_t at = job.begin; at < job.end;) {
     const auto run_a = a.next(), run_b = b.next();
-    Comparison& block = pair.blocks[static_cast<std::size_t>(at / kBlockElements)];
+    Comparison& block = pair.blocks[at / kBlockElements];
     if (exact)
       block.merge(comparer.compare_integers(run_a, run_b, a.raw(), b.raw(), x.dtype == DType::i64, at));
     else

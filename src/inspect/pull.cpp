@@ -15,7 +15,7 @@ constexpr std::uint64_t kPiece = std::uint64_t{8} << 20;
 Puller::Puller(const Blob& blob, std::uint64_t offset) {
   const bool in_memory = blob.source() != nullptr && blob.source()->descriptor() < 0;
   if (const auto all = in_memory ? blob.view() : std::nullopt) {
-    view_ = all->subspan(static_cast<std::size_t>(offset));
+    view_ = all->subspan(offset);
     return;
   }
   reader_ = blob.open(offset);

@@ -71,13 +71,13 @@ void for_each_piece(const Component& data, unsigned threads,
                     const std::function<void(const std::function<void(const Visit&)>&)>& work) {
   const std::uint64_t count = inspect::storage_elements(data);
   const std::uint64_t stride = inspect::blocks_per_piece(data) * kBlockElements;
-  parallel_for(static_cast<std::size_t>(ceil_div(count, stride)), threads, [&](std::size_t piece) {
+  parallel_for(ceil_div(count, stride), threads, [&](std::size_t piece) {
     const std::uint64_t begin = piece * stride, end = begin + std::min(stride, count - begin);
     inspect::ElementPuller puller(data, begin);
     work([&](const Visit& visit) {
       for (std::uint64_t at = begin; at < end;) {
         const auto run = puller.next();
-        visit(static_cast<std::size_t>(at / kBlockElements), run);
+        visit(at / kBlockElements, run);
         at += run.size();
       }
     });
@@ -210,7 +210,7 @@ Statistics statistics_of(const Component& data, std::size_t bins, std::size_t fi
                 fmt::format("{} values, at most {} are looked at", out.count, inspect::kMostElements));
   out.first = first_values(data, std::min<std::uint64_t>(first, out.count));
 
-  const auto blocks = static_cast<std::size_t>(ceil_div(out.count, kBlockElements));
+  const auto blocks = ceil_div(out.count, kBlockElements);
   const Extent extent = measure(data, blocks, threads);
   out.nan = extent.nan;
   out.inf = extent.inf;

@@ -23,7 +23,7 @@ void find_range(const Component& data, unsigned threads, WholeNumbers& out) {
   const std::uint64_t count = storage_elements(data), stride = blocks_per_piece(data) * kBlockElements;
   T low = std::numeric_limits<T>::max(), high = std::numeric_limits<T>::min();
   std::mutex mutex;
-  parallel_for(static_cast<std::size_t>(ceil_div(count, stride)), threads, [&](std::size_t piece) {
+  parallel_for(ceil_div(count, stride), threads, [&](std::size_t piece) {
     const std::uint64_t begin = piece * stride, end = begin + std::min(stride, count - begin);
     T least = std::numeric_limits<T>::max(), most = std::numeric_limits<T>::min();
     pull(data.blob, begin * sizeof(T), end * sizeof(T), [&](std::span<const std::byte> bytes) {

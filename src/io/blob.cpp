@@ -262,7 +262,7 @@ void Blob::read_all(std::span<std::byte> all, unsigned threads) const {
     read(0, all);
   } else {
     const std::uint64_t chunk = ceil_div(kChunk, step) * step;
-    parallel_for(static_cast<std::size_t>(ceil_div(size_, chunk)), threads, [&](std::size_t i) {
+    parallel_for(ceil_div(size_, chunk), threads, [&](std::size_t i) {
       const std::size_t begin = i * static_cast<std::size_t>(chunk);
       read(begin, all.subspan(begin, std::min(all.size() - begin, static_cast<std::size_t>(chunk))));
     });

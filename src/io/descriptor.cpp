@@ -84,7 +84,7 @@ void expect_room(int fd, std::uint64_t bytes, const std::string& file) {
   if (::fstatfs(fd, &system) != 0 || system.f_blocks == 0) return;
   // Only on these file systems do written bytes always take their own space.
   if (system.f_type != EXT4_SUPER_MAGIC && system.f_type != TMPFS_MAGIC) return;
-  const auto blocks = static_cast<std::uint64_t>(::geteuid() == 0 ? system.f_bfree : system.f_bavail);
+  const auto blocks = ::geteuid() == 0 ? system.f_bfree : system.f_bavail;
   const auto free = checked_mul(blocks, static_cast<std::uint64_t>(system.f_bsize));
   if (!free || *free >= bytes) return;
   throw Error(

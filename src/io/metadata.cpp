@@ -18,7 +18,7 @@ constexpr std::uint64_t kBytesPerStep = 4;
 Metadata::Metadata(const Source& source, std::uint64_t offset, std::uint64_t length, std::size_t padding) {
   source.require(offset, length);
   charge_steps(length / kBytesPerStep);
-  size_ = static_cast<std::size_t>(length);
+  size_ = length;
   bytes_ = std::make_unique_for_overwrite<std::byte[]>(size_ + padding);
   prefer_huge_pages(bytes_.get(), size_ + padding);
   source.read(offset, std::span(bytes_.get(), size_));

@@ -41,7 +41,7 @@ class Window {
   // bytes may return others. If a mapped file was truncated they are zeros: call `Source::check` after the last one.
   std::span<const std::byte> get(std::uint64_t offset, std::uint64_t length) {
     if (offset < begin_ || length > filled_ || offset - begin_ > filled_ - length) length = fill(offset, length);
-    return std::span(buffer_).subspan(static_cast<std::size_t>(offset - begin_), static_cast<std::size_t>(length));
+    return std::span(buffer_).subspan(offset - begin_, length);
   }
 
  private:

@@ -108,7 +108,7 @@ class FileScratch final : public Scratch {
 
 class MemoryScratch final : public Scratch {
  public:
-  explicit MemoryScratch(std::uint64_t size) : bytes_(static_cast<std::size_t>(size)) {}
+  explicit MemoryScratch(std::uint64_t size) : bytes_(size) {}
   void write(std::uint64_t offset, std::span<const std::byte> bytes) override {
     std::copy(bytes.begin(), bytes.end(), bytes_.begin() + static_cast<std::ptrdiff_t>(offset));
   }

@@ -148,7 +148,7 @@ void MemorySink::resize(std::uint64_t size) {
   if (size == bytes_->size()) return;
   if (size > bytes_->max_size()) throw std::bad_alloc();
   if (bytes_.use_count() > 1) bytes_ = std::make_shared<Bytes>(*bytes_);
-  bytes_->resize(static_cast<std::size_t>(size));
+  bytes_->resize(size);
 }
 
 void MemorySink::do_write(std::uint64_t offset, std::span<const std::byte> bytes) {

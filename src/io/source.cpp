@@ -32,7 +32,7 @@ class Mapping {
   // Returns false if the file cannot be mapped, or if all guards are in use: without a guard, a truncated file would
   // end the process.
   bool map(int file, std::uint64_t size) {
-    length_ = static_cast<std::size_t>(size);
+    length_ = size;
     // Private, so that a user of the pages may make them writable without writing to the file.
     begin_ = ::mmap(nullptr, length_, PROT_READ, MAP_PRIVATE | MAP_NORESERVE, file, 0);
     if (begin_ == MAP_FAILED) return false;
@@ -116,7 +116,7 @@ std::optional<std::span<const std::byte>> Source::view(std::uint64_t offset, std
   require(offset, length);
   const std::byte* const begin = do_view();
   if (begin == nullptr) return std::nullopt;
-  return std::span(begin + offset, static_cast<std::size_t>(length));
+  return std::span(begin + offset, length);
 }
 
 SourcePtr open_file(const std::string& path, Access access) {

@@ -62,12 +62,12 @@ class SliceReader final : public BlockReader {
     if (turn_ && next_ % turn_->elements == 0) return make_turned_block();
     std::uint64_t count = std::min(plan_.elements - next_, std::max<std::uint64_t>(1, block_bytes_ / width_));
     if (turn_) count = std::min(count, turn_->elements - next_ % turn_->elements);
-    block_.resize(static_cast<std::size_t>(count * width_));
+    block_.resize(count * width_);
     const std::uint64_t listed = list_runs(count);
     fetch_runs();
     if (view_) blob_.source()->check();
     next_ += listed;
-    return std::span(block_).first(static_cast<std::size_t>(listed * width_));
+    return std::span(block_).first(listed * width_);
   }
 
  private:
@@ -80,7 +80,7 @@ class SliceReader final : public BlockReader {
     std::uint64_t element = plan_.first;
     for (std::size_t i = turn_->axis + 1; i-- > 0; rest /= plan_.outer[i].count)
       element += rest % plan_.outer[i].count * static_cast<std::uint64_t>(plan_.outer[i].stride);
-    block_.resize(static_cast<std::size_t>(steps * turn_->elements * width_));
+    block_.resize(steps * turn_->elements * width_);
     runs_.clear();
     for (std::uint64_t done = 0; done < turn_->elements; done += plan_.run) {
       rest = done / plan_.run;
@@ -89,7 +89,7 @@ class SliceReader final : public BlockReader {
       for (std::size_t i = plan_.outer.size(); --i > turn_->axis; rest /= plan_.outer[i].count)
         from += rest % plan_.outer[i].count * static_cast<std::uint64_t>(plan_.outer[i].stride);
       runs_.push_back({from * width_, steps, plan_.run * width_, axis.stride * static_cast<std::int64_t>(width_),
-                       block_.data() + static_cast<std::size_t>(done * width_), turn_->elements * width_});
+                       block_.data() + done * width_, turn_->elements * width_});
       if (runs_.size() < kMaxRuns) continue;
       fetch_runs();
       runs_.clear();
@@ -134,7 +134,7 @@ class SliceReader final : public BlockReader {
       for (std::size_t axis = plan_.outer.size(); axis-- > 0; rest /= plan_.outer[axis].count)
         element += rest % plan_.outer[axis].count * static_cast<std::uint64_t>(plan_.outer[axis].stride);
 
-      std::byte* const to = block_.data() + static_cast<std::size_t>(done * width_);
+      std::byte* const to = block_.data() + (done * width_);
       const std::uint64_t left = count - done;
       if (in_run != 0 || left < plan_.run) {
         const std::uint64_t part = std::min(plan_.run - in_run, left);

@@ -119,7 +119,7 @@ class Collector {
       const Run& run = group_.front();
       fetcher_.read(run.from, {run.to, static_cast<std::size_t>(run.length)});
     } else if (!group_.empty()) {
-      scratch_.resize(static_cast<std::size_t>(high_ - low_));
+      scratch_.resize(high_ - low_);
       fetcher_.read(low_, scratch_);
       for (const Run& run : group_) gather(run, scratch_.data(), low_);
     }

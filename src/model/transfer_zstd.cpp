@@ -83,7 +83,7 @@ class SeekTable {
     entries_.emplace_back(static_cast<std::uint32_t>(stored), static_cast<std::uint32_t>(decoded));
   }
   Bytes bytes() const {
-    Bytes out(static_cast<std::size_t>(bytes_for(entries_.size())));
+    Bytes out(bytes_for(entries_.size()));
     std::byte* at = out.data();
     const auto put = [&](std::uint32_t number) {
       store_le(at, number);
@@ -114,7 +114,7 @@ class FrameMaker {
       inputs_.push_back(std::make_unique<FrameInput>(*blobs_[b], frame_bytes_));
       // An empty blob has one empty frame, which does not make it smaller.
       const std::uint64_t count = std::max<std::uint64_t>(1, ceil_div(blobs_[b]->size(), frame_bytes_));
-      for (std::uint64_t f = 0; f < count; ++f) frames_.push_back({b, static_cast<std::size_t>(f), f + 1 == count});
+      for (std::uint64_t f = 0; f < count; ++f) frames_.push_back({b, f, f + 1 == count});
     }
     threads_ = static_cast<unsigned>(std::min<std::size_t>(threads, frames_.size()));
     // A slot holds a frame and its compressed form, 8 MiB. Spare slots keep the cores busy while one of them writes: up

@@ -121,7 +121,7 @@ std::vector<std::string> texts_of(const Map& map, std::string_view key) {
   for (std::span<const std::byte> left = *packed; !left.empty();) {
     if (left.size() < kLength || load_le<std::uint64_t>(left.data()) > left.size() - kLength)
       throw malformed("a token or merge is longer than the bytes left");
-    const auto length = static_cast<std::size_t>(load_le<std::uint64_t>(left.data()));
+    const auto length = load_le<std::uint64_t>(left.data());
     texts.emplace_back(as_text(left.subspan(kLength, length)));
     left = left.subspan(kLength + length);
   }

@@ -29,7 +29,7 @@ class PaddedText {
     if (blob.size() > kMaxFileBytes)
       throw Error(ErrorKind::limit, "blob.too_large",
                   fmt::format("expected at most {} bytes, found {}", kMaxFileBytes, blob.size()));
-    const auto size = static_cast<std::size_t>(blob.size());
+    const auto size = blob.size();
     if (file.made && blob.source() != nullptr && blob.source()->size() == blob.size() + kTextPadding)
       if (const auto view = blob.view()) {
         text_ = {reinterpret_cast<const char*>(view->data()), size};

@@ -38,7 +38,7 @@ void check_depth(std::string_view text) {
 
 // Line and column as an editor shows them, from 1; columns count bytes.
 std::string place_in(std::string_view text, std::uint64_t offset) {
-  const std::string_view before = text.substr(0, static_cast<std::size_t>(offset));
+  const std::string_view before = text.substr(0, offset);
   const std::size_t line = before.rfind('\n') + 1;  // where the line begins
   return fmt::format("line {}, column {}", std::count(before.begin(), before.end(), '\n') + 1,
                      before.size() - line + 1);

@@ -26,7 +26,7 @@ Token& VocabularyBuilder::place_of(std::uint64_t id) {
   if (id - first_ >= most)
     throw Error(ErrorKind::corrupt, "tokenizer.ids",
                 fmt::format("{} tokens, one of them with the id {}: that leaves too many gaps", count_, id));
-  const auto place = static_cast<std::size_t>(id - first_);
+  const auto place = id - first_;
   if (place >= tokens_.size()) tokens_.resize(place + 1, Token{{}, 0, TokenType::unused});
   return tokens_[place];
 }

@@ -48,7 +48,7 @@ bool Pool::take_one(unsigned thread) {
   do {
     if (!has_work(state)) return false;
   } while (!state_.compare_exchange_weak(state, state + 1, std::memory_order_acq_rel, std::memory_order_acquire));
-  task_.call(task_.self, static_cast<std::size_t>(index_of(state)), thread);
+  task_.call(task_.self, index_of(state), thread);
   done_.fetch_add(1, std::memory_order_release);
   return true;
 }

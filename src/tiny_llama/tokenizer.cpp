@@ -16,7 +16,7 @@ TextFile read_file(const std::string& path) {
     throw tare::Error(tare::ErrorKind::limit, "bpe.file.size",
                       fmt::format("expected at most {} bytes, found {}", kMost, source->size()))
         .in(path);
-  std::string text(static_cast<std::size_t>(source->size()), '\0');
+  std::string text(source->size(), '\0');
   source->read(0, std::as_writable_bytes(std::span(text)));
   return {path, std::move(text)};
 }

@@ -66,7 +66,7 @@ Weights::Weights(const ModelConfig& config) : config_(config) {
   if (!tare::tllm::file_bytes(header))
     throw tare::Error(tare::ErrorKind::usage, "tllm.config.range", "weights of more than 2^64 bytes");
   tare::tllm::for_each_place(header, [&](const tare::tllm::Place& place) {
-    entries_.push_back({place, nullptr, static_cast<std::size_t>(place.data_bytes() / sizeof(float))});
+    entries_.push_back({place, nullptr, place.data_bytes() / sizeof(float)});
     return true;
   });
 }

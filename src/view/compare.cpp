@@ -363,8 +363,7 @@ void compare(const Context& context, const Query& query, JsonWriter& json) {
   write_summary(json, context, results);
   write_exact(json, exact);
   json.key("found").number(std::uint64_t{order.size()}).key("from").number(from).key("tensors").open('[');
-  for (std::uint64_t i = from; i < from + count; ++i)
-    write_row(json, context, order[static_cast<std::size_t>(i)], results[order[static_cast<std::size_t>(i)]]);
+  for (std::uint64_t i = from; i < from + count; ++i) write_row(json, context, order[i], results[order[i]]);
   json.close(']');
   if (query.flag("plot")) write_plot(json, context, results);
   if (query.flag("grid")) write_grid(json, context, results);

@@ -76,7 +76,7 @@ void file_map(const Context& context, const Query& query, JsonWriter& json) {
   const auto file = static_cast<std::uint32_t>(query.number("file", 0, 0, model.files().size() - 1));
   const std::uint64_t size = model.files()[file].bytes;
   const std::uint64_t from = query.number("from", 0, 0, size), to = query.number("to", size, from, size);
-  const auto most = static_cast<std::size_t>(query.number("most", 600, 16, 2000));
+  const auto most = query.number("most", 600, 16, 2000);
   std::array<std::uint64_t, 2> bytes{};  // bytes of tensors, bytes of gaps between them
   std::uint64_t position = 0, tensors = 0;
   for (const Segment& segment : model.segments()) {

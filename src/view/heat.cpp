@@ -96,7 +96,7 @@ HeatMap heat_map(const Tensor& tensor, Region region, std::size_t most_height, s
   if (map.height == 0 || map.width == 0) return map;
 
   const auto [whole_rows, together, depth, wide] = sampling_of(map, columns, reduce, sample);
-  std::vector<double> values(static_cast<std::size_t>(whole_rows ? together * columns : wide));
+  std::vector<double> values(whole_rows ? together * columns : wide);
   map.exact = whole_rows && depth * map.height >= rows && (reduce != Reduce::sample || columns == map.width);
   map.cells.reserve(map.height * map.width);
   std::vector<Reducer> line(map.width);
@@ -121,11 +121,11 @@ HeatMap heat_map(const Tensor& tensor, Region region, std::size_t most_height, s
       const std::uint64_t start = row * map.columns + region.first_column;
       if (whole_rows) {
         const std::uint64_t count = std::min(batch, looks - look);
-        const auto read = std::span(values).first(static_cast<std::size_t>(count * columns));
+        const auto read = std::span(values).first(count * columns);
         within = reading.read(start, read);
         ++reads;
         for (std::uint64_t i = 0; i < count && within; ++i)
-          take_row(read.subspan(static_cast<std::size_t>(i * columns), static_cast<std::size_t>(columns)));
+          take_row(read.subspan(i * columns, static_cast<std::size_t>(columns)));
       } else {
         for (std::size_t x = 0; x < map.width && within; ++x) {
           const std::uint64_t left = edge(columns, map.width, x), right = edge(columns, map.width, x + 1);

@@ -85,7 +85,7 @@ std::string grid_json(const Tensor& tensor, std::size_t height, std::size_t widt
 
 std::string whole_json(const Tensor& tensor) {
   Reading reading(tensor);
-  std::vector<double> values(static_cast<std::size_t>(reading.elements()));
+  std::vector<double> values(reading.elements());
   Bytes bytes;
   if (reading.read(0, values)) pack(bytes, reading, values);  // a small tensor never exceeds the budget
   std::string text;

@@ -239,7 +239,7 @@ class Tally {
   }
 
   std::size_t point_of(std::uint64_t column) const {
-    return static_cast<std::size_t>(columns_ <= kPoints ? column : column * column_points_ / columns_);
+    return columns_ <= kPoints ? column : column * column_points_ / columns_;
   }
 
   // Drops every second row, if there are too many to keep a norm of each.
@@ -326,7 +326,7 @@ std::string numbers_json(const Tensor& tensor, std::uint64_t sample, std::uint64
     if (pass == 1) tally.begin_second_look();
     for (std::uint64_t piece = 0; piece < plan.pieces; ++piece) {
       if (progress != nullptr) check_stop();
-      const auto part = std::span(values).first(static_cast<std::size_t>(plan.count(piece)));
+      const auto part = std::span(values).first(plan.count(piece));
       if (!reading.read(plan.first(piece), part)) {
         whole = false;
         break;

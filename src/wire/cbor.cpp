@@ -40,7 +40,7 @@ bool has_equal_hashes(const std::vector<std::string_view>& keys) {
   const auto seed = reinterpret_cast<std::uintptr_t>(table.data());
   for (const std::string_view key : keys) {
     const std::uint64_t hash = XXH3_64bits_withSeed(key.data(), key.size(), seed) | 1;  // 0: a free slot
-    std::size_t at = static_cast<std::size_t>(hash >> 1) & (slots - 1);
+    std::size_t at = (hash >> 1) & (slots - 1);
     for (; table[at] != 0; at = (at + 1) & (slots - 1))
       if (table[at] == hash) return true;
     table[at] = hash;
@@ -153,9 +153,8 @@ std::uint64_t CborReader::read_uint_slowly(std::string_view what) {
 std::string_view CborReader::take_string(const Head& head, CborMajor kind) {
   const auto take = [&](std::uint64_t length) {
     need(length);
-    const std::string_view view(reinterpret_cast<const char*>(bytes_.data()) + position_,
-                                static_cast<std::size_t>(length));
-    position_ += static_cast<std::size_t>(length);
+    const std::string_view view(reinterpret_cast<const char*>(bytes_.data()) + position_, length);
+    position_ += length;
     if (kind == CborMajor::text && !is_utf8(view))
       fail_at(offset() - length, rules_->utf8, "a text that is not valid UTF-8");
     return view;

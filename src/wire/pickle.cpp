@@ -69,7 +69,7 @@ Step take(std::span<const std::byte> bytes, std::uint64_t& at, Op& op) {
   const auto* const data = reinterpret_cast<const char*>(bytes.data());
   const std::uint64_t size = bytes.size();
   if (at >= size) return Step::truncated;
-  op.code = std::to_integer<unsigned>(bytes[static_cast<std::size_t>(at)]);
+  op.code = std::to_integer<unsigned>(bytes[at]);
   std::uint64_t next = at + 1;
   const auto fixed = [&]<typename T>(T) {
     if (!fits(next, sizeof(T), size)) return false;
@@ -78,7 +78,7 @@ Step take(std::span<const std::byte> bytes, std::uint64_t& at, Op& op) {
     return true;
   };
   const auto line = [&](std::string_view& text) {
-    const void* const end = std::memchr(data + next, '\n', static_cast<std::size_t>(size - next));
+    const void* const end = std::memchr(data + next, '\n', size - next);
     if (end == nullptr) return false;
     text = {data + next, static_cast<std::size_t>(static_cast<const char*>(end) - (data + next))};
     next += text.size() + 1;
@@ -105,7 +105,7 @@ Step take(std::span<const std::byte> bytes, std::uint64_t& at, Op& op) {
   if (counted) {
     if (kOperands[op.code] == Operand::bytes_i4 && static_cast<std::int64_t>(op.number) < 0) return Step::negative;
     if (!fits(next, op.number, size)) return Step::truncated;
-    op.text = {data + next, static_cast<std::size_t>(op.number)};
+    op.text = {data + next, op.number};
     next += op.number;
   }
   at = next;
@@ -206,7 +206,7 @@ class PickleMachine {
       p_.whole_ = true;
       return;
     }
-    p_.bytes_ = p_.bytes_.first(static_cast<std::size_t>(p_.at_));  // what follows is not part of the pickle
+    p_.bytes_ = p_.bytes_.first(p_.at_);  // what follows is not part of the pickle
     fail("pickle.stop", fmt::format("STOP: expected one value on the stack, found {} values and {} marks",
                                     stack_.size(), marks_.size()));
   }
@@ -393,14 +393,14 @@ class PickleMachine {
     const Ref ref = top();
     if (index > start_)
       fail("pickle.memo.index", fmt::format("memo number {} at byte {} of the pickle", index, start_));
-    if (index >= p_.memo_.size()) p_.memo_.resize(static_cast<std::size_t>(index) + 1, kUnset);
-    if (p_.memo_[static_cast<std::size_t>(index)] == kUnset) ++kept_;
-    p_.memo_[static_cast<std::size_t>(index)] = ref;
+    if (index >= p_.memo_.size()) p_.memo_.resize(index + 1, kUnset);
+    if (p_.memo_[index] == kUnset) ++kept_;
+    p_.memo_[index] = ref;
   }
   void recall(std::uint64_t index) {
-    if (index >= p_.memo_.size() || p_.memo_[static_cast<std::size_t>(index)] == kUnset)
+    if (index >= p_.memo_.size() || p_.memo_[index] == kUnset)
       fail("pickle.memo.missing", fmt::format("there is no memo number {}", index));
-    push(p_.memo_[static_cast<std::size_t>(index)]);
+    push(p_.memo_[index]);
   }
   std::uint64_t number_in(std::string_view line) const {
     std::uint64_t number = 0;
@@ -660,9 +660,8 @@ void Pickle::scan_rest() {
       case 0x8D: see(op.text); break;
       case 'h':
       case 'j':
-        if (op.number < memo_.size() && memo_[static_cast<std::size_t>(op.number)] != kUnset &&
-            kind(memo_[static_cast<std::size_t>(op.number)]) == PickleKind::text)
-          see(text(memo_[static_cast<std::size_t>(op.number)]));
+        if (op.number < memo_.size() && memo_[op.number] != kUnset && kind(memo_[op.number]) == PickleKind::text)
+          see(text(memo_[op.number]));
         break;
       default: break;
     }

@@ -51,7 +51,7 @@ class ProtobufReader {
 
   std::span<const std::byte> take(std::uint64_t count) {
     if (count > left_.size()) throw bad("protobuf.truncated", "a field extends beyond the end of its message");
-    const auto part = left_.first(static_cast<std::size_t>(count));
+    const auto part = left_.first(count);
     left_ = left_.subspan(part.size());
     return part;
   }

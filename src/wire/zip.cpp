@@ -171,7 +171,7 @@ void Reader::find_end() {
     --at;
   } while (u32(bytes, at) != kZipEnd || at + kZipEndSize + u16(bytes, at + 20) != tail);
 
-  const auto record = bytes.subspan(static_cast<std::size_t>(at), kZipEndSize);
+  const auto record = bytes.subspan(at, kZipEndSize);
   if (u16(record, 4) != u16(record, 6) || (u16(record, 4) != 0 && u16(record, 4) != kZipFull16) ||
       u16(record, 8) != u16(record, 10))
     fail(Error(ErrorKind::unsupported, "zip.disks", "the archive is one disk of several"), start + at);
@@ -239,7 +239,7 @@ void Reader::check_end() const {
 void Reader::read_central() {
   const io::Metadata directory(source_, end_.offset, end_.size);
   std::span<const std::byte> bytes = directory.bytes();
-  members_.reserve(static_cast<std::size_t>(end_.count));
+  members_.reserve(end_.count);
   std::uint64_t at = end_.offset;
   for (std::uint64_t i = 0; i < end_.count; ++i) {
     if (bytes.size() < kZipCentralSize || u32(bytes, 0) != kZipCentral)
@@ -362,7 +362,7 @@ void Reader::read_local(ZipMember& member) {
   const auto header = window_.get(member.header, member.data - member.header);
   const std::string_view name = as_text(header.subspan(kZipLocalSize, static_cast<std::size_t>(name_length)));
   if (name != member.name) throw corrupt("zip.local.name", fmt::format("its own header calls it \"{}\"", quote(name)));
-  compare_local(member, header, header.subspan(static_cast<std::size_t>(kZipLocalSize + name_length)));
+  compare_local(member, header, header.subspan(kZipLocalSize + name_length));
   if ((member.flags & kDescriptor) != 0) check_descriptor(member);
 }
 

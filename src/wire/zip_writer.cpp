@@ -169,7 +169,7 @@ class ArchiveWriter {
   }
 
   void place_small(Member& member, Piece& piece) {
-    Bytes body(static_cast<std::size_t>(member.entry.body.size()));
+    Bytes body(member.entry.body.size());
     member.entry.body.read(0, body);
     piece.crc = crc32(0, body);
     member.crc = crc32(crc32(0, member.entry.front), body);
@@ -213,7 +213,7 @@ class ArchiveWriter {
     const bool wide = large(member.size);
     const std::string& name = member.entry.name;
     Out out;
-    out.bytes().reserve(static_cast<std::size_t>(member.data - member.header) + member.entry.front.size());
+    out.bytes().reserve((member.data - member.header) + member.entry.front.size());
     out.u32(kZipLocal).u16(wide ? kVersion64 : kVersion).u16(flags(name)).u16(0).u16(0).u16(kDate).u32(member.crc);
     out.u32(full32(member.size)).u32(full32(member.size)).u16(name.size()).u16((wide ? 20 : 0) + member.padding);
     out.append(std::as_bytes(std::span(name)));

@@ -10,15 +10,15 @@ namespace tare::testing {
 namespace {
 
 using device::Loading;
-using device::Part;
 using device::Report;
+using device::Share;
 
 constexpr DType kMade[] = {DType::f32, DType::f16, DType::bf16};
 
 class Decode : public DeviceTest {
  protected:
   // Loads one tensor as `dtype` and compares it. Returns whether kernels were used.
-  bool check(const Tensor& tensor, DType dtype, std::optional<Part> part = std::nullopt, bool verify = false) {
+  bool check(const Tensor& tensor, DType dtype, std::optional<Share> part = std::nullopt, bool verify = false) {
     Model model;
     model.tensors.push_back(tensor);
     device::Options options = small_chunks();
@@ -36,7 +36,7 @@ class Decode : public DeviceTest {
     }
     EXPECT_TRUE(on_device(loading, 0) == expected.components[0].blob.bytes())
         << tensor.name << " " << tensor.layout << " to " << name_of(dtype);
-    EXPECT_TRUE(loading.layout().tensors[0].shape == expected.shape);
+    EXPECT_TRUE(loading.arrangement().tensors[0].shape == expected.shape);
     const bool launched = driver.live().launches > launches;
     if (launched && !part) {
       EXPECT_LE(report.copied_bytes, tensor.stored_bytes() + tensor.stored_bytes() / 50 + 4096);
@@ -86,8 +86,8 @@ TEST_F(Decode, EveryMethod) {
     for (const std::string_view method : codec.methods) {
       const Tensor coded = stored(codec.encode(weights, {.method = std::string(method), .fast = true}));
       for (const DType to : kMade) kernels += check(coded, to, std::nullopt, true) ? 1 : 0;
-      check(coded, DType::bf16, Part{0, 17, 90});
-      check(coded, DType::bf16, Part{1, 256, 512});
+      check(coded, DType::bf16, Share{0, 17, 90});
+      check(coded, DType::bf16, Share{1, 256, 512});
     }
   EXPECT_GE(kernels, 3U * 16);  // six of MCF, at least ten of ggml
 }
@@ -150,8 +150,8 @@ TEST_F(Decode, CodesWithOtherScalesAreOtherTensors) {
   one.name = "one", other.name = "other", same.name = "same";
   Model model;
   model.tensors = {one, other, same};
-  const device::Layout layout = device::arrange(model, device::all_of(model, DType::bf16));
-  Loading loading = device::load(model, layout, {}, small_chunks());
+  const device::Arrangement arrangement = device::arrange(model, device::all_of(model, DType::bf16));
+  Loading loading = device::load(model, arrangement, {}, small_chunks());
   loading.finish();
   EXPECT_NE(loading.address(0), loading.address(1));
   EXPECT_EQ(loading.address(0), loading.address(2));

@@ -89,7 +89,7 @@ TEST_F(Digests, OneTensorIsReadByAllThreads) {
 TEST_F(Digests, IntoPlacesOfTheCallerOnAnyByte) {
   const std::vector<std::uint64_t> lengths = {kMiB + 77, 2 * kMiB};
   const Model model = model_of(random_bytes(sum(lengths), 2), lengths, DigestAlgorithm::xxh3);
-  const device::Layout layout = device::arrange(model, device::all_of(model));
+  const device::Arrangement arrangement = device::arrange(model, device::all_of(model));
   Model room;
   room.tensors.push_back(dense("room", {8 * kMiB}, DType::u8, Blob::memory(Bytes(8 * kMiB))));
   Loading other = device::load(room, device::arrange(room, device::all_of(room)), {}, small_chunks());
@@ -99,10 +99,10 @@ TEST_F(Digests, IntoPlacesOfTheCallerOnAnyByte) {
     destination.each = true;
     for (std::uint64_t i = 0; i < 2; ++i)
       destination.memory.push_back({other.address(0) + 4 * kMiB * i + off, 3 * kMiB});
-    Loading loading = device::load(model, layout, destination, checking());
+    Loading loading = device::load(model, arrangement, destination, checking());
     EXPECT_EQ(loading.finish().digests, 2U);
     for (std::size_t i = 0; i < 2; ++i)
-      EXPECT_TRUE(on_device(loading, i) == expected_bytes(model, layout.tensors[i])) << off;
+      EXPECT_TRUE(on_device(loading, i) == expected_bytes(model, arrangement.tensors[i])) << off;
   }
 }
 
@@ -149,7 +149,7 @@ TEST_F(Digests, ATensorComesAfterItsDigest) {
   std::set<std::size_t> seen;
   while (const auto i = loading.next()) {
     EXPECT_TRUE(seen.insert(*i).second);
-    EXPECT_TRUE(on_device(loading, *i) == expected_bytes(model, loading.layout().tensors[*i]));
+    EXPECT_TRUE(on_device(loading, *i) == expected_bytes(model, loading.arrangement().tensors[*i]));
   }
   EXPECT_EQ(seen.size(), kLengths.size());
 }
@@ -170,28 +170,28 @@ TEST_F(Digests, WithoutKernelsTheProcessorHashes) {
 
 TEST_F(Digests, CallsThatFailWhileTheDeviceHashes) {
   const Model model = model_of(random_bytes(sum(kFew), 7), kFew, DigestAlgorithm::xxh3);
-  const device::Layout layout = device::arrange(model, device::all_of(model));
+  const device::Arrangement arrangement = device::arrange(model, device::all_of(model));
   for (const char* const name : {"cuLaunchKernel", "cuMemcpyDtoHAsync_v2", "cuStreamWaitEvent", "cuEventRecord",
                                  "cuStreamCreate", "cuMemAlloc_v2", "cuMemcpyHtoDAsync_v2"})
     for (const int after : {0, 1, 4}) {
       driver.fail(name, after, 999);
       try {
-        device::load(model, layout, {}, checking()).finish();
+        device::load(model, arrangement, {}, checking()).finish();
         EXPECT_GT(after, 0) << name;
       } catch (const Error& error) {
         EXPECT_EQ(error.rule(), "device.driver.failed") << name;
       }
       driver.fail("", 0, 0);
-      EXPECT_EQ(device::load(model, layout, {}, checking()).finish().digests, kFew.size());
+      EXPECT_EQ(device::load(model, arrangement, {}, checking()).finish().digests, kFew.size());
     }
 }
 
 TEST_F(Digests, StoppedWhileTheDeviceHashes) {
   driver.set(1, 13000, std::uint64_t{1} << 30, 500);
   const Model model = model_of(random_bytes(sum(kFew), 8), kFew, DigestAlgorithm::xxh3);
-  const device::Layout layout = device::arrange(model, device::all_of(model));
+  const device::Arrangement arrangement = device::arrange(model, device::all_of(model));
   for (unsigned micros = 0; micros < 40000; micros += 4000) {
-    Loading loading = device::load(model, layout, {}, checking());
+    Loading loading = device::load(model, arrangement, {}, checking());
     std::this_thread::sleep_for(std::chrono::microseconds(micros));
     loading.cancel();
     try {
@@ -200,7 +200,7 @@ TEST_F(Digests, StoppedWhileTheDeviceHashes) {
       EXPECT_EQ(error.rule(), "work.stopped");
     }
   }
-  for (int i = 0; i < 5; ++i) (void)device::load(model, layout, {}, checking());
+  for (int i = 0; i < 5; ++i) (void)device::load(model, arrangement, {}, checking());
 }
 
 }  // namespace

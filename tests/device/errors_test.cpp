@@ -11,7 +11,7 @@ namespace {
 
 using device::Choice;
 using device::Loading;
-using device::Part;
+using device::Share;
 
 class LoadErrors : public DeviceTest {
  protected:
@@ -97,9 +97,9 @@ TEST_F(LoadErrors, PlansThatMakeNoSense) {
   const Model from = model();
   const auto rule = [&](const Choice& choice) { return rule_of([&] { (void)device::arrange(from, {choice}); }); };
   EXPECT_EQ(rule({"nowhere"}), "device.plan.tensor");
-  EXPECT_EQ(rule({"large", Part{2, 0, 1}}), "device.plan.part");
-  EXPECT_EQ(rule({"large", Part{0, 0, 601}}), "device.plan.part");
-  EXPECT_EQ(rule({"large", Part{0, 5, 4}}), "device.plan.part");
+  EXPECT_EQ(rule({"large", Share{2, 0, 1}}), "device.plan.part");
+  EXPECT_EQ(rule({"large", Share{0, 0, 601}}), "device.plan.part");
+  EXPECT_EQ(rule({"large", Share{0, 5, 4}}), "device.plan.part");
   EXPECT_EQ(rule({"large", std::nullopt, DType::i32}), "device.plan.type");
   // The shape does not match the bytes: users that rely on it would read beyond them.
   Model wrong;
@@ -109,7 +109,7 @@ TEST_F(LoadErrors, PlansThatMakeNoSense) {
   wrong.tensors[1].shape = {101};
   EXPECT_EQ(rule_of([&] { (void)device::arrange(wrong, {{"fits"}}); }), "none");
   EXPECT_EQ(rule_of([&] { (void)device::arrange(wrong, device::all_of(wrong)); }), "dense.size");
-  EXPECT_EQ(rule_of([&] { (void)device::arrange(wrong, {{"wrong", Part{0, 100, 101}}}); }), "dense.size");
+  EXPECT_EQ(rule_of([&] { (void)device::arrange(wrong, {{"wrong", Share{0, 100, 101}}}); }), "dense.size");
   EXPECT_EQ(rule_of([&] { (void)device::arrange(wrong, {{"wrong", std::nullopt, DType::bf16}}); }), "dense.size");
   device::Options options = small_chunks();
   options.chunk_bytes = 1000;
@@ -121,26 +121,26 @@ TEST_F(LoadErrors, PlansThatMakeNoSense) {
 
 TEST_F(LoadErrors, DestinationsThatDoNotFit) {
   const Model from = model();
-  const device::Layout layout = device::arrange(from, device::all_of(from));
-  Loading other = device::load(from, layout, {}, small_chunks());
+  const device::Arrangement arrangement = device::arrange(from, device::all_of(from));
+  Loading other = device::load(from, arrangement, {}, small_chunks());
   other.finish();
-  const std::uint64_t address = other.address(0) - layout.tensors[0].offset;
+  const std::uint64_t address = other.address(0) - arrangement.tensors[0].offset;
   const auto rule = [&](std::vector<device::Memory> memory, bool each = false) {
-    return rule_of([&] { device::load(from, layout, {std::move(memory), each}, small_chunks()).finish(); });
+    return rule_of([&] { device::load(from, arrangement, {std::move(memory), each}, small_chunks()).finish(); });
   };
-  EXPECT_EQ(rule({{address, layout.buffers[0] - 1}}), "device.destination.small");
-  EXPECT_EQ(rule({{address + 256, layout.buffers[0]}}), "device.destination.small");
-  EXPECT_EQ(rule({{address, layout.buffers[0]}, {address, 1}}), "device.destination.count");
-  EXPECT_EQ(rule({{address, layout.buffers[0]}}, true), "device.destination.count");
-  Bytes host(layout.buffers[0]);
+  EXPECT_EQ(rule({{address, arrangement.buffers[0] - 1}}), "device.destination.small");
+  EXPECT_EQ(rule({{address + 256, arrangement.buffers[0]}}), "device.destination.small");
+  EXPECT_EQ(rule({{address, arrangement.buffers[0]}, {address, 1}}), "device.destination.count");
+  EXPECT_EQ(rule({{address, arrangement.buffers[0]}}, true), "device.destination.count");
+  Bytes host(arrangement.buffers[0]);
   EXPECT_EQ(rule({{reinterpret_cast<std::uint64_t>(host.data()), host.size()}}), "device.destination.elsewhere");
-  EXPECT_EQ(rule({{address, layout.buffers[0]}}), "none");
+  EXPECT_EQ(rule({{address, arrangement.buffers[0]}}), "none");
   // Memory of another device.
   driver.set(2, 13000, std::uint64_t{1} << 30, 0);
   device::Options second = small_chunks();
   second.device = "cuda:1";
   EXPECT_EQ(rule_of([&] {
-              device::load(from, layout, {{{address, layout.buffers[0]}}, false}, second).finish();
+              device::load(from, arrangement, {{{address, arrangement.buffers[0]}}, false}, second).finish();
             }),
             "device.destination.elsewhere");
 }
@@ -213,9 +213,9 @@ TEST_F(LoadErrors, NothingIsReadBeforeMemoryAndDestinationsAreKnown) {
   Model from;
   from.tensors.push_back(
       dense("a", {3 << 18}, DType::f32, Blob::range(std::make_shared<FailingSource>(0), 0, 3 << 20)));
-  const device::Layout layout = device::arrange(from, device::all_of(from));
+  const device::Arrangement arrangement = device::arrange(from, device::all_of(from));
   const auto rule = [&](device::Destination destination) {
-    return rule_of([&] { device::load(from, layout, std::move(destination), small_chunks()).finish(); });
+    return rule_of([&] { device::load(from, arrangement, std::move(destination), small_chunks()).finish(); });
   };
   driver.set(1, 13000, 1 << 20, 0);
   EXPECT_EQ(rule({}), "device.memory");

@@ -154,7 +154,7 @@ inline device::Options small_chunks() {
 }
 
 inline Bytes on_device(const device::Loading& loading, std::size_t tensor) {
-  Bytes bytes(loading.layout().tensors[tensor].bytes);
+  Bytes bytes(loading.arrangement().tensors[tensor].bytes);
   device::read_back("cuda:0", loading.address(tensor), bytes);
   return bytes;
 }
@@ -165,8 +165,8 @@ inline Bytes expected_bytes(const Model& model, const device::Placed& placed) {
 }
 
 inline void expect_loaded(const Model& model, const device::Loading& loading) {
-  for (std::size_t i = 0; i < loading.layout().tensors.size(); ++i) {
-    const device::Placed& placed = loading.layout().tensors[i];
+  for (std::size_t i = 0; i < loading.arrangement().tensors.size(); ++i) {
+    const device::Placed& placed = loading.arrangement().tensors[i];
     EXPECT_TRUE(on_device(loading, i) == expected_bytes(model, placed)) << placed.tensor << " " << placed.role;
     EXPECT_EQ(placed.offset % 16, 0U) << placed.tensor;
   }

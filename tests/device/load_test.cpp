@@ -14,8 +14,8 @@ namespace {
 
 using device::Choice;
 using device::Loading;
-using device::Part;
 using device::Report;
+using device::Share;
 
 class Load : public DeviceTest {};
 
@@ -37,8 +37,8 @@ TEST_F(Load, EveryContainer) {
     expect_loaded(model, loading);
     EXPECT_LE(report.read_bytes, report.bytes + report.bytes / 50);
     EXPECT_LE(report.device_bytes, report.bytes + report.bytes / 100 + 4096);
-    EXPECT_EQ(loading.layout().buffers.size(),
-              loading.layout().pieces == nullptr ? 0 : loading.layout().buffers.size());
+    EXPECT_EQ(loading.arrangement().buffers.size(),
+              loading.arrangement().pieces == nullptr ? 0 : loading.arrangement().buffers.size());
   }
 }
 
@@ -57,9 +57,9 @@ TEST_F(Load, ShardsHaveBuffersOfTheirOwn) {
   options.write.shard_bytes = 1000000;
   save(some_model(), scratch / "shards/", options);
   const Model model = open(scratch / "shards");
-  const device::Layout layout = device::arrange(model, device::all_of(model));
-  EXPECT_GT(layout.buffers.size(), 1U);
-  Loading loading = device::load(model, layout, {}, small_chunks());
+  const device::Arrangement arrangement = device::arrange(model, device::all_of(model));
+  EXPECT_GT(arrangement.buffers.size(), 1U);
+  Loading loading = device::load(model, arrangement, {}, small_chunks());
   loading.finish();
   expect_loaded(model, loading);
 }
@@ -99,11 +99,11 @@ TEST_F(Load, SlotsAreReusedAndBudgetsKept) {
 
 TEST_F(Load, PinnedMemoryIsKeptAndReleased) {
   const Model model = open(save_as(some_model(), scratch / "m.safetensors", "safetensors"));
-  const device::Layout layout = device::arrange(model, device::all_of(model));
-  device::load(model, layout, {}, small_chunks()).finish();
+  const device::Arrangement arrangement = device::arrange(model, device::all_of(model));
+  device::load(model, arrangement, {}, small_chunks()).finish();
   const std::uint64_t kept = driver.live().pinned_bytes;
   EXPECT_GT(kept, 0U);
-  device::load(model, layout, {}, small_chunks()).finish();
+  device::load(model, arrangement, {}, small_chunks()).finish();
   EXPECT_EQ(driver.live().most_pinned_bytes, kept);
   device::release();
   EXPECT_EQ(driver.live().pinned_bytes, 0U);
@@ -112,12 +112,12 @@ TEST_F(Load, PinnedMemoryIsKeptAndReleased) {
 // A finished load does not keep the ring from the next one, however long its object lives.
 TEST_F(Load, LoadsThatAreKeptLetOthersHaveTheRing) {
   const Model model = open(save_as(some_model(), scratch / "m.safetensors", "safetensors"));
-  const device::Layout layout = device::arrange(model, device::all_of(model));
+  const device::Arrangement arrangement = device::arrange(model, device::all_of(model));
   device::Options options = small_chunks();
   options.pinned_bytes = 2 * options.work.threads * options.chunk_bytes;
   std::vector<Loading> kept;
   for (int i = 0; i < 4; ++i) {
-    kept.push_back(device::load(model, layout, {}, options));
+    kept.push_back(device::load(model, arrangement, {}, options));
     kept.back().finish();
     EXPECT_EQ(kept.back().finish().pinned_bytes, options.pinned_bytes);
   }
@@ -130,13 +130,13 @@ TEST_F(Load, PartsAlongEveryAxis) {
   made.tensors.push_back(float_tensor("wide", {4, 200000}, DType::f16, 2));
   made.tensors.push_back(float_tensor("cube", {12, 30, 50}, DType::f32, 3));
   const Model model = open(save_as(std::move(made), scratch / "m.safetensors", "safetensors"));
-  for (const Choice& choice : std::vector<Choice>{{"matrix", Part{0, 96, 192}},
-                                                  {"matrix", Part{1, 256, 512}},
-                                                  {"matrix", Part{1, 0, 1}},
-                                                  {"wide", Part{1, 50000, 150000}},
-                                                  {"cube", Part{1, 7, 20}},
-                                                  {"cube", Part{2, 49, 50}},
-                                                  {"cube", Part{0, 3, 3}}}) {
+  for (const Choice& choice : std::vector<Choice>{{"matrix", Share{0, 96, 192}},
+                                                  {"matrix", Share{1, 256, 512}},
+                                                  {"matrix", Share{1, 0, 1}},
+                                                  {"wide", Share{1, 50000, 150000}},
+                                                  {"cube", Share{1, 7, 20}},
+                                                  {"cube", Share{2, 49, 50}},
+                                                  {"cube", Share{0, 3, 3}}}) {
     Loading loading = device::load(model, device::arrange(model, {choice}), {}, small_chunks());
     const Report report = loading.finish();
     std::string spec;
@@ -144,7 +144,7 @@ TEST_F(Load, PartsAlongEveryAxis) {
     spec += std::to_string(choice.part->begin) + ":" + std::to_string(choice.part->end);
     const Tensor expected = slice(*model.tensor(choice.tensor), parse_slice(spec));
     EXPECT_TRUE(on_device(loading, 0) == expected.components[0].blob.bytes()) << choice.tensor << " " << spec;
-    EXPECT_TRUE(loading.layout().tensors[0].shape == expected.shape);
+    EXPECT_TRUE(loading.arrangement().tensors[0].shape == expected.shape);
     EXPECT_LE(report.read_bytes, report.bytes + report.bytes / 50) << spec;
   }
 }
@@ -158,10 +158,10 @@ TEST_F(Load, FourRanksReadEachByteOnce) {
   const Model model = open(save_as(std::move(made), scratch / "m.safetensors", "safetensors"));
   std::uint64_t read = 0, bytes = 0;
   for (std::uint64_t rank = 0; rank < 4; ++rank) {
-    device::Plan plan;
+    device::Choices plan;
     for (unsigned i = 0; i < 8; ++i) {
-      plan.push_back({"up." + std::to_string(i), Part{0, rank * 128, rank * 128 + 128}});
-      plan.push_back({"down." + std::to_string(i), Part{1, rank * 128, rank * 128 + 128}});
+      plan.push_back({"up." + std::to_string(i), Share{0, rank * 128, rank * 128 + 128}});
+      plan.push_back({"down." + std::to_string(i), Share{1, rank * 128, rank * 128 + 128}});
     }
     const Report report = device::load(model, device::arrange(model, plan), {}, small_chunks()).finish();
     EXPECT_LE(report.read_bytes, report.bytes + report.bytes / 50);
@@ -186,19 +186,19 @@ TEST_F(Load, TiedTensorsOnce) {
 
 TEST_F(Load, IntoMemoryOfTheCaller) {
   const Model model = open(save_as(some_model(), scratch / "m.safetensors", "safetensors"));
-  const device::Layout layout = device::arrange(model, device::all_of(model));
+  const device::Arrangement arrangement = device::arrange(model, device::all_of(model));
   // Buffers of another load are ordinary device memory.
   for (const bool each : {false, true}) {
-    Loading other = device::load(model, layout, {}, small_chunks());
+    Loading other = device::load(model, arrangement, {}, small_chunks());
     other.finish();
     device::Destination destination;
     destination.each = each;
     if (each)
-      for (std::size_t i = 0; i < layout.tensors.size(); ++i)
-        destination.memory.push_back({other.address(i), layout.tensors[i].bytes});
+      for (std::size_t i = 0; i < arrangement.tensors.size(); ++i)
+        destination.memory.push_back({other.address(i), arrangement.tensors[i].bytes});
     else
-      destination.memory.push_back({other.address(0) - layout.tensors[0].offset, layout.buffers[0]});
-    Loading loading = device::load(model, layout, destination, small_chunks());
+      destination.memory.push_back({other.address(0) - arrangement.tensors[0].offset, arrangement.buffers[0]});
+    Loading loading = device::load(model, arrangement, destination, small_chunks());
     const Report report = loading.finish();
     EXPECT_EQ(report.device_bytes, 0U);
     expect_loaded(model, loading);
@@ -233,7 +233,7 @@ TEST_F(Load, StreamsOfTheConsumerWait) {
   push(&context, 7);
   driver.find<int(void*)>("cuCtxPushCurrent_v2")(context);
   driver.find<int(void*)>("cuStreamSynchronize")(nullptr);  // waits for what `wait` queued
-  EXPECT_TRUE(on_device(loading, 0) == expected_bytes(model, loading.layout().tensors[0]));
+  EXPECT_TRUE(on_device(loading, 0) == expected_bytes(model, loading.arrangement().tensors[0]));
   driver.find<int(void**)>("cuCtxPopCurrent_v2")(&context);
   loading.finish();
   driver.find<int(int)>("cuDevicePrimaryCtxRelease_v2")(7);
@@ -337,7 +337,7 @@ TEST_F(Load, DigestsAreCompared) {
     Loading loading = device::load(model, device::arrange(model, device::all_of(model)), {}, options);
     std::set<std::string> handed_out;
     try {
-      while (const auto i = loading.next()) handed_out.insert(loading.layout().tensors[*i].tensor);
+      while (const auto i = loading.next()) handed_out.insert(loading.arrangement().tensors[*i].tensor);
       loading.finish();
       ADD_FAILURE() << "no error";
     } catch (const Error& error) {

@@ -46,20 +46,20 @@ device::Options load_options(const Arguments& arguments) {
   return options;
 }
 
-device::Plan plan_of(const Model& model, const Arguments& arguments) {
+device::Choices plan_of(const Model& model, const Arguments& arguments) {
   std::optional<DType> dtype;
   if (arguments.has("dtype")) dtype = parse_dtype(arguments.get("dtype"));
-  device::Plan plan = device::all_of(model, dtype);
+  device::Choices plan = device::all_of(model, dtype);
   std::erase_if(plan, [&](const device::Choice& choice) { return !selected(arguments, choice.tensor); });
   return plan;
 }
 
 device::Destination buffers_of(const device::Loading& loading) {
   device::Destination memory;
-  const device::Layout& layout = loading.layout();
-  for (const std::uint64_t bytes : layout.buffers) memory.memory.push_back({0, bytes});
-  for (std::size_t i = 0; i < layout.tensors.size(); ++i)
-    memory.memory[layout.tensors[i].buffer].address = loading.address(i) - layout.tensors[i].offset;
+  const device::Arrangement& arrangement = loading.arrangement();
+  for (const std::uint64_t bytes : arrangement.buffers) memory.memory.push_back({0, bytes});
+  for (std::size_t i = 0; i < arrangement.tensors.size(); ++i)
+    memory.memory[arrangement.tensors[i].buffer].address = loading.address(i) - arrangement.tensors[i].offset;
   return memory;
 }
 
@@ -113,7 +113,7 @@ int run(const Arguments& arguments, Session& session) {
   const Model model = open(run.file, read_options(arguments));
   model.refuse_broken();
   run.open_seconds = std::chrono::duration<double>(Clock::now() - begun).count();
-  const device::Plan plan = plan_of(model, arguments);
+  const device::Choices plan = plan_of(model, arguments);
   run.tensors = plan.size();
   std::vector<device::Report> reports;
   std::optional<device::Loading> first;  // the repetitions reuse its memory
@@ -121,9 +121,9 @@ int run(const Arguments& arguments, Session& session) {
     ProgressBar bar(session, fmt::format("loading {}", printable(run.file)), std::nullopt);
     options.work.progress = bar.progress();
     const auto started = Clock::now();
-    device::Layout layout = device::arrange(model, plan, options.device);
+    device::Arrangement arrangement = device::arrange(model, plan, options.device);
     const device::Destination again = first ? buffers_of(*first) : device::Destination();
-    device::Loading loading = device::load(model, std::move(layout), again, options);
+    device::Loading loading = device::load(model, std::move(arrangement), again, options);
     reports.push_back(loading.finish());
     reports.back().seconds = std::chrono::duration<double>(Clock::now() - started).count();
     if (!first) first.emplace(std::move(loading));

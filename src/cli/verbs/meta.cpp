@@ -102,7 +102,7 @@ std::string text_in(const std::string& path) {
     throw Error(ErrorKind::limit, "cli.meta.file",
                 fmt::format("{} bytes, at most {} fit a key", source->size(), kMaxFileBytes))
         .in(path);
-  std::string text(static_cast<std::size_t>(source->size()), '\0');
+  std::string text(source->size(), '\0');
   source->read(0, std::as_writable_bytes(std::span(text)));
   source->check();
   if (!is_valid_utf8(text)) throw Error(ErrorKind::unsupported, "cli.meta.file", "is not UTF-8 text").in(path);

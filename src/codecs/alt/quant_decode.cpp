@@ -25,7 +25,7 @@ class Decoder final : public codec::Decoder {
 
   void decode(const Run& run, float* out) const override {
     const std::byte* const bytes = run.at[0];
-    const auto count = static_cast<std::size_t>(run.weights());
+    const auto count = run.weights();
     if (!packed_) {
       for (std::size_t i = 0; i < count; ++i) out[i] = table_[std::to_integer<unsigned>(bytes[i])];
       return;

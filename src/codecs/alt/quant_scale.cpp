@@ -34,7 +34,7 @@ class Parts {
     size_ = is_seekable(data.blob) ? kPart : std::max<std::uint64_t>(elements, 1);
   }
 
-  std::size_t count() const { return static_cast<std::size_t>(ceil_div(elements_, size_)); }
+  std::size_t count() const { return ceil_div(elements_, size_); }
 
   // Calls visit(values, number of the first element).
   template <typename Visit>

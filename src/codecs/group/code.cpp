@@ -63,15 +63,15 @@ class Decoder final : public codec::Decoder {
 
   void decode(const Run& run, float* out) const override {
     const std::uint64_t groups = groups_of(run), words = ceil_div(run.columns, plan_.per_word);
-    const auto count = static_cast<std::size_t>(run.rows * groups);
+    const auto count = run.rows * groups;
     std::vector<double> scales(count), zeros(count);
     decode_elements(scale_, {}, {run.at[1], count * size_of(scale_)}, scales);
     decode_elements(zero_, {}, {run.at[2], count * size_of(zero_)}, zeros);
     if (run.column == 0 && run.columns <= std::min<std::uint64_t>(plan_.per_word, plan_.group_size))
       return decode_narrow(run, scales.data(), zeros.data(), out);
     for (std::uint64_t row = 0; row < run.rows; ++row)
-      decode_row(run, run.at[0] + row * words * 4, &scales[static_cast<std::size_t>(row * groups)],
-                 &zeros[static_cast<std::size_t>(row * groups)], out + row * run.columns);
+      decode_row(run, run.at[0] + row * words * 4, &scales[row * groups], &zeros[row * groups],
+                 out + row * run.columns);
   }
 
  private:
@@ -96,7 +96,7 @@ class Decoder final : public codec::Decoder {
     std::uint64_t left_in_group = plan_.group_size - run.column % plan_.group_size;
     for (std::uint64_t done = 0; done < run.columns;) {
       const std::uint64_t count = std::min(kSegment, run.columns - done);
-      const auto packed = static_cast<std::size_t>(ceil_div(count, plan_.per_word));
+      const auto packed = ceil_div(count, plan_.per_word);
       switch (plan_.bits) {
         case 2: unpack<2>(words, packed, codes.data()); break;
         case 4: unpack<4>(words, packed, codes.data()); break;
@@ -106,8 +106,7 @@ class Decoder final : public codec::Decoder {
         const std::uint64_t end = i + std::min(left_in_group, count - i);
         left_in_group -= end - i;
         const double scale = *scales, zero = *zeros;
-        for (; i < end; ++i)
-          out[done + i] = f64_to_f32(scale * (static_cast<double>(codes[static_cast<std::size_t>(i)]) - zero));
+        for (; i < end; ++i) out[done + i] = f64_to_f32(scale * (static_cast<double>(codes[i]) - zero));
         if (left_in_group != 0) continue;
         ++scales, ++zeros;
         left_in_group = plan_.group_size;

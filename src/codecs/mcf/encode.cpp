@@ -65,7 +65,7 @@ class PayloadReader final : public BlockReader {
     const Region& region = parts_[part_].region;
     std::span<const std::byte> made;
     if (at_ < region.offset)
-      made = std::span(kZeros).first(static_cast<std::size_t>(region.offset - at_));
+      made = std::span(kZeros).first(region.offset - at_);
     else if (has_chunks())
       made = make_chunk();
     else
@@ -144,7 +144,7 @@ class PayloadProducer final : public BlobProducer {
     return step != 0 && step <= kAlignment ? kAlignment : 0;
   }
 
-  std::size_t pieces() const override { return static_cast<std::size_t>(ceil_div(chunks_->count(), per_piece_)); }
+  std::size_t pieces() const override { return ceil_div(chunks_->count(), per_piece_); }
 
   void make_piece(std::size_t piece, const PutRun& put) const override {
     if (piece == 0) put_rest(put);
@@ -174,8 +174,7 @@ class PayloadProducer final : public BlobProducer {
     const Geometry& geometry = chunks_->geometry();
     std::uint64_t end = 0;
     for (const Part& part : parts_of(geometry)) {
-      if (part.region.offset > end)
-        put(end, std::span(kZeros).first(static_cast<std::size_t>(part.region.offset - end)));
+      if (part.region.offset > end) put(end, std::span(kZeros).first(part.region.offset - end));
       end = part.region.end();
     }
     if (!is_raw(*chunks_)) return;

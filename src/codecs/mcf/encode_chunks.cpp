@@ -31,11 +31,11 @@ Chunks::Chunks(const Tensor& tensor, const Geometry& geometry, const EncodeOptio
   const bool raw = geometry.method->family == Family::raw;
   row_blocks_ = geometry.method->family == Family::super ? geometry.supers * kBlocksInSuper : geometry.blocks;
   blocks_ = raw ? ceil_div(geometry.elements(), kBlock) : geometry.rows * row_blocks_;
-  slots_.resize(static_cast<std::size_t>(ceil_div(blocks_, kChunk)));
+  slots_.resize(ceil_div(blocks_, kChunk));
   if (raw || options.fast || options.importance.empty()) return;
   // Relative to the largest, so that no sum of weighted squares overflows.
   const float most = *std::max_element(options.importance.begin(), options.importance.end());
-  importance_.resize(static_cast<std::size_t>(row_blocks_ * kBlock));
+  importance_.resize(row_blocks_ * kBlock);
   for (std::size_t i = 0; i < options.importance.size(); ++i)
     importance_[i] = most > 0 ? options.importance[i] / most : 0;
 }
@@ -66,9 +66,9 @@ Chunks::Place Chunks::place_of(std::uint64_t block) const {
 
 void Chunks::prepare(std::size_t first, std::size_t end, ChunkBytes& bytes) const {
   const Place from = place(first), to = place(end);
-  const auto scales = static_cast<std::size_t>(to.scales - from.scales);
-  const auto sub_scales = static_cast<std::size_t>(to.sub_scales - from.sub_scales);
-  const auto codes = static_cast<std::size_t>(to.codes - from.codes);
+  const auto scales = to.scales - from.scales;
+  const auto sub_scales = to.sub_scales - from.sub_scales;
+  const auto codes = to.codes - from.codes;
   if (bytes.capacity_ < scales + sub_scales + codes) {
     bytes.capacity_ = scales + sub_scales + codes;
     bytes.memory_ = std::make_unique_for_overwrite<std::byte[]>(bytes.capacity_);
@@ -97,7 +97,7 @@ void Chunks::make(std::size_t chunk, WeightStream& values, ChunkBytes& bytes) co
 
 void Chunks::make_raw(std::uint64_t first, std::size_t blocks, WeightStream& values, ChunkBytes& out,
                       Slot& slot) const {
-  const auto count = static_cast<std::size_t>(element_of(first + blocks) - element_of(first));
+  const auto count = element_of(first + blocks) - element_of(first);
   const float* const from = out.scratch_->values;
   values.read(out.scratch_->values, count);
   const Raw in{.method = geometry_.method,
@@ -157,7 +157,7 @@ void Chunks::make_run(std::uint64_t first, std::size_t blocks, WeightStream& val
                   .count = blocks,
                   .importance = importance_.empty() ? nullptr : importance_.data(),
                   .period = static_cast<std::size_t>(row_blocks_),
-                  .phase = static_cast<std::size_t>(first % row_blocks_),
+                  .phase = first % row_blocks_,
                   .fast = options_.fast};
   const Place begin = place(out.first_);
   const auto target_of = [&](std::uint64_t block) {

@@ -26,7 +26,7 @@ Block block_of(const Method& method, std::span<const float> row, std::span<const
                std::uint64_t index) {
   Block block;
   block.qmax = static_cast<float>(method.qmax);
-  const auto first = static_cast<std::size_t>(index * kBlock);
+  const auto first = index * kBlock;
   for (std::size_t i = 0; i < std::min<std::size_t>(kBlock, row.size() - first); ++i) {
     block.a[i] = std::fabs(row[first + i]);
     block.p[i] = importance.empty() ? 1 : importance[first + i];
@@ -72,7 +72,7 @@ float loss(const Block& block, float scale) {
 void put_codes(const Method& method, std::span<const float> row, std::uint64_t index, float scale, std::byte* codes) {
   std::memset(codes, 0, method.block_bytes());
   const float v = scale > 0 ? 1 / scale : 0;
-  const auto first = static_cast<std::size_t>(index * kBlock);
+  const auto first = index * kBlock;
   const auto qmax = static_cast<float>(method.qmax);
   for (std::size_t i = 0; i < std::min<std::size_t>(kBlock, row.size() - first); ++i)
     put_code(method.bits, codes, i, static_cast<int>(std::clamp(std::rint(row[first + i] * v), -qmax, qmax)));
@@ -176,7 +176,7 @@ void search_super(const Method& method, std::span<const float> row, std::span<co
   const auto fast_bits = load_le<std::uint16_t>(stored);
   const float fast_scale = f16_to_f32(fast_bits);
   if (fast_scale == 0) return;  // all weights are zero
-  const auto count = static_cast<std::size_t>(end - first);
+  const auto count = end - first;
   std::vector<Block> blocks(count);
   std::vector<Fit> fits(count);
   float largest = 0, fast_loss = 0;

@@ -42,7 +42,7 @@ void put_block(const Method& method, std::span<const float> block, float scale, 
 
 // The columns of block `index`; a row's last block may be short.
 std::span<const float> block_of(std::span<const float> row, std::uint64_t index) {
-  const auto begin = static_cast<std::size_t>(index * kBlock);
+  const auto begin = index * kBlock;
   return row.subspan(begin, std::min<std::size_t>(kBlock, row.size() - begin));
 }
 
@@ -146,7 +146,7 @@ void reference_decode(const RowSpan& rows, std::span<float> out) {
     const RowSpan row = row_of(rows, r);
     for (std::uint64_t column = 0; column < rows.columns; ++column) {
       const auto q = static_cast<float>(code_of(row, column));
-      out[static_cast<std::size_t>(r * rows.columns + column)] =
+      out[r * rows.columns + column] =
           is_raw(rows) ? rows.scale * (q - rows.zero) : block_scale(row, column / kBlock) * q;
     }
   }
@@ -166,10 +166,10 @@ double reference_dot(const RowSpan& row, const Vector& vector) {
     std::int32_t products = 0, codes = 0;
     const std::uint64_t end = std::min(vector.columns, (b + 1) * kBlock);
     for (std::uint64_t column = b * kBlock; column < end; ++column) {
-      products += code_of(row, column) * vector.codes[static_cast<std::size_t>(column)];
-      codes += vector.codes[static_cast<std::size_t>(column)];
+      products += code_of(row, column) * vector.codes[column];
+      codes += vector.codes[column];
     }
-    const float d = vector.scales[static_cast<std::size_t>(b)];
+    const float d = vector.scales[b];
     if (is_raw(row))
       sum += static_cast<double>(row.scale) * d * (products - static_cast<double>(row.zero) * codes);
     else
@@ -187,7 +187,7 @@ std::uint16_t round_scale(float scale) {
 
 std::optional<std::uint64_t> reference_encode_row(const Method& method, std::span<const float> row,
                                                   const RowTarget& target) {
-  std::memset(target.codes, 0, static_cast<std::size_t>(ceil_div(row.size(), kBlock)) * method.block_bytes());
+  std::memset(target.codes, 0, ceil_div(row.size(), kBlock) * method.block_bytes());
   return method.family == Family::block ? encode_blocks(method, row, target) : encode_supers(method, row, target);
 }
 

@@ -20,7 +20,7 @@ class RowAccess final : public CodedRows {
   }
   void do_dot(std::uint64_t first, std::uint64_t count, const float* vector, float* out) const override {
     for_rows(first, count, [&](const Run& run, std::uint64_t done) {
-      dot_rows(payload_->rows(run), {vector, static_cast<std::size_t>(columns())}, out + done);
+      dot_rows(payload_->rows(run), {vector, columns()}, out + done);
     });
   }
   void do_dot(std::uint64_t first, std::uint64_t count, const QuantizedVector& vector, float* out) const override {

@@ -199,9 +199,7 @@ void unpack(const RowSpan& row, std::int8_t* out) {
     out[i] = static_cast<std::int8_t>(code_at(row.method->bits, row.codes, i + (row.odd_start ? 1 : 0)));
 }
 
-void decode(const RowSpan& rows, float* out) {
-  reference_decode(rows, {out, static_cast<std::size_t>(rows.rows * rows.columns)});
-}
+void decode(const RowSpan& rows, float* out) { reference_decode(rows, {out, rows.rows * rows.columns}); }
 
 void dot(const RowSpan& rows, std::span<const float> vector, float* out) {
   for (std::uint64_t r = 0; r < rows.rows; ++r) out[r] = static_cast<float>(reference_dot(row_of(rows, r), vector));

@@ -71,7 +71,7 @@ class Verifier {
     for (const Region& region : {geometry_.scales, geometry_.zero, geometry_.sub_scales, geometry_.codes}) {
       if (region.size == 0) continue;
       std::array<std::byte, kAlignment> bytes;
-      const auto gap = std::span(bytes).first(static_cast<std::size_t>(region.offset - end));
+      const auto gap = std::span(bytes).first(region.offset - end);
       payload_.read(end, gap);
       for (std::size_t i = 0; i < gap.size(); ++i)
         padding_.add(gap[i] == std::byte{0} ? 0 : 1, [&] {
@@ -130,7 +130,7 @@ class Verifier {
 
   void check_codes(const RowSpan& row, std::uint64_t number, std::uint64_t column) {
     const auto width = static_cast<std::size_t>(row.columns);
-    const auto stored = raw() ? width : static_cast<std::size_t>(row.blocks() * kBlock);
+    const auto stored = raw() ? width : row.blocks() * kBlock;
     codes_.resize(std::max(codes_.size(), stored));
     unpack_row(row, codes_.data());
     const auto codes = std::span(codes_).first(width), behind = std::span(codes_).subspan(width, stored - width);

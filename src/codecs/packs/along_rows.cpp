@@ -163,10 +163,9 @@ class MlxMaker final : public Maker {
         expand(bits_, from, count, codes.data());
         for (std::size_t at = 0; at < count;) {
           const std::uint64_t group = (column + at) / group_size_;
-          const auto part =
-              static_cast<std::size_t>(std::min<std::uint64_t>(count, (group + 1) * group_size_ - column) - at);
-          scale_and_add(codes.data() + at, part, scales[static_cast<std::size_t>(group - range.first)],
-                        biases[static_cast<std::size_t>(group - range.first)], out + done + at);
+          const auto part = std::min<std::uint64_t>(count, (group + 1) * group_size_ - column) - at;
+          scale_and_add(codes.data() + at, part, scales[group - range.first], biases[group - range.first],
+                        out + done + at);
           at += part;
         }
       }

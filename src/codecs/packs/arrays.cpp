@@ -38,7 +38,7 @@ Lines Array::lines(std::uint64_t first, std::uint64_t pitch, std::size_t count, 
                    Bytes& buffer) const {
   if (view_ != nullptr) {
     const std::uint64_t all = (component_.blob.size() - first - bytes) / pitch + 1;
-    return {view_ + first, static_cast<std::size_t>(pitch), count, static_cast<std::size_t>(all) - count};
+    return {view_ + first, pitch, count, static_cast<std::size_t>(all) - count};
   }
   buffer.resize(std::max(buffer.size(), count * bytes));
   for (std::size_t i = 0; i < count; ++i)

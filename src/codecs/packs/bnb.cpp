@@ -58,13 +58,13 @@ class Bnb4Maker final : public Maker {
     map_.floats(0, stored.size(), stored.data());
     const NibbleTable map(stored);
     Bytes buffer;
-    const std::byte* const codes = codes_.at(first / 2, static_cast<std::size_t>((end + 1) / 2 - first / 2), buffer);
+    const std::byte* const codes = codes_.at(first / 2, (end + 1) / 2 - first / 2, buffer);
     const std::uint64_t block = first / blocksize_;
-    const std::vector<float> absmax = absmax_of(block, static_cast<std::size_t>(ceil_div(end, blocksize_) - block));
+    const std::vector<float> absmax = absmax_of(block, ceil_div(end, blocksize_) - block);
     for (std::uint64_t at = first; at < end;) {
       const std::uint64_t own = at / blocksize_;
-      auto count = static_cast<std::size_t>(std::min((own + 1) * blocksize_, end) - at);
-      const float scale = absmax[static_cast<std::size_t>(own - block)];
+      auto count = std::min((own + 1) * blocksize_, end) - at;
+      const float scale = absmax[own - block];
       const std::byte* const from = codes + (at / 2 - first / 2);
       // Only the first element of a tile can be in the second half of a byte, because blocks have even sizes.
       if (at % 2 != 0) {
@@ -80,15 +80,14 @@ class Bnb4Maker final : public Maker {
 
   bool make_bf16(const Tile& tile, std::byte* out) const override {
     const std::uint64_t first = tile.row * columns() + tile.column;
-    const auto count = static_cast<std::size_t>(tile.rows * tile.columns);
+    const auto count = tile.rows * tile.columns;
     if (first % 2 != 0) return false;
     std::array<float, 16> map;
     map_.floats(0, map.size(), map.data());
     Bytes buffer;
     const std::byte* const codes = codes_.at(first / 2, (count + 1) / 2, buffer);
     const std::uint64_t block = first / blocksize_;
-    const std::vector<float> absmax =
-        absmax_of(block, static_cast<std::size_t>(ceil_div(first + count, blocksize_) - block));
+    const std::vector<float> absmax = absmax_of(block, ceil_div(first + count, blocksize_) - block);
     bool fit = true;
     for_each_group(
         first - block * blocksize_, count, blocksize_, [&](std::size_t at, std::size_t part, std::size_t own) {
@@ -130,10 +129,10 @@ class Bnb4Maker final : public Maker {
     std::array<float, 256> map;
     nested_map_->floats(0, map.size(), map.data());
     const std::uint64_t block = first / nested_blocksize_;
-    std::vector<float> scales(static_cast<std::size_t>((first + count - 1) / nested_blocksize_ - block + 1));
+    std::vector<float> scales((first + count - 1) / nested_blocksize_ - block + 1);
     nested_absmax_->floats(block, scales.size(), scales.data());
     for (std::size_t i = 0; i < count; ++i) {
-      const float scale = scales[static_cast<std::size_t>((first + i) / nested_blocksize_ - block)];
+      const float scale = scales[(first + i) / nested_blocksize_ - block];
       const float product = map[static_cast<std::size_t>(values[i])] * scale;
       values[i] = product + offset_;
     }

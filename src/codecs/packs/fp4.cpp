@@ -122,8 +122,7 @@ class Fp4Maker final : public Maker {
         for (float& scale : scales) scale /= divisor;
       if (factor_)
         for (float& scale : scales) scale *= factor;
-      const std::byte* const codes =
-          codes_.at((row * columns() + tile.column) / 2, static_cast<std::size_t>(tile.columns / 2), buffer);
+      const std::byte* const codes = codes_.at((row * columns() + tile.column) / 2, tile.columns / 2, buffer);
       for (std::size_t i = 0; i < scales.size(); ++i, out += group_)
         scale_nibbles(values, codes + i * group_ / 2, static_cast<std::size_t>(group_), false, scales[i], out);
     }

@@ -137,7 +137,7 @@ class GptqMaker final : public Maker {
     for (std::uint64_t done = 0; done < tile.columns; done += kInputBlock) {
       const auto count = static_cast<std::size_t>(std::min(kInputBlock, tile.columns - done));
       const std::uint64_t column = tile.column + done, pitch = Maker::rows() * 4;
-      const auto height = static_cast<std::size_t>(ceil_div(std::uint64_t{count} * bits_, std::uint64_t{32}));
+      const auto height = ceil_div(std::uint64_t{count} * bits_, std::uint64_t{32});
       words.resize(rows * height);
       turn_words(qweight_.lines(column * bits_ / 32 * pitch + tile.row * 4, pitch, height, rows * 4, buffer), rows,
                  words.data(), height);
@@ -161,8 +161,7 @@ class GptqMaker final : public Maker {
       for (std::size_t row = 0; row < rows; ++row) made.scales[row * groups + group] = line[row];
       // Starts at a multiple of `bits` words, where a field begins at the start of a word.
       const std::uint64_t run = begin / bits_ * bits_;
-      const std::byte* const zeros =
-          qzeros_.at((own * zero_words + run) * 4, static_cast<std::size_t>(end - run) * 4, buffer);
+      const std::byte* const zeros = qzeros_.at((own * zero_words + run) * 4, (end - run) * 4, buffer);
       for (std::size_t row = 0; row < rows; ++row) {
         const std::uint32_t zero = field_at(zeros, tile.row + row - run * 32 / bits_, bits_);
         made.zeros[row * groups + group] = static_cast<float>((zero + zero_offset_) & mask);
@@ -236,7 +235,7 @@ class AwqMaker final : public Maker {
                                                 .stride = rows() / 8 * 4});
     const Bytes zeros =
         block.field("qzeros", {.name = "qzeros", .what = kOrder, .kind = FieldKind::bits, .bytes = 4, .bits = 4});
-    std::vector<double> codes(static_cast<std::size_t>(block.weights()));
+    std::vector<double> codes(block.weights());
     for (std::size_t i = 0; i < codes.size(); ++i) codes[i] = std::to_integer<unsigned>(words[4 * i]) & 15;
     block.term("q", std::move(codes)).term("zero", std::to_integer<unsigned>(zeros[0]) & 15);
     return block.term("scale", block.numbers("scales", "scale of the group")).take();
@@ -250,7 +249,7 @@ class AwqMaker final : public Maker {
   // The nibble of an output in its word.
   static unsigned place_of(std::uint64_t output) {
     constexpr std::array<std::uint8_t, 8> kPlaces = {0, 4, 1, 5, 2, 6, 3, 7};
-    return kPlaces[static_cast<std::size_t>(output % 8)];
+    return kPlaces[output % 8];
   }
 
   // Calls visit(row, column, count, bytes, high) for some inputs of each row in turn. Each byte has a code in its high
@@ -258,7 +257,7 @@ class AwqMaker final : public Maker {
   template <typename Visit>
   void for_each_run(const Tile& tile, const Visit& visit) const {
     const std::uint64_t first = tile.row / 8, pitch = rows() / 2;
-    const auto wide = static_cast<std::size_t>((ceil_div(tile.row + tile.rows, std::uint64_t{8}) - first) * 4);
+    const auto wide = (ceil_div(tile.row + tile.rows, std::uint64_t{8}) - first) * 4;
     Bytes turned(wide * kBlock), buffer;
     for (std::uint64_t done = 0; done < tile.columns; done += kBlock) {
       const auto count = static_cast<std::size_t>(std::min<std::uint64_t>(kBlock, tile.columns - done));
@@ -266,8 +265,8 @@ class AwqMaker final : public Maker {
       turn_bytes(qweight_.lines(column * pitch + first * 4, pitch, count, wide, buffer), wide, turned.data(), kBlock);
       for (std::uint64_t row = 0; row < tile.rows; ++row) {
         const std::uint64_t output = tile.row + row;
-        const auto byte = static_cast<std::size_t>((output / 8 - first) * 4 + place_of(output) / 2);
-        visit(static_cast<std::size_t>(row), column, count, turned.data() + byte * kBlock, place_of(output) % 2 != 0);
+        const auto byte = (output / 8 - first) * 4 + place_of(output) / 2;
+        visit(row, column, count, turned.data() + byte * kBlock, place_of(output) % 2 != 0);
       }
     }
   }
@@ -277,7 +276,7 @@ class AwqMaker final : public Maker {
     RowParameters made{std::vector<float>(rows * groups), std::vector<float>(rows * groups)};
     std::vector<float> line(rows);
     const std::uint64_t first = tile.row / 8;
-    const auto wide = static_cast<std::size_t>(ceil_div(tile.row + tile.rows, std::uint64_t{8}) - first);
+    const auto wide = ceil_div(tile.row + tile.rows, std::uint64_t{8}) - first;
     Bytes buffer;
     for (std::size_t group = 0; group < groups; ++group) {
       const std::uint64_t own = range.first + group;

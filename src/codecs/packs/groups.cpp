@@ -59,9 +59,9 @@ void GroupOrder::verify(const std::function<void(Problem)>& report) const {
 }
 
 GroupRange groups_of(const Tile& tile, std::uint64_t group_size, std::uint64_t groups, const GroupIndex* index) {
-  if (index != nullptr || tile.columns == 0) return {0, static_cast<std::size_t>(groups)};
+  if (index != nullptr || tile.columns == 0) return {0, groups};
   const std::uint64_t first = tile.column / group_size;
-  return {first, static_cast<std::size_t>((tile.column + tile.columns - 1) / group_size - first + 1)};
+  return {first, (tile.column + tile.columns - 1) / group_size - first + 1};
 }
 
 void refuse_long_index(const Tensor& tensor, std::string_view role) {

@@ -60,7 +60,7 @@ class PackReader final : public NarrowReader {
     if (row_ == maker_->rows()) throw Error(ErrorKind::usage, "blob.bounds", "read past the end of a blob");
     const Tile tile{row_, std::min(maker_->tile_rows(), maker_->rows() - row_), column_,
                     std::min(maker_->tile_columns(), maker_->columns() - column_)};
-    const auto count = static_cast<std::size_t>(tile.rows * tile.columns);
+    const auto count = tile.rows * tile.columns;
     const bool aligned = reinterpret_cast<std::uintptr_t>(out.data()) % alignof(float) == 0;
     const bool in_place = aligned && skip_ == 0 && out.size() >= count * width;
     if (!in_place && buffer_.size() * sizeof(float) < count * width)
@@ -75,8 +75,7 @@ class PackReader final : public NarrowReader {
       fit_ = narrow(tile, made);
     }
     maker_->check_sources();
-    ready_ = made.subspan(static_cast<std::size_t>(skip_) / sizeof(float) * width +
-                          static_cast<std::size_t>(skip_) % sizeof(float));
+    ready_ = made.subspan(skip_ / sizeof(float) * width + skip_ % sizeof(float));
     skip_ = 0;
     column_ += tile.columns;
     if (column_ < maker_->columns()) return;
@@ -92,7 +91,7 @@ class PackReader final : public NarrowReader {
     bool fit = true;
     for (std::uint64_t row = 0; row < tile.rows; row += step) {
       const Tile part{tile.row + row, std::min(step, tile.rows - row), tile.column, tile.columns};
-      const auto count = static_cast<std::size_t>(part.rows * part.columns);
+      const auto count = part.rows * part.columns;
       if (floats_.size() < count) floats_.resize(count);
       maker_->make(part, floats_.data());
       const std::span<std::byte> bytes = std::as_writable_bytes(std::span(floats_.data(), count));
@@ -217,14 +216,14 @@ bool Maker::may_overflow() const {
 
 void Maker::verify_weights(const std::function<void(Problem)>& report) const {
   if (rows_ == 0 || columns_ == 0 || !may_overflow()) return;
-  std::vector<float> values(static_cast<std::size_t>(std::min(tile_rows_, rows_) * std::min(tile_columns_, columns_)));
+  std::vector<float> values(std::min(tile_rows_, rows_) * std::min(tile_columns_, columns_));
   std::uint64_t count = 0, first_row = 0, first_column = 0;
   for (std::uint64_t row = 0; row < rows_; row += tile_rows_)
     for (std::uint64_t column = 0; column < columns_; column += tile_columns_) {
       const Tile tile{row, std::min(tile_rows_, rows_ - row), column, std::min(tile_columns_, columns_ - column)};
       make(tile, values.data());
       for (std::uint64_t i = 0; i < tile.rows * tile.columns; ++i) {
-        if (std::isfinite(values[static_cast<std::size_t>(i)]) || count++ > 0) continue;
+        if (std::isfinite(values[i]) || count++ > 0) continue;
         first_row = row + i / tile.columns;
         first_column = column + i % tile.columns;
       }

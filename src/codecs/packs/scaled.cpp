@@ -86,9 +86,8 @@ class GridMaker final : public Maker {
           codes_.at(row * grid_.in + tile.column, static_cast<std::size_t>(tile.columns), buffer);
       for (std::uint64_t at = 0; at < tile.columns;) {
         const std::uint64_t block = (tile.column + at) / grid_.block_columns;
-        const auto own_scale = static_cast<std::size_t>(block - range.first);
-        const auto count =
-            static_cast<std::size_t>(std::min(tile.columns, (block + 1) * grid_.block_columns - tile.column) - at);
+        const auto own_scale = block - range.first;
+        const auto count = std::min(tile.columns, (block + 1) * grid_.block_columns - tile.column) - at;
         if (zeros_)
           for (std::size_t k = 0; k < count; ++k)
             out[at + k] =

@@ -157,13 +157,13 @@ std::uint64_t mixed(std::uint64_t x) {
 // and sorts each.
 std::optional<Problem> find_repeated(const Tensor& tensor, std::uint64_t entries) {
   constexpr std::uint64_t kShare = std::uint64_t{1} << 20;
-  std::vector<std::uint64_t> counts(static_cast<std::size_t>(ceil_div(entries, kShare)));
+  std::vector<std::uint64_t> counts(ceil_div(entries, kShare));
   const auto each_place = [&](const auto& visit) {
     Coordinates at(tensor, 0);
     for (std::uint64_t entry = 0; entry < entries; ++entry) {
       at.next();
       const std::uint64_t place = at.place();
-      visit(place, static_cast<std::size_t>(mixed(place) % counts.size()));
+      visit(place, mixed(place) % counts.size());
     }
   };
   each_place([&](std::uint64_t, std::size_t share) { ++counts[share]; });
@@ -252,7 +252,7 @@ class Adder {
   explicit Adder(const Tensor& tensor)
       : add_(addition(*tensor.component("values"))),
         step_(size_of(tensor.component("values")->dtype)),
-        width_(static_cast<std::size_t>(width_of(*tensor.component("values")))) {}
+        width_(width_of(*tensor.component("values"))) {}
   void operator()(const Tensor& tensor, std::uint64_t place, std::byte* sum, const std::byte* value) const {
     const Component& values = *tensor.component("values");
     if (add_ == nullptr)
@@ -277,7 +277,7 @@ class CooCursor final : public Cursor {
         at_(tensor, entry),
         values_(tensor.component("values")->blob, entry * width_of(*tensor.component("values"))),
         add_(tensor),
-        sum_(static_cast<std::size_t>(width_of(*tensor.component("values")))) {
+        sum_(width_of(*tensor.component("values"))) {
     pull();
     advance();
   }
@@ -322,8 +322,7 @@ class CooCursor final : public Cursor {
 class CooWindows {
  public:
   CooWindows(const Tensor& tensor, std::uint64_t entries, std::vector<std::uint64_t> counts)
-      : width_(static_cast<std::size_t>(width_of(*tensor.component("values")))),
-        buckets_(std::move(counts), 8 + width_) {
+      : width_(width_of(*tensor.component("values"))), buckets_(std::move(counts), 8 + width_) {
     Coordinates at(tensor, 0);
     ByteStream values(tensor.component("values")->blob, 0);
     Bytes record(8 + width_);
@@ -331,7 +330,7 @@ class CooWindows {
       next_inside(tensor, at, entry);
       store_le(record.data(), at.place());
       std::memcpy(record.data() + 8, values.take(width_), width_);
-      buckets_.put(static_cast<std::size_t>(at.place() / elements(width_)), record);
+      buckets_.put(at.place() / elements(width_), record);
     }
     buckets_.seal();
   }
@@ -367,13 +366,13 @@ class CooWindowReader final : public BlockReader {
  protected:
   std::span<const std::byte> make_block() override {
     const std::uint64_t each = CooWindows::elements(width_), window = next_ / each;
-    const auto count = static_cast<std::size_t>(std::min(end_, (window + 1) * each) - next_);
-    const auto width = static_cast<std::size_t>(width_);
+    const auto count = std::min(end_, (window + 1) * each) - next_;
+    const auto width = width_;
     block_.assign(count * width, std::byte{});
     filled_.assign(count, false);
     windows_->each(static_cast<std::size_t>(window), [&](std::uint64_t place, const std::byte* value) {
       if (place < next_ || place - next_ >= count) return;
-      const auto slot = static_cast<std::size_t>(place - next_);
+      const auto slot = place - next_;
       std::byte* const sum = block_.data() + slot * width;
       if (filled_[slot])
         add_(tensor_, place, sum, value);
@@ -433,13 +432,13 @@ class CooProducer final : public BlobProducer {
     Coordinates at(entered_, 0);
     std::uint64_t previous = 0;
     rising_ = true;
-    std::vector<std::uint64_t> counts(static_cast<std::size_t>(ceil_div(elements_, CooWindows::elements(width_))));
+    std::vector<std::uint64_t> counts(ceil_div(elements_, CooWindows::elements(width_)));
     for (std::uint64_t entry = 0; entry < entries_; ++entry) {
       next_inside(tensor_, at, entry);
       const std::uint64_t place = at.place();
       if (place < previous) rising_ = false;
       previous = place;
-      ++counts[static_cast<std::size_t>(place / CooWindows::elements(width_))];
+      ++counts[place / CooWindows::elements(width_)];
     }
     if (rising_) return;
     windows_ = std::make_shared<const CooWindows>(entered_, entries_, std::move(counts));

@@ -135,7 +135,7 @@ class CsrCursor final : public Cursor {
     if (entry_ > entries_) fail_past_end(entry_);
     const Component& values = *tensor_.component("values");
     indices_.emplace(indices().blob, entry_);
-    width_ = static_cast<std::size_t>(element_bytes(values.dtype, values.type));
+    width_ = element_bytes(values.dtype, values.type);
     values_.emplace(values.blob, entry_ * width_);
     enter_row();
     advance();

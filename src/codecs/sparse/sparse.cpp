@@ -27,7 +27,7 @@ std::span<const std::byte> DenseReader::make_block() {
     if (cursor_->place() < next_)
       throw Error(ErrorKind::corrupt, "codec.order",
                   fmt::format("an entry at place {} follows one at {} or after it", cursor_->place(), next_));
-    std::memcpy(block_.data() + static_cast<std::size_t>(cursor_->place() - next_) * width_, cursor_->value(), width_);
+    std::memcpy(block_.data() + (cursor_->place() - next_) * width_, cursor_->value(), width_);
   }
   next_ += count;
   return block_;

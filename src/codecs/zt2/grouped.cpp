@@ -97,16 +97,16 @@ class GroupedReader final : public BlockReader {
     // Inside one row, scales are contiguous.
     if (all_->inner > 1) count = std::min(count, all_->inner - next_ % all_->inner);
     if (count == 0) return {};
-    const auto n = static_cast<std::size_t>(count);
+    const auto n = count;
     read_codes(n);
     const std::uint64_t first = all_->scale_of(next_), last = all_->scale_of(next_ + count - 1);
-    const auto groups = static_cast<std::size_t>(last - first + 1);
+    const auto groups = last - first + 1;
     scales_.resize(groups);
     ElementStream(all_->scales(), first).read(scales_);
     read_zeros(first, groups);
     block_.resize(n * sizeof(float));
     for (std::size_t i = 0; i < n; ++i) {
-      const auto g = static_cast<std::size_t>(all_->scale_of(next_ + i) - first);
+      const auto g = all_->scale_of(next_ + i) - first;
       store_le(block_.data() + i * sizeof(float), f64_to_f32((numbers_[i] - zeros_[g]) * scales_[g]));
     }
     next_ += count;
@@ -178,8 +178,7 @@ Tensor decode_grouped(const Tensor& tensor, bool mx, std::span<const std::string
     throw Error(ErrorKind::corrupt, problem->rule, problem->sentence).about(tensor.name);
   all->elements = *tensor.shape.elements();
   all->group = std::max<std::uint64_t>(1, all->plan.size);
-  for (std::size_t d = static_cast<std::size_t>(all->plan.axis) + 1; d < tensor.shape.rank(); ++d)
-    all->inner *= tensor.shape[d];
+  for (std::size_t d = all->plan.axis + 1; d < tensor.shape.rank(); ++d) all->inner *= tensor.shape[d];
   const auto bytes = checked_mul(all->elements, sizeof(float));
   if (!bytes)
     throw Error(ErrorKind::limit, "codec.too_large", "its values do not fit 64 bits of length").about(tensor.name);
@@ -195,8 +194,7 @@ std::optional<FirstBlock> explain_grouped(const Tensor& tensor, bool mx) {
   Grouped all{.tensor = tensor, .plan = {}, .mx = mx};
   if (mx ? check_mx(all.tensor, all.plan) : check_group(all.tensor, all.plan)) return std::nullopt;
   all.group = std::max<std::uint64_t>(1, all.plan.size);
-  for (std::size_t d = static_cast<std::size_t>(all.plan.axis) + 1; d < tensor.shape.rank(); ++d)
-    all.inner *= tensor.shape[d];
+  for (std::size_t d = all.plan.axis + 1; d < tensor.shape.rank(); ++d) all.inner *= tensor.shape[d];
   const bool along = all.inner == 1;
   const std::uint64_t weights =
       along ? std::min({all.group, tensor.shape.back(), kMostExplained}) : std::min<std::uint64_t>(all.inner, 32);
@@ -213,11 +211,10 @@ std::optional<FirstBlock> explain_grouped(const Tensor& tensor, bool mx) {
                                            .bits = bits,
                                            .high_first = !lowest && width == 1});
     const std::vector<double> stored = codes_in(bytes, bits, bytes.size() * 8 / bits);
-    std::vector<double> codes(static_cast<std::size_t>(count));
+    std::vector<double> codes(count);
     for (std::uint64_t i = 0; i < count; ++i) {
       const std::uint64_t in_word = i % per_word;
-      codes[static_cast<std::size_t>(i)] =
-          stored[static_cast<std::size_t>(i - in_word + (lowest ? in_word : per_word - 1 - in_word))];
+      codes[i] = stored[(i - in_word + (lowest ? in_word : per_word - 1 - in_word))];
     }
     return codes;
   };

@@ -64,7 +64,7 @@ Bytes make_head(const Root& root, const Model& model) {
           before != entries.end() ? before + 1 : entries.begin() + std::ptrdiff_t(std::min(own.index, entries.size())),
           own.entry);
     }
-  Bytes infos(static_cast<std::size_t>(root.parts.infos_end - root.parts.infos));
+  Bytes infos(root.parts.infos_end - root.parts.infos);
   root.model.sources.front()->read(root.parts.infos, infos);
   return gguf::make_head(entries, root.parts.tensors, infos);
 }
@@ -99,8 +99,8 @@ bool amend(const std::string& path, const Model& before, const Model& after, boo
   return true;
 }
 
-bool restate(const std::string& path, const Model& before, const Model& after, const WriteOptions& options,
-             bool dry_run) {
+bool rewrite_metadata(const std::string& path, const Model& before, const Model& after, const WriteOptions& options,
+                      bool dry_run) {
   const std::optional<Root> root = root_of(path, before);
   if (!root || !keeps_alignment(*root, after)) return false;
   if (dry_run) return true;

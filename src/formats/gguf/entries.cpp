@@ -58,7 +58,7 @@ std::string reserved_key(std::string_view key) {
   return {};
 }
 
-void restate_entries(Model& model, std::vector<MetadataEntry> list) {
+void apply_entries(Model& model, std::vector<MetadataEntry> list) {
   NameSet gone;
   std::string architecture;
   for (const Entry& entry : entries_of(model)) {

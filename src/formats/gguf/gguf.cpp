@@ -84,16 +84,16 @@ std::vector<Change> remarks(const Model& model, const WriteOptions& /*options*/)
 }
 
 // An edit of the pre-tokenizer's name contradicts the attached files that state how text is split.
-void restate_model(Model& model, std::vector<MetadataEntry> list) {
+void apply_model(Model& model, std::vector<MetadataEntry> list) {
   const Value* const named = model.metadata.find(kPreTokenizerKey);
   const Value before = named == nullptr ? Value() : *named;
-  restate_entries(model, std::move(list));
+  apply_entries(model, std::move(list));
   llama_cpp::drop_other_cuts(model, before);
 }
 
 constexpr MetadataRules kMetadataRules = {
     .list = list_entries,
-    .restate = restate_model,
+    .apply = apply_model,
     .is_type = is_entry_type,
     .types = "u8, i8, u16, i16, u32, i32, u64, i64, f32, f64, bool, string, and [u8] and so on for arrays",
     .declared_type = declared_entry_type,
@@ -150,7 +150,7 @@ constinit const Format kFormat = {
     .retyped = llama_cpp::retyped,
     .metadata = &kMetadataRules,
     .amend = amend,
-    .restate = restate,
+    .rewrite_metadata = rewrite_metadata,
     .recognize_tree = recognize_tree,
     .write_tree = write_tree,
 };

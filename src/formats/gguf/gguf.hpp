@@ -75,7 +75,7 @@ std::vector<Entry> entries_of(const Model& model);
 // ---- the metadata as a list of keys: see MetadataRules ----
 
 std::vector<MetadataEntry> list_entries(const Model& model);
-void restate_entries(Model& model, std::vector<MetadataEntry> list);
+void apply_entries(Model& model, std::vector<MetadataEntry> list);
 bool is_entry_type(std::string_view type);
 std::string declared_entry_type(std::string_view key);
 std::optional<Value> fit_entry(const Value& value, std::string_view type);
@@ -128,10 +128,10 @@ Bytes make_head(const std::vector<Entry>& entries, const std::vector<const Tenso
 // The same, for a file whose tensor infos exist already.
 Bytes make_head(const std::vector<Entry>& entries, std::uint64_t tensors, std::span<const std::byte> infos);
 std::vector<const Tensor*> tensors_of(const Model& model);
-// These implement Format::amend and Format::restate.
+// These implement Format::amend and Format::rewrite_metadata.
 bool amend(const std::string& path, const Model& before, const Model& after, bool dry_run);
-bool restate(const std::string& path, const Model& before, const Model& after, const WriteOptions& options,
-             bool dry_run);
+bool rewrite_metadata(const std::string& path, const Model& before, const Model& after, const WriteOptions& options,
+                      bool dry_run);
 
 // Bytes before the data, without padding.
 std::uint64_t head_bytes(const std::vector<Entry>& entries, const std::vector<const Tensor*>& tensors);

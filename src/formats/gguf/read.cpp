@@ -160,7 +160,7 @@ class Reader {
   }
 
   Payload read_items(const Entry& entry, std::uint64_t count) {
-    const auto size = static_cast<std::size_t>(count);
+    const auto size = count;
     switch (entry.type.type) {
       case ValueType::string: {
         std::vector<std::string> texts;
@@ -404,7 +404,7 @@ class Reader {
     begin = std::max(begin, padding_checked_);
     if (!diagnostics_.thorough() || begin >= end) return;
     padding_checked_ = end;
-    Bytes bytes(static_cast<std::size_t>(end - begin));
+    Bytes bytes(end - begin);
     source_->read(begin, bytes);
     const auto bad = std::ranges::find_if(bytes, [](std::byte b) { return b != std::byte{0}; });
     if (bad != bytes.end())

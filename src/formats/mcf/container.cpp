@@ -74,7 +74,7 @@ class ContainerReader {
       throw refuse("mcf.section.limit",
                    fmt::format("expected a header of at most {} bytes, found {}", limits_.metadata_bytes, header_size_),
                    kSizeAt, ErrorKind::limit);
-    header.extra.resize(static_cast<std::size_t>(header_size_ - kHeaderBytes));
+    header.extra.resize(header_size_ - kHeaderBytes);
     source_.read(kHeaderBytes, header.extra);
   }
 

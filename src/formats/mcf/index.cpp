@@ -63,7 +63,7 @@ void Index::check_table(std::string_view what, std::uint64_t offset, std::uint64
 }
 
 void Index::read_entries(const Section* data) {
-  entries_.resize(static_cast<std::size_t>(count_));
+  entries_.resize(count_);
   std::uint64_t name_bytes = 0;
   for (std::uint64_t i = 0; i < count_; ++i) {
     read_entry(entries_[i], entries_off_ + i * kIndexEntryBytes, data);

@@ -178,7 +178,7 @@ class InfoBuilder {
       entry += kKvBytes;
     }
     store(kKvCountAt, fit(info.pairs.size()));
-    store(kKvOffAt, static_cast<std::uint64_t>(out_.size()));
+    store(kKvOffAt, out_.size());
     out_.insert(out_.end(), table.begin(), table.end());
     return std::move(out_);
   }

@@ -85,9 +85,7 @@ class SectionBytes {
   T load(std::uint64_t inner) const {
     return load_le<T>(bytes_.bytes().data() + inner);
   }
-  std::string_view text(std::uint64_t inner, std::uint64_t length) const {
-    return bytes_.text().substr(static_cast<std::size_t>(inner), static_cast<std::size_t>(length));
-  }
+  std::string_view text(std::uint64_t inner, std::uint64_t length) const { return bytes_.text().substr(inner, length); }
   // Makes an Error about a byte of the section.
   Error refuse(ErrorKind kind, std::string_view rule, std::string_view sentence, std::uint64_t inner) const;
 

@@ -148,7 +148,7 @@ class Writer {
           fmt::format("{} tensors with {} dimensions and {} bytes of names are", model_.tensors.size(), dims, strings));
     const std::uint64_t dims_off = kIndexHeaderBytes + model_.tensors.size() * kIndexEntryBytes;
     const std::uint64_t strings_off = dims_off + dims * 8;
-    index_.resize(static_cast<std::size_t>(strings_off + strings));
+    index_.resize(strings_off + strings);
     std::byte* const base = index_.data();
     store_le(base, std::uint32_t{1});
     store_le(base + 4, kIndexSorted | (utf8 ? kIndexUtf8 : 0));
@@ -239,7 +239,7 @@ class Writer {
   // Called after the tensors are written: the clipping range of a tensor that is quantized on the fly is known only
   // then.
   Bytes build_records() const {
-    Bytes out(static_cast<std::size_t>(kQuantHeaderBytes + quantized_ * kQuantRecordBytes));
+    Bytes out(kQuantHeaderBytes + quantized_ * kQuantRecordBytes);
     store_le(out.data(), std::uint32_t{1});
     store_le(out.data() + 4, static_cast<std::uint32_t>(quantized_));
     std::byte* record = out.data() + kQuantHeaderBytes;

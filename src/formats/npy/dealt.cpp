@@ -26,8 +26,7 @@ std::uint64_t product(const Axes& axes) {
 // An array that is small enough for memory.
 class WholeReader final : public BlobReader {
  public:
-  WholeReader(const Blob& stored, const Axes& axes, std::size_t item, std::size_t swap)
-      : bytes_(static_cast<std::size_t>(stored.size())) {
+  WholeReader(const Blob& stored, const Axes& axes, std::size_t item, std::size_t swap) : bytes_(stored.size()) {
     Bytes columns(bytes_.size());
     stored.open()->read(columns);
     with_item(item, [&](auto one) { reverse_axes<decltype(one)>(columns, axes, bytes_); });
@@ -59,10 +58,10 @@ class DealtReader final : public BlobReader {
       per_bucket_ = std::max<std::uint64_t>(1, kWholeBytes / (columns_ * item));
     } else {
       const Group places({axes.data(), dealt_}, 1);
-      order_.resize(static_cast<std::size_t>(places.size()));
-      for (std::size_t row = 0; row < order_.size(); ++row) order_[static_cast<std::size_t>(places[row])] = row;
+      order_.resize(places.size());
+      for (std::size_t row = 0; row < order_.size(); ++row) order_[places[row]] = row;
     }
-    std::vector<std::uint64_t> counts(static_cast<std::size_t>(ceil_div(rows_, per_bucket_)));
+    std::vector<std::uint64_t> counts(ceil_div(rows_, per_bucket_));
     for (std::size_t i = 0; i < counts.size(); ++i) counts[i] = rows_of(i) * columns_;
     buckets_.emplace(std::move(counts), item);
     deal(*stored.open());
@@ -113,11 +112,11 @@ class DealtReader final : public BlobReader {
   }
 
   void deal_columns(std::span<const std::byte> items) {
-    const auto column = static_cast<std::size_t>(rows_) * item_;
+    const auto column = rows_ * item_;
     for (std::size_t bucket = 0; bucket * per_bucket_ < rows_; ++bucket) {
-      const auto slice = static_cast<std::size_t>(rows_of(bucket)) * item_;
+      const auto slice = rows_of(bucket) * item_;
       slices_.resize(items.size() / column * slice);
-      const std::byte* from = items.data() + bucket * static_cast<std::size_t>(per_bucket_) * item_;
+      const std::byte* from = items.data() + bucket * per_bucket_ * item_;
       if (slice == item_)
         with_item(item_, [&](auto item) { gather<decltype(item)>(from, column); });
       else

@@ -43,7 +43,7 @@ class ColumnsReader final : public BlobReader {
       count = std::min(count / row_left * row_left, columns_->elements() - next_);
     else
       count = std::min(count, row_left);
-    band_.resize(static_cast<std::size_t>(count) * columns_->item());
+    band_.resize(count * columns_->item());
     columns_->gather(next_, band_);
     next_ += count;
     at_ = skip_;

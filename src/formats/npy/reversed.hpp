@@ -36,9 +36,7 @@ class Group {
     }
   }
   std::uint64_t size() const { return size_ != 0 ? size_ : offsets_.size(); }
-  std::uint64_t operator[](std::uint64_t index) const {
-    return size_ != 0 ? index * stride_ : offsets_[static_cast<std::size_t>(index)];
-  }
+  std::uint64_t operator[](std::uint64_t index) const { return size_ != 0 ? index * stride_ : offsets_[index]; }
 
  private:
   std::uint64_t size_ = 0, stride_ = 0;

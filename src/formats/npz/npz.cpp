@@ -164,7 +164,7 @@ class Reader {
     reader->read(bytes);
     length = npy::header_length(bytes, member.size);
     charge_bytes(4 * length);  // a header of a megabyte deflates to almost nothing, and is parsed byte by byte
-    bytes.resize(static_cast<std::size_t>(length));
+    bytes.resize(length);
     if (length > npy::kPrefix) reader->read(std::span(bytes).subspan(npy::kPrefix));
     return npy::parse_header(bytes, options_.limits.rank);
   }

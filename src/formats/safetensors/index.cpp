@@ -401,7 +401,7 @@ Index read_index(const std::string& path, const Source& source, const Limits& li
                 fmt::format("expected an index of at most {} bytes, found {}", limits.metadata_bytes, source.size()))
         .in(path)
         .at(0);
-  std::string text(static_cast<std::size_t>(source.size()), '\0');
+  std::string text(source.size(), '\0');
   source.read(0, std::as_writable_bytes(std::span(text)));
   return parse_index(text, path);
 }

@@ -84,7 +84,7 @@ simdjson::ondemand::object Json::root() {
 void Json::expect_end() {
   const char* place = nullptr;
   if (document_.current_location().get(place) == simdjson::OUT_OF_BOUNDS) return;
-  fail_trailing(static_cast<std::size_t>(here() - base_));
+  fail_trailing(here() - base_);
 }
 
 void Json::fail_trailing(std::size_t at) const {

@@ -83,8 +83,7 @@ class Json {
 
   // Returns the text from `begin` to the current position: the value that began there and was consumed last.
   std::string_view text_since(const char* begin) {
-    return text_.substr(static_cast<std::size_t>(begin - text_.data()),
-                        static_cast<std::size_t>(here() - offset_of(begin)));
+    return text_.substr(static_cast<std::size_t>(begin - text_.data()), (here() - offset_of(begin)));
   }
 
   std::uint64_t offset_of(const char* place) const { return base_ + static_cast<std::uint64_t>(place - text_.data()); }

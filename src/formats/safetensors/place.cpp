@@ -31,7 +31,7 @@ void Placer::make_room(std::uint64_t at) {
   if (!tensors_.empty()) {
     const double each = static_cast<double>(at - 8) / static_cast<double>(tensors_.size());
     const auto guess = static_cast<std::size_t>(static_cast<double>(data_ - 8) / each * 1.02 + 16);
-    const std::size_t most = tensors_.size() + static_cast<std::size_t>(data_ - at) / kSmallestEntry + 1;
+    const std::size_t most = tensors_.size() + (data_ - at) / kSmallestEntry + 1;
     count = std::min(std::max(tensors_.size() * 2, guess), most);
   }
   tensors_.reserve(count);

@@ -143,8 +143,7 @@ bool scan_header(std::string_view text, const std::string& file, Placer& placer,
         described = true;
         const std::uint64_t start = scanner.offset() - 8;
         if (!scanner.skip_object()) return false;
-        const auto object =
-            text.substr(static_cast<std::size_t>(start), static_cast<std::size_t>(scanner.offset() - 8 - start));
+        const auto object = text.substr(static_cast<std::size_t>(start), scanner.offset() - 8 - start);
         if (!object.starts_with('{') || !read_metadata(object, file, metadata)) return false;
         continue;
       }

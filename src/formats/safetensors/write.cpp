@@ -81,7 +81,7 @@ void put_entry(std::string& out, const Tensor& tensor, std::uint64_t begin, std:
 }
 
 std::size_t padding_of(std::size_t header, std::uint64_t alignment) {
-  return static_cast<std::size_t>(*checked_align(header + 8, alignment)) - 8 - header;
+  return *checked_align(header + 8, alignment) - 8 - header;
 }
 
 // Makes the error for a header that is too long, with the remedy that helps: less padding, fewer tensors, or less

@@ -49,7 +49,7 @@ class DequantizingReader final : public BlockReader {
     values_.resize(count);
     reader_->read(codes_);
     for (std::size_t i = 0; i < count; ++i) {
-      const auto channel = static_cast<std::size_t>((next_ + i) / plan_.inner % plan_.channels);
+      const auto channel = (next_ + i) / plan_.inner % plan_.channels;
       const double code = number_at(codes_.data(), plan_.dtype, i);
       const double distance = code - parameters_.zeros[channel], scale = parameters_.scales[channel];
       values_[i] = parameters_.in_double ? static_cast<float>(distance * scale)

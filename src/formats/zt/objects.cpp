@@ -62,9 +62,9 @@ ObjectChecker::ObjectChecker(const Input& input, const ReadOptions& options, Dia
       measurable_(most_measured(options.limits, *input.source)) {}
 
 void ObjectChecker::reserve(std::uint64_t count) {
-  tensors_.reserve(static_cast<std::size_t>(count));
+  tensors_.reserve(count);
   prefer_huge_pages(tensors_.data(), tensors_.capacity() * sizeof(Tensor));
-  ranges_.reserve(static_cast<std::size_t>(count));
+  ranges_.reserve(count);
 }
 
 void ObjectChecker::report(const RawObject& object, Error error, std::uint64_t at) {

@@ -180,7 +180,7 @@ class SeekableProducer final : public BlobProducer {
   std::unique_ptr<BlobReader> open(std::uint64_t offset) const override {
     const std::vector<Frame>& all = stream_->frames();
     const std::uint64_t step = all.empty() ? 0 : all.front().decoded;
-    const auto frame = static_cast<std::size_t>(step == 0 ? 0 : std::min<std::uint64_t>(offset / step, all.size() - 1));
+    const auto frame = step == 0 ? 0 : std::min<std::uint64_t>(offset / step, all.size() - 1);
     auto reader = std::make_unique<SeekableReader>(stream_, frame);
     reader->skip(offset - frame * step);
     return reader;

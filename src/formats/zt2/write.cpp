@@ -135,7 +135,7 @@ class Sharing {
   static std::string look_at(const Blob& blob) {
     std::array<std::byte, 2 * kSample> room;
     const bool whole = blob.size() <= room.size();
-    const std::span seen = std::span(room).first(whole ? static_cast<std::size_t>(blob.size()) : kSample);
+    const std::span seen = std::span(room).first(whole ? blob.size() : kSample);
     blob.read(0, seen);
     if (seen.size() <= kTiny) return {reinterpret_cast<const char*>(seen.data()), seen.size()};
     Hasher hasher(DigestAlgorithm::xxh3_128);
@@ -312,7 +312,7 @@ Bytes build_manifest(const EntryList& objects, EntryList root) {
   if (size > kMaxManifest)
     throw Error(ErrorKind::limit, "zt2.manifest.size",
                 fmt::format("the manifest would have {} bytes, at most {} allowed", size, kMaxManifest));
-  manifest.reserve(static_cast<std::size_t>(size));
+  manifest.reserve(size);
   const auto put = [&](const Entry& entry) { manifest.insert(manifest.end(), entry.bytes.begin(), entry.bytes.end()); };
   for (const Entry& entry : outer) {
     put(entry);
