@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 """What packaging/ has for others, tried where it can be: the GitHub action's program on good, bad and odd files in a repository of its
 own; install.sh, with archives that hold a script, by this system's shell and by busybox; the names of libraries in the recipes against
-tools/packages.txt, and the recipes as a release has them; CMake on systems that are not supported; `make install`; what `make release`
-refuses; the sizes that the README states; PyPI's page; the list of parts.
+tools/packages.txt, and the recipes as a release has them; CMake on systems that are not supported; `make install`; what a fuzz-gcc build
+has; what `make release` refuses; the sizes that the README states; PyPI's page; the list of parts.
 
     packaging.py TARE CMAKE
 """
@@ -326,10 +326,19 @@ def installation(place):
            f"make install: {rule and rule[0]}")
 
 
+def fuzzing(place):
+    """With GCC the command cannot be linked, so nothing of it is built by default, and its manual is not printed by it."""
+    code, text = run(CMAKE, "--preset", "fuzz-gcc", "-B", place / "fuzz", cwd=ROOT)
+    expect(code == 0, f"the preset fuzz-gcc: {code} {text[-1500:]}")
+    code, text = run("ninja", "-C", place / "fuzz", "-t", "inputs", "all")
+    expect(code == 0 and "fuzz/CMakeFiles/fuzz-zip.dir/entry.cpp.o" in text.split(), f"the preset fuzz-gcc: no fuzz target: {text[-300:]}")
+    expect(not re.search(r"src/cli/|\btare\.1$", text, re.MULTILINE), "the preset fuzz-gcc builds the command, or something that needs it")
+
+
 def main():
     with tempfile.TemporaryDirectory(prefix="tare-packaging-") as place:
         place = pathlib.Path(place)
-        for check in (action, install_script, filled, packages, parts, systems, refusals, installation):
+        for check in (action, install_script, filled, packages, parts, systems, refusals, installation, fuzzing):
             folder = place / check.__name__
             folder.mkdir()
             check(folder)
