@@ -40,7 +40,7 @@ Model model_of(const std::string& type, const Map& config) {
   number("shared_expert_intermediate_size", sizes.shared_rows);
   sizes.mixture = type == "mixtral" || family.name.ends_with("_moe");
   if (type == "mixtral") sizes.expert_rows = sizes.intermediate;
-  sizes.biases_inputs = family.name.starts_with("qwen2");
+  if (family.name.starts_with("qwen2")) sizes.biased = {arch::Role::q, arch::Role::k, arch::Role::v};
   sizes.has_head = !family.ties;
   add_expected(model, family, sizes);
   return model;
