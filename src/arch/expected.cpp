@@ -36,6 +36,13 @@ std::vector<Size> shape_of(Role role, const Family& family, const Sizes& sizes, 
     case Role::v: return {keys, sizes.hidden};
     case Role::o: return {sizes.hidden, queries};
     case Role::qkv: return {sum(queries, product(keys, 2)), sizes.hidden};
+    case Role::q_norm:
+    case Role::k_norm:
+      if (!sizes.has_qk_norms) return {};
+      break;
+    default: break;
+  }
+  switch (role) {
     case Role::q_norm: return {family.wide_qk_norms ? queries : sizes.head};
     case Role::k_norm: return {family.wide_qk_norms ? keys : sizes.head};
     default: break;
@@ -60,19 +67,6 @@ std::vector<Size> shape_of(Role role, const Family& family, const Sizes& sizes, 
   }
 }
 
-bool has_bias(Role role, const Sizes& sizes) {
-  switch (role) {
-    case Role::q:
-    case Role::k:
-    case Role::v: return sizes.biases_inputs || sizes.biases_attention;
-    case Role::o: return sizes.biases_attention;
-    case Role::gate:
-    case Role::up:
-    case Role::down: return sizes.biases_ffn;
-    default: return false;
-  }
-}
-
 // Visits the tensors of a layer, or those outside all layers. Returns false if `visit` did.
 bool visit_part(const Family& family, const Sizes& sizes, std::optional<std::uint32_t> layer,
                 const std::function<bool(const Expected&)>& visit) {
@@ -90,7 +84,7 @@ bool visit_part(const Family& family, const Sizes& sizes, std::optional<std::uin
         expected.experts = sizes.experts.value_or(1);
       }
       if (!visit(expected)) return false;
-      if (!has_bias(pattern.role, sizes)) continue;
+      if (!sizes.biased.contains(pattern.role)) continue;
       expected.name.suffix = Suffix::bias;
       expected.shape.resize(1);
       if (!visit(expected)) return false;
@@ -114,12 +108,28 @@ Sizes sizes_of(const Family& family, const Config& config) {
 }
 
 bool Sizes::has_experts(std::uint64_t layer) const {
-  return mixture && sparse_step != 0 && (layer + 1) % sparse_step == 0 && !plain_layers.contains(layer);
+  return mixture && layer >= leading_plain && sparse_step != 0 && (layer + 1) % sparse_step == 0 &&
+         !plain_layers.contains(layer);
 }
 
 bool Expected::fits(const Shape& found) const {
   return std::ranges::equal(found, shape,
                             [](std::uint64_t size, const Size& wanted) { return !wanted || *wanted == size; });
+}
+
+bool is_described(Role role) {
+  switch (role) {
+    case Role::stacked_gate_up:
+    case Role::stacked_down:
+    case Role::router_bias:
+    case Role::next_join:
+    case Role::next_token_norm:
+    case Role::next_layer_norm:
+    case Role::next_embedding:
+    case Role::next_head:
+    case Role::next_head_norm: return false;
+    default: return true;
+  }
 }
 
 std::string Expected::shape_text() const {

@@ -18,11 +18,12 @@ struct Sizes {
   std::optional<std::uint64_t> vocabulary, hidden, intermediate, layers, heads, kv_heads, head;
   // For a mixture: the number of experts, and the matrix rows of one expert and of the shared one.
   std::optional<std::uint64_t> experts, expert_rows, shared_rows;
-  bool has_head = true;           // the output has a matrix of its own
-  bool mixture = false;           // layers have experts; `has_experts` knows which
-  bool biases_inputs = false;     // q, k and v have biases
-  bool biases_attention = false;  // so does the attention's output
-  bool biases_ffn = false;
+  bool has_head = true;             // the output has a matrix of its own
+  bool has_qk_norms = true;         // if the family has any
+  bool mixture = false;             // layers have experts; `has_experts` knows which
+  std::set<Role> biased = {};       // these have biases
+  std::uint64_t further = 0;        // layers behind the others, which may exist
+  std::uint64_t leading_plain = 0;  // the first layers of a mixture, which have none
   // In a mixture, every layer whose number, counted from 1, is a multiple of `sparse_step` has experts, except for
   // those in `plain_layers` (counted from 0).
   std::uint64_t sparse_step = 1;
@@ -32,6 +33,9 @@ struct Sizes {
 };
 // From the fields of a config and the family's defaults. Leaves `has_head`, experts and biases at their defaults.
 Sizes sizes_of(const Family& family, const Config& config);
+
+// Returns whether for_each_expected would visit a tensor with the role. What is not described may exist.
+bool is_described(Role role);
 
 struct Expected {
   TensorName name;                                  // with Root::model; the first expert if there are several

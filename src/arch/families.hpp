@@ -12,6 +12,7 @@
 #include <span>
 #include <string_view>
 
+#include "arch/key_rows.hpp"
 #include "arch/roles.hpp"
 #include "arch/verbs.hpp"
 
@@ -24,8 +25,10 @@ inline constexpr std::array kDialects = {Dialect::hugging_face, Dialect::gguf, D
 struct Pattern {
   Role role;
   std::string_view hugging_face = {}, gguf = {}, meta = {}, tiny_llama = {};
-  // Not the weight of a module: has no ".weight" at the end, except in GGUF, where all have one.
+  // Not the weight of a module: has no ".weight" at the end, except in GGUF.
   bool bare = false;
+  // The end of the name in GGUF. A tensor with another one has no bias.
+  std::string_view gguf_end = ".weight";
   // From Hugging Face to GGUF.
   Steps steps = {};
 
@@ -42,12 +45,9 @@ struct Pattern {
 using Patterns = std::span<const Pattern>;
 
 // The activation in the feed-forward networks.
-enum class Activation : std::uint8_t { silu, gelu_tanh };
+enum class Activation : std::uint8_t { silu, gelu_tanh, relu_squared };
 // The key of config.json that states it. Early Gemmas have both, and which one counts depends on the program.
 enum class ActivationKey : std::uint8_t { hidden_act, hidden_activation, either };
-
-// Keys that llama.cpp reads for some families only.
-enum class KeyGroup : std::uint8_t { experts, soft_caps, clamp, scales };
 
 // llama.cpp's mixes give a model of 80 layers the types for 70 billion weights.
 enum class LargeAt80Layers : std::uint8_t { never, if_heads_share_keys, always };
@@ -63,9 +63,8 @@ struct Variant {
 // reported.
 struct Runtime {
   Activation activation = Activation::silu;
-  std::span<const KeyGroup> keys = {};
-  // The name of num_experts in config.json.
-  std::string_view experts_key = "num_experts";
+  // Keys that llama.cpp reads for this family, in addition to those of all.
+  std::array<KeyRows, 3> keys = {};
   // Whether the weights of the chosen experts are normalized: norm_topk_prob.
   std::optional<bool> normalizes_experts = {};
   // What llama.cpp uses for soft caps of the attention and of the output that are null; 0: none.
@@ -77,6 +76,8 @@ struct Runtime {
   bool states_window_period = false;
   // In transformers, only layers from max_window_layers on have a window.
   bool has_max_window_layers = false;
+  // The file lists which layers have a window.
+  bool lists_windows = false;
   // The file must state attention.sliding_window, 0 for none.
   bool requires_window = false;
   // The last layer of this many has no rotary positions. 0: all have.
@@ -88,6 +89,12 @@ struct Runtime {
   bool has_original_context = false;
   // "yarn" has all its numbers, in rope_parameters only (Ministral 3).
   bool has_full_yarn = false;
+  // The norms are LayerNorms: the name of their epsilon in config.json, which has a key of its own in GGUF, too.
+  std::string_view layer_norm_key = {};
+  // "dynamic" with an alpha changes the rotary base, and the context is what llama.cpp's converter knows of the models.
+  bool has_alpha_base = false;
+  // The file's layers include those that predict further tokens, num_nextn_predict_layers.
+  bool counts_next_layers = false;
   // Norms are LayerNorms without weights. Their epsilon, which has a key of its own in GGUF and none in config.json: the
   // class has this constant. 0: no such norms.
   double layer_norm_epsilon = 0;
@@ -102,7 +109,13 @@ struct Runtime {
   // A SentencePiece vocabulary never adds a blank before the text; its own files are ignored in this.
   bool adds_no_blank = false;
 
-  constexpr bool reads(KeyGroup group) const { return std::ranges::find(keys, group) != keys.end(); }
+  // The row of a key; null if llama.cpp does not read it for this family.
+  constexpr const KeyRow* row(std::string_view key) const {
+    for (const KeyRows rows : keys)
+      for (const KeyRow& one : rows)
+        if (one.key == key) return &one;
+    return nullptr;
+  }
 };
 
 struct Family {

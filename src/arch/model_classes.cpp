@@ -5,26 +5,64 @@
 
 namespace tare::arch {
 
+namespace {
+
+constexpr Role kFfnRoles[] = {Role::gate, Role::up, Role::down}, kOutputRole[] = {Role::o},
+               kPreNormRoles[] = {Role::attention_norm, Role::ffn_norm, Role::final_norm},
+               kMatrixRoles[] = {Role::q, Role::k, Role::v, Role::o, Role::up, Role::down},
+               kErnieRoles[] = {Role::q, Role::k, Role::v, Role::o, Role::gate, Role::up, Role::down},
+               kPhiRoles[] = {
+                   Role::q,          Role::k,          Role::v, Role::o, Role::up, Role::down, Role::attention_norm,
+                   Role::final_norm, Role::output_head};
+
+constexpr BiasGroup kLlama[] = {{kAttentionRoles, "attention_bias"}, {kFfnRoles, "mlp_bias"}},
+                    kQwen2[] = {{kInputRoles}}, kQwen2Moe[] = {{kInputRoles, "qkv_bias", true}},
+                    kErnie[] = {{kErnieRoles, "use_bias"}}, kGlm[] = {{kInputRoles, "attention_bias"}},
+                    kGlm4[] = {{kInputRoles, "attention_bias", true}}, kPhi[] = {{kPhiRoles}},
+                    kSeed[] = {{kInputRoles, "attention_bias", true},
+                               {kOutputRole, "attention_out_bias"},
+                               {kFfnRoles, "mlp_bias"}},
+                    kStableLm[] = {{kInputRoles, "use_qkv_bias"}, {kPreNormRoles}},
+                    kStarCoder2[] = {{kMatrixRoles, "use_bias", true}, {kPreNormRoles}};
+
+constexpr ModelClass kClasses[] = {
+    {.model_type = "llama", .biases = kLlama, .has_window = false},
+    {.model_type = "mistral", .biases = {}, .assumes_window = true},
+    {.model_type = "mixtral", .biases = {}, .experts = Experts::of_intermediate_size},
+    {.model_type = "ministral3", .biases = {}},
+    {.model_type = "smollm3", .biases = kLlama},
+    {.model_type = "granite", .biases = kLlama, .has_window = false},
+    {.model_type = "granitemoe", .has_window = false, .experts = Experts::of_intermediate_size},
+    {.model_type = "olmo", .has_window = false},
+    {.model_type = "olmo2", .has_window = false},
+    {.model_type = "olmoe", .has_window = false, .experts = Experts::of_intermediate_size},
+    {.model_type = "qwen2", .biases = kQwen2},
+    {.model_type = "qwen2_moe", .biases = kQwen2Moe, .experts = Experts::of_moe_intermediate_size},
+    {.model_type = "qwen3_moe", .experts = Experts::of_moe_intermediate_size},
+    {.model_type = "gemma", .has_window = false},
+    {.model_type = "phi3", .biases = {}, .has_longrope_only = true},
+    {.model_type = "arcee", .biases = kLlama, .has_window = false},
+    {.model_type = "cohere", .has_window = false},
+    {.model_type = "ernie4_5", .biases = kErnie, .has_window = false},
+    {.model_type = "ernie4_5_moe", .biases = kErnie, .has_window = false, .experts = Experts::of_moe_intermediate_size},
+    {.model_type = "exaone4", .biases = {}},
+    {.model_type = "glm4", .biases = kGlm4, .has_window = false},
+    {.model_type = "glm4_moe",
+     .biases = kGlm,
+     .qk_norm_key = "use_qk_norm",
+     .has_window = false,
+     .experts = Experts::of_moe_intermediate_size},
+    {.model_type = "hunyuan_v1_dense", .has_window = false},
+    {.model_type = "minimax_m2", .biases = {}, .has_window = false, .experts = Experts::of_intermediate_size},
+    {.model_type = "phi", .biases = kPhi, .has_window = false},
+    {.model_type = "seed_oss", .biases = kSeed, .has_window = false},
+    {.model_type = "stablelm", .biases = kStableLm, .has_window = false},
+    {.model_type = "starcoder2", .biases = kStarCoder2},
+};
+
+}  // namespace
+
 const ModelClass& class_of(std::string_view model_type) {
-  static constexpr ModelClass kClasses[] = {
-      {.model_type = "llama", .mlp_bias = true, .has_window = false},
-      {.model_type = "mistral", .attention_bias = false, .assumes_window = true},
-      {.model_type = "mixtral", .attention_bias = false, .experts = Experts::of_intermediate_size},
-      {.model_type = "ministral3", .attention_bias = false},
-      {.model_type = "smollm3", .mlp_bias = true},
-      {.model_type = "granite", .mlp_bias = true, .has_window = false},
-      {.model_type = "olmo", .has_window = false},
-      {.model_type = "olmo2", .has_window = false},
-      {.model_type = "qwen2", .attention_bias = false, .has_input_biases = true},
-      {.model_type = "qwen2_moe",
-       .attention_bias = false,
-       .has_input_biases = true,
-       .qkv_bias = true,
-       .experts = Experts::of_moe_intermediate_size},
-      {.model_type = "qwen3_moe", .experts = Experts::of_moe_intermediate_size},
-      {.model_type = "gemma", .has_window = false},
-      {.model_type = "phi3", .attention_bias = false, .has_longrope_only = true},
-  };
   static constexpr ModelClass kOther = {};
   const auto found = std::ranges::find(kClasses, model_type, &ModelClass::model_type);
   return found == std::end(kClasses) ? kOther : *found;

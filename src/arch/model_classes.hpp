@@ -2,20 +2,33 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
 #include <string_view>
+
+#include "arch/roles.hpp"
 
 namespace tare::arch {
 
 // The feed-forward networks that are chosen by a router, and the key for their size.
 enum class Experts : std::uint8_t { none, of_intermediate_size, of_moe_intermediate_size };
 
+// Modules that have biases together.
+struct BiasGroup {
+  std::span<const Role> roles;
+  std::string_view key = {};  // of config.json; empty: they always have them
+  bool otherwise = false;     // what holds without the key
+};
+
+inline constexpr Role kInputRoles[] = {Role::q, Role::k, Role::v},
+                      kAttentionRoles[] = {Role::q, Role::k, Role::v, Role::o};
+inline constexpr BiasGroup kAttentionBias[] = {{kAttentionRoles, "attention_bias"}};
+
 struct ModelClass {
   std::string_view model_type;
-  bool attention_bias = true;      // has the key attention_bias: biases of q, k, v and the output
-  bool has_input_biases = false;   // q, k and v have biases ...
-  bool qkv_bias = false;           // ... unless this key is false
-  bool mlp_bias = false;           // has the key mlp_bias
-  bool has_window = true;          // reads sliding_window
+  std::span<const BiasGroup> biases = kAttentionBias;
+  std::string_view qk_norm_key =
+      {};                  // states that q and k have norms; empty: all models of the type have what the family has
+  bool has_window = true;  // reads sliding_window
   bool assumes_window = false;     // a missing sliding_window is one; null means none
   bool has_longrope_only = false;  // in older files, "su" and "yarn" mean longrope
   Experts experts = Experts::none;

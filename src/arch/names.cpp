@@ -11,9 +11,9 @@ namespace tare::arch {
 namespace {
 
 std::optional<std::string_view> text_of(Suffix suffix, const Pattern& pattern, Dialect dialect) {
-  const bool bare = pattern.bare && dialect != Dialect::gguf;
-  if (suffix == Suffix::weight) return bare ? "" : ".weight";
-  return bare ? std::nullopt : std::optional<std::string_view>(".bias");
+  const bool usual = dialect == Dialect::gguf ? pattern.gguf_end == ".weight" : !pattern.bare;
+  if (suffix == Suffix::bias) return usual ? std::optional<std::string_view>(".bias") : std::nullopt;
+  return dialect == Dialect::gguf ? pattern.gguf_end : usual ? ".weight" : "";
 }
 
 // The output head has a different prefix than the other tensors.

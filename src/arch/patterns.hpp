@@ -90,9 +90,35 @@ inline constexpr Pattern kSandwichNorms[] = {
     {.role = Role::ffn_norm, .hugging_face = "layers.{L}.pre_feedforward_layernorm", .gguf = "blk.{L}.ffn_norm"},
 };
 
+// Norms before attention and feed-forward network, where GGUF calls the second one after what precedes it.
+inline constexpr Pattern kPreNormsAfterAttention[] = {
+    kPreNorms[0],
+    {.role = Role::ffn_norm,
+     .hugging_face = "layers.{L}.post_attention_layernorm",
+     .gguf = "blk.{L}.post_attention_norm"},
+};
+
+// One norm before both.
+inline constexpr Pattern kAttentionNorm[] = {kPreNorms[0]};
+
+// GLM 4: norms on both sides.
+inline constexpr Pattern kNormsOfGlm[] = {
+    kPreNorms[0],
+    kPreNorms[1],
+    {.role = Role::post_attention_norm,
+     .hugging_face = "layers.{L}.post_self_attn_layernorm",
+     .gguf = "blk.{L}.post_attention_norm"},
+    {.role = Role::post_ffn_norm, .hugging_face = "layers.{L}.post_mlp_layernorm", .gguf = "blk.{L}.post_ffw_norm"},
+};
+
 inline constexpr Pattern kQkNorms[] = {
     {.role = Role::q_norm, .hugging_face = "layers.{L}.self_attn.q_norm", .gguf = "blk.{L}.attn_q_norm"},
     {.role = Role::k_norm, .hugging_face = "layers.{L}.self_attn.k_norm", .gguf = "blk.{L}.attn_k_norm"},
+};
+
+inline constexpr Pattern kQkNormsOfHunyuan[] = {
+    {.role = Role::q_norm, .hugging_face = "layers.{L}.self_attn.query_layernorm", .gguf = "blk.{L}.attn_q_norm"},
+    {.role = Role::k_norm, .hugging_face = "layers.{L}.self_attn.key_layernorm", .gguf = "blk.{L}.attn_k_norm"},
 };
 
 // Gemma: the norms compute with 1 + weight, and GGUF has that sum.
@@ -109,9 +135,36 @@ inline constexpr Pattern kGated[] = {
     {.role = Role::down, .hugging_face = "layers.{L}.mlp.down_proj", .gguf = "blk.{L}.ffn_down"},
 };
 
+// A feed-forward network without a gate.
+inline constexpr Pattern kUngated[] = {kGated[1], kGated[2]};
+inline constexpr Pattern kConvolved[] = {
+    {.role = Role::up, .hugging_face = "layers.{L}.mlp.c_fc", .gguf = "blk.{L}.ffn_up"},
+    {.role = Role::down, .hugging_face = "layers.{L}.mlp.c_proj", .gguf = "blk.{L}.ffn_down"},
+};
+
+// Phi 1 and 2.
+inline constexpr Pattern kPhi2[] = {
+    kAttention[0],
+    kAttention[1],
+    kAttention[2],
+    {.role = Role::o, .hugging_face = "layers.{L}.self_attn.dense", .gguf = "blk.{L}.attn_output"},
+    kAttention[4],
+    kAttention[5],
+    {.role = Role::up, .hugging_face = "layers.{L}.mlp.fc1", .gguf = "blk.{L}.ffn_up"},
+    {.role = Role::down, .hugging_face = "layers.{L}.mlp.fc2", .gguf = "blk.{L}.ffn_down"},
+    {.role = Role::final_norm, .hugging_face = "final_layernorm", .gguf = "output_norm"},
+    kPreNorms[0],
+};
+
 inline constexpr Step kLlama3Divisors[] = {{.verb = Verb::llama3_divisors}},
                       kLongDivisors[] = {{.verb = Verb::listed_divisors, .key = "long_factor"}},
                       kShortDivisors[] = {{.verb = Verb::listed_divisors, .key = "short_factor"}};
+
+// GLM 4: likewise for gate and up alone.
+inline constexpr Pattern kFusedGate[] = {
+    {.role = Role::gate_up, .hugging_face = "layers.{L}.mlp.gate_up_proj", .gguf = "blk.{L}.ffn_up"},
+    {.role = Role::down, .hugging_face = "layers.{L}.mlp.down_proj", .gguf = "blk.{L}.ffn_down"},
+};
 
 // Phi 3: GGUF has no separate name for gate and up together.
 inline constexpr Pattern kFused[] = {
@@ -174,6 +227,40 @@ inline constexpr Pattern kQwenExperts[] = {
      .bare = true},
 };
 
+// Granite: gate and up of all experts are one tensor, and there is no other form.
+inline constexpr Pattern kGraniteExperts[] = {
+    {.role = Role::router, .hugging_face = "layers.{L}.block_sparse_moe.router.layer", .gguf = "blk.{L}.ffn_gate_inp"},
+    {.role = Role::stacked_gate, .gguf = "blk.{L}.ffn_gate_exps"},
+    {.role = Role::stacked_up, .gguf = "blk.{L}.ffn_up_exps"},
+    {.role = Role::stacked_gate_up, .hugging_face = "layers.{L}.block_sparse_moe.input_linear", .steps = kHalveGateUp},
+    {.role = Role::stacked_down,
+     .hugging_face = "layers.{L}.block_sparse_moe.output_linear",
+     .gguf = "blk.{L}.ffn_down_exps"},
+};
+
+// What is added to the scores of a router, wherever the classes have it.
+inline constexpr Pattern kGateBias[] = {
+    {.role = Role::router_bias,
+     .hugging_face = "layers.{L}.mlp.gate.e_score_correction_bias",
+     .gguf = "blk.{L}.exp_probs_b",
+     .bare = true,
+     .gguf_end = ".bias"},
+};
+inline constexpr Pattern kStaticsBias[] = {
+    {.role = Role::router_bias,
+     .hugging_face = "layers.{L}.mlp.moe_statics.e_score_correction_bias",
+     .gguf = "blk.{L}.exp_probs_b",
+     .bare = true,
+     .gguf_end = ".bias"},
+};
+inline constexpr Pattern kMiniMaxBias[] = {
+    {.role = Role::router_bias,
+     .hugging_face = "layers.{L}.block_sparse_moe.e_score_correction_bias",
+     .gguf = "blk.{L}.exp_probs_b",
+     .bare = true,
+     .gguf_end = ".bias"},
+};
+
 // Layers of a mixture without experts. GGUF's runtime does not support them.
 inline constexpr Pattern kPlainLayers[] = {
     {.role = Role::gate, .hugging_face = "layers.{L}.mlp.gate_proj"},
@@ -193,6 +280,38 @@ inline constexpr Pattern kSharedExpert[] = {
      .hugging_face = "layers.{L}.mlp.shared_expert.down_proj",
      .gguf = "blk.{L}.ffn_down_shexp"},
 };
+
+// The experts for every token are one network.
+inline constexpr Pattern kSharedExperts[] = {
+    {.role = Role::shared_gate,
+     .hugging_face = "layers.{L}.mlp.shared_experts.gate_proj",
+     .gguf = "blk.{L}.ffn_gate_shexp"},
+    {.role = Role::shared_up, .hugging_face = "layers.{L}.mlp.shared_experts.up_proj", .gguf = "blk.{L}.ffn_up_shexp"},
+    {.role = Role::shared_down,
+     .hugging_face = "layers.{L}.mlp.shared_experts.down_proj",
+     .gguf = "blk.{L}.ffn_down_shexp"},
+};
+
+// A layer behind the others that predicts the token after the next.
+inline constexpr Pattern kNextTokens[] = {
+    {.role = Role::next_join, .hugging_face = "layers.{L}.eh_proj", .gguf = "blk.{L}.nextn.eh_proj"},
+    {.role = Role::next_token_norm, .hugging_face = "layers.{L}.enorm", .gguf = "blk.{L}.nextn.enorm"},
+    {.role = Role::next_layer_norm, .hugging_face = "layers.{L}.hnorm", .gguf = "blk.{L}.nextn.hnorm"},
+    {.role = Role::next_embedding, .hugging_face = "layers.{L}.embed_tokens", .gguf = "blk.{L}.nextn.embed_tokens"},
+    {.role = Role::next_head, .hugging_face = "layers.{L}.shared_head.head", .gguf = "blk.{L}.nextn.shared_head_head"},
+    {.role = Role::next_head_norm,
+     .hugging_face = "layers.{L}.shared_head.norm",
+     .gguf = "blk.{L}.nextn.shared_head_norm"},
+};
+
+template <std::size_t N, std::size_t M>
+constexpr std::array<Pattern, N + M> both(const Pattern (&first)[N], const Pattern (&second)[M]) {
+  std::array<Pattern, N + M> all{};
+  std::ranges::copy(second, std::ranges::copy(first, all.begin()).out);
+  return all;
+}
+inline constexpr auto kEndsAndNextTokens = both(kEnds, kNextTokens);
+inline constexpr auto kGateBiasAndSharedExperts = both(kGateBias, kSharedExperts);
 
 inline constexpr Pattern kMeta[] = {
     {.role = Role::token_embedding, .meta = "tok_embeddings"},
@@ -230,7 +349,10 @@ inline constexpr Pattern kTinyLlama[] = {
 
 // All groups; if a name has several roles, the first group decides.
 inline constexpr Patterns kAllPatterns[] = {
-    kEnds,  kAttention,   kFinalNorm, kPreNorms,    kPostNorms,   kSandwichNorms, kQkNorms, kGated,
-    kFused, kRopeFactors, kMixtral,   kQwenExperts, kPlainLayers, kSharedExpert,  kMeta,    kTinyLlama};
+    kEnds, kAttention, kFinalNorm, kPreNorms, kPostNorms, kSandwichNorms, kQkNorms, kGated, kFused, kRopeFactors,
+    kMixtral, kQwenExperts, kPlainLayers, kSharedExpert, kMeta, kTinyLlama,
+    // Rows of later families, whose names the first ones do not have.
+    kNormsOfGlm, kQkNormsOfHunyuan, kConvolved, kPhi2, kFusedGate, kGraniteExperts, kGateBias, kStaticsBias,
+    kMiniMaxBias, kSharedExperts, kNextTokens};
 
 }  // namespace tare::arch

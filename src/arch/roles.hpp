@@ -30,6 +30,7 @@ enum class Role : std::uint8_t {
   down,
   gate_up,        // rows of gate, then up
   router,         // chooses experts
+  router_bias,    // is added to its scores for the choice alone
   shared_router,  // weights the shared expert
   expert_gate,    // one expert's
   expert_up,
@@ -41,6 +42,12 @@ enum class Role : std::uint8_t {
   shared_gate,  // belongs to the expert that processes every token
   shared_up,
   shared_down,
+  next_join,  // a layer that predicts further tokens: joins the vectors of the token and of the layer before
+  next_token_norm,
+  next_layer_norm,
+  next_embedding,
+  next_head,
+  next_head_norm,
   other,
 };
 
@@ -52,12 +59,20 @@ constexpr bool is_norm(Role role) {
     case Role::post_attention_norm:
     case Role::post_ffn_norm:
     case Role::q_norm:
-    case Role::k_norm: return true;
+    case Role::k_norm:
+    case Role::next_token_norm:
+    case Role::next_layer_norm:
+    case Role::next_head_norm: return true;
     default: return false;
   }
 }
 
 constexpr bool is_in_layer(Role role) { return role >= Role::attention_norm && role != Role::other; }
+
+// GGUF's runtime needs them as f32.
+constexpr bool is_f32(Role role) {
+  return is_norm(role) || role == Role::router || role == Role::router_bias || role == Role::shared_router;
+}
 
 constexpr bool is_of_expert(Role role) { return role >= Role::expert_gate && role <= Role::expert_down; }
 

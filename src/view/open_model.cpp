@@ -45,6 +45,7 @@ std::string_view role_name(arch::Role role) {
     case Role::down: return "down";
     case Role::gate_up: return "gate+up";
     case Role::router: return "router";
+    case Role::router_bias: return "router bias";
     case Role::shared_router: return "shared router";
     case Role::expert_gate: return "experts gate";
     case Role::expert_up: return "experts up";
@@ -56,6 +57,12 @@ std::string_view role_name(arch::Role role) {
     case Role::shared_gate: return "shared gate";
     case Role::shared_up: return "shared up";
     case Role::shared_down: return "shared down";
+    case Role::next_join: return "next token join";
+    case Role::next_token_norm:
+    case Role::next_layer_norm:
+    case Role::next_head_norm: return "next token norm";
+    case Role::next_embedding: return "next token embedding";
+    case Role::next_head: return "next token head";
     case Role::other: break;
   }
   return "other";

@@ -1,6 +1,8 @@
 #!/usr/bin/env python3
 """Compares src/arch/defaults.cpp with the classes of the installed transformers library: exit 77 without one.
 
+    defaults.py [TYPE...]    prints the rows of further types instead
+
 Each row must be what the library assumes, and each key that the library assumes and that changes what a model computes must
 be a row."""
 import pathlib
@@ -23,7 +25,8 @@ ELSEWHERE = {
     "hidden_act", "hidden_activation", "tie_word_embeddings", "attention_bias", "mlp_bias", "qkv_bias", "pretraining_tp",
     "output_router_logits", "router_aux_loss_coef", "router_jitter_noise", "layer_types", "no_rope_layers", "max_window_layers",
     "decoder_sparse_step", "mlp_only_layers", "use_bidirectional_attention", "_sliding_window_pattern",
-    "rope_parameters", "use_cache", "bos_token_id", "eos_token_id", "pad_token_id",
+    "rope_parameters", "use_cache", "bos_token_id", "eos_token_id", "pad_token_id", "eod_token_id",
+    "attention_out_bias", "use_qk_norm", "qk_layernorm", "moe_norm_min", "moe_layer_end_index", "use_bias", "use_qkv_bias", "lm_head_bias", "input_jitter_noise",
 }
 
 
@@ -51,7 +54,7 @@ def library(model_type, ours):
     # The window that holds if another key states that it is in use; an instance by default has none.
     if "use_sliding_window" in facts:
         facts["sliding_window"] = type(config).sliding_window
-    if "num_local_experts" in facts and "num_experts" in getattr(config, "attribute_map", {}) and model_type != "mixtral":
+    if "num_local_experts" in facts and "num_experts" in getattr(config, "attribute_map", {}) and model_type not in ("mixtral", "minimax_m2"):
         facts["num_experts"] = facts.pop("num_local_experts")
     rope = said["rope_parameters"]
     if "full_attention" in rope:
@@ -64,8 +67,23 @@ def library(model_type, ours):
         facts.update({f"rope_parameters.{key}": value for key, value in rope.items() if key not in ignored})
     elif "full_attention" not in rope and rope["rope_theta"] != facts["rope_theta"]:
         raise SystemExit(f"{model_type}: {rope} without an object, {facts['rope_theta']} for one without a theta")
+    if rope.get("partial_rotary_factor", 1) != 1:
+        facts["partial_rotary_factor"] = rope["partial_rotary_factor"]
     return {key: value for key, value in facts.items() if value is not None and "dropout" not in key and "pdrop" not in key}
 
+
+def spelled(value):
+    if isinstance(value, bool) or isinstance(value, float):
+        return str(value).lower() if isinstance(value, bool) else repr(value)
+    return f'std::string_view("{value}")' if isinstance(value, str) else f"whole({value})"
+
+
+# The rows for types that have none yet, to be put into the table.
+if len(sys.argv) > 1:
+    for name in sys.argv[1:]:
+        for key, value in library(name, {}).items():
+            print(f'    {{"{name}", {{"{key}", {spelled(value)}}}}},')
+    sys.exit(0)
 
 wrong = 0
 for name, ours in rows().items():

@@ -36,8 +36,9 @@ TEST(ArchNames, EveryPatternOfEveryFamilyAndDialectGoesThereAndBack) {
       for (const Patterns patterns : each.names)
         for (const Pattern& pattern : patterns) {
           if (pattern.in(dialect).empty()) continue;
-          const bool bare = pattern.bare && dialect != Dialect::gguf;
-          for (const std::string_view suffix : {bare ? "" : ".weight", bare ? "" : ".bias"})
+          const bool in_gguf = dialect == Dialect::gguf;
+          const std::string_view end = in_gguf ? pattern.gguf_end : pattern.bare ? "" : ".weight";
+          for (const std::string_view suffix : {end, end == ".weight" ? ".bias" : end})
             for (const std::uint32_t number : {0u, 7u, 10u, 4294967295u}) {
               const bool rooted = dialect == Dialect::hugging_face && pattern.role != Role::output_head;
               for (const std::string_view root : kHfRoots) {

@@ -87,8 +87,7 @@ TEST(Configured, EachFamilyWithoutOneTensor) {
     arch::Sizes sizes;
     sizes.vocabulary = 10, sizes.hidden = 8, sizes.intermediate = 6, sizes.layers = 2, sizes.heads = 2;
     sizes.kv_heads = 1, sizes.head = 4, sizes.experts = 2, sizes.expert_rows = 3, sizes.shared_rows = 5;
-    sizes.mixture = family.name.ends_with("_moe");
-    sizes.biases_inputs = family.name.starts_with("qwen2");
+    set_defaults(type, sizes);
     add_expected(model, family, sizes);
     EXPECT_GE(model.tensors.size(), 15U) << type;
     EXPECT_EQ(complaint_of(model), "") << type;
@@ -115,7 +114,7 @@ Model qwen_with(const char* type, const std::vector<bool>& layers, const std::st
   sizes.vocabulary = 10, sizes.hidden = 8, sizes.intermediate = 6, sizes.layers = layers.size(), sizes.heads = 2;
   sizes.kv_heads = 1, sizes.head = 4, sizes.experts = 2, sizes.expert_rows = 3, sizes.shared_rows = 5;
   sizes.mixture = true;
-  sizes.biases_inputs = family.name.starts_with("qwen2");
+  if (family.name.starts_with("qwen2")) sizes.biased = {arch::Role::q, arch::Role::k, arch::Role::v};
   for (std::size_t i = 0; i < layers.size(); ++i)
     if (!layers[i]) sizes.plain_layers.insert(i);
   add_expected(model, family, sizes);

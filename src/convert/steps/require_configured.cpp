@@ -103,15 +103,27 @@ arch::Sizes sizes_in(const arch::Family& family, const ConfigView& config) {
   // For a part of a multimodal model, the outer class may tie the two by itself.
   const bool tied = config.flag("tie_word_embeddings").value_or(family.ties || config.is_part());
   sizes.has_head = has_language_head(config) && !tied;
-  sizes.experts = either("num_local_experts", "num_experts");
+  const auto stated = [&](std::string_view key) {
+    const arch::KeyRow* const row = family.runtime.row(key);
+    std::optional<std::uint64_t> count;
+    if (row != nullptr)
+      for (const std::string_view name : row->from)
+        if (!count && !name.empty()) count = config.count(name);
+    return count;
+  };
+  sizes.experts = stated("expert_count");
+  if (!sizes.experts) sizes.experts = either("num_local_experts", "num_experts");
+  if (family.runtime.counts_next_layers) sizes.further = config.count("num_nextn_predict_layers").value_or(0);
+  sizes.leading_plain = stated("leading_dense_block_count").value_or(0);
+  sizes.has_qk_norms = type.qk_norm_key.empty() || config.flag(type.qk_norm_key).value_or(false);
   sizes.mixture = type.experts != arch::Experts::none;
   sizes.expert_rows =
       type.experts == arch::Experts::of_intermediate_size ? sizes.intermediate : config.count("moe_intermediate_size");
   sizes.shared_rows = config.count("shared_expert_intermediate_size");
   if (type.experts == arch::Experts::of_moe_intermediate_size) set_layers(config, sizes);
-  sizes.biases_attention = type.attention_bias && config.flag("attention_bias").value_or(false);
-  sizes.biases_inputs = type.has_input_biases && (!type.qkv_bias || config.flag("qkv_bias").value_or(true));
-  sizes.biases_ffn = type.mlp_bias && config.flag("mlp_bias").value_or(false);
+  for (const arch::BiasGroup& group : type.biases)
+    if (group.key.empty() || config.flag(group.key).value_or(group.otherwise))
+      sizes.biased.insert(group.roles.begin(), group.roles.end());
   return sizes;
 }
 
@@ -182,9 +194,9 @@ class Comparison {
 
   // Returns whether a tensor that is not required belongs to the model anyway.
   static bool is_read(const arch::TensorName& name, const arch::Sizes& sizes) {
-    if (name.layer && *name.layer >= *sizes.layers) return false;
+    if (name.layer && *name.layer >= *sizes.layers) return *name.layer - *sizes.layers < sizes.further;
     // Older programs stored the frequencies of the rotary positions.
-    if (name.role == Role::rope_inverse) return true;
+    if (name.role == Role::rope_inverse || !arch::is_described(name.role)) return true;
     if (name.suffix == arch::Suffix::bias) return false;
     // A head may exist next to the token table that it equals.
     if (name.role == Role::output_head) return true;
@@ -308,7 +320,7 @@ void require_configured(const Model& model, std::vector<Change>& lines, const Fo
       return !name || (name->suffix == arch::Suffix::bias && model.attachment("config.json") == nullptr);
     });
   if (surplus.empty()) return;
-  const std::string glob = glob_of(surplus, *family, sizes.biases_inputs || sizes.biases_attention || sizes.biases_ffn);
+  const std::string glob = glob_of(surplus, *family, !sizes.biased.empty());
   if (used_by != nullptr)
     throw Error(ErrorKind::unsupported, "convert.surplus",
                 fmt::format("it does not ask for {}, which programs that read {} would use or refuse", some_of(surplus),

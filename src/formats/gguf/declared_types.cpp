@@ -81,6 +81,18 @@ constexpr Declared kBehind[] = {
     {"attention.clamp_kqv", ValueType::f32},
     {"expert_weights_scale", ValueType::f32},
     {"expert_weights_norm", ValueType::boolean},
+    {"expert_gating_func", ValueType::u32},
+    {"expert_group_count", ValueType::u32},
+    {"expert_group_used_count", ValueType::u32},
+    {"expert_shared_count", ValueType::u32},
+    {"interleave_moe_layer_step", ValueType::u32},
+    {"leading_dense_block_count", ValueType::u32},
+    {"nextn_predict_layers", ValueType::u32},
+    {"use_parallel_residual", ValueType::boolean},
+    {"attention.q_lora_rank", ValueType::u32},
+    {"attention.kv_lora_rank", ValueType::u32},
+    {"attention.key_length_mla", ValueType::u32},
+    {"attention.value_length_mla", ValueType::u32},
 };
 
 }  // namespace

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "arch/expected.hpp"
+#include "arch/model_classes.hpp"
 #include "conformance/models.hpp"
 #include "tare/convert.hpp"
 
@@ -28,6 +29,16 @@ inline void add_expected(Model& model, const arch::Family& family, const arch::S
     }
     return true;
   });
+}
+
+// What the class of a type expects by itself: the modules with biases, and whether q and k have norms.
+inline void set_defaults(const std::string& type, arch::Sizes& sizes) {
+  const arch::ModelClass& reads = arch::class_of(type);
+  for (const arch::BiasGroup& group : reads.biases)
+    if (group.key.empty() || group.otherwise) sizes.biased.insert(group.roles.begin(), group.roles.end());
+  sizes.has_qk_norms = reads.qk_norm_key.empty();
+  sizes.mixture = reads.experts != arch::Experts::none;
+  if (reads.experts == arch::Experts::of_intermediate_size) sizes.expert_rows = sizes.intermediate;
 }
 
 // A model of one layer with 8 dimensions, 2 heads of 4, and 3 tokens.

@@ -14,21 +14,7 @@
 namespace tare::gguf::llama_cpp {
 namespace {
 
-using arch::KeyGroup;
-
-constexpr ExtraKey kExtraKeys[] = {
-    {KeyGroup::experts, "expert_count", {"num_local_experts", "num_experts"}},
-    {KeyGroup::experts, "expert_used_count", {"num_experts_per_tok"}},
-    {KeyGroup::experts, "expert_feed_forward_length", {"moe_intermediate_size"}},
-    {KeyGroup::experts, "expert_shared_feed_forward_length", {"shared_expert_intermediate_size"}},
-    {KeyGroup::soft_caps, "attn_logit_softcapping", {"attn_logit_softcapping"}},
-    {KeyGroup::soft_caps, "final_logit_softcapping", {"final_logit_softcapping"}},
-    {KeyGroup::scales, "logit_scale", {"logits_scaling"}},
-    {KeyGroup::scales, "residual_scale", {"residual_multiplier"}},
-    {KeyGroup::scales, "embedding_scale", {"embedding_multiplier"}},
-    {KeyGroup::scales, "attention.scale", {"attention_multiplier"}},
-    {KeyGroup::clamp, "attention.clamp_kqv", {"clip_qkv"}},
-};
+using arch::KeyForm;
 
 class KeyAdopter {
  public:
@@ -42,16 +28,10 @@ class KeyAdopter {
 
   void run() {
     if (!config_.num_key_value_heads) config_.num_key_value_heads = config_.num_attention_heads;
-    for (const ExtraKey& extra : kExtraKeys) {
-      if (!family_.runtime.reads(extra.group)) continue;
-      for (const std::string_view name : extra.from)
-        if (const auto number = name.empty() ? std::nullopt : file_.number(name)) {
-          set(extra.key, takes_float(extra) ? as_f32(*number) : Value(static_cast<std::int64_t>(*number)));
-          if (takes_float(extra) && *number == 0)
-            changes_.push_back(unsupported(name, "it is 0, which llama.cpp takes for \"not set\""));
-          break;
-        }
-    }
+    for (const arch::KeyRows rows : runtime_.keys)
+      for (const arch::KeyRow& row : rows) add_row(row);
+    add_next_layers();
+    add_layer_norm();
     add_head_sizes();
     add_window();
     add_rope();
@@ -69,6 +49,62 @@ class KeyAdopter {
   void set(std::string_view name, Value value) {
     const std::string key = key_of(family_, name);
     if (model_.metadata.find(key) == nullptr) model_.metadata.append(key, std::move(value));
+  }
+
+  // The first of its names that config.json has; empty if there is none.
+  std::string_view stated_name(const arch::KeyRow& row) const {
+    for (const std::string_view name : row.from)
+      if (!name.empty() && file_.find(name) != nullptr) return name;
+    return {};
+  }
+
+  void add_row(const arch::KeyRow& row) {
+    if (row.form == KeyForm::always_text) return set(row.key, row.text);
+    if (row.form == KeyForm::always) return set_number(row, row.number);
+    const std::string_view name = stated_name(row);
+    if (name.empty()) return;
+    const Value& said = *file_.find(name);
+    if (row.form == KeyForm::flag) {
+      if (said.get<bool>() != nullptr) set(row.key, said);
+    } else if (row.form == KeyForm::router) {
+      add_router(row.key, name, said);
+    } else if (auto number = resources::number_of(said)) {
+      if (!row.plus.empty()) *number += file_.number(row.plus).value_or(0);
+      if (!row.per.empty()) *number = std::floor(*number / std::max(file_.number(row.per).value_or(1), 1.0));
+      set_number(row, *number);
+      if (takes_float(row) && *number == 0 && row.zero != arch::Zero::counts)
+        changes_.push_back(unsupported(name, "it is 0, which llama.cpp takes for \"not set\""));
+    }
+  }
+
+  void set_number(const arch::KeyRow& row, double number) {
+    constexpr double kMost = 4294967295;
+    if (takes_float(row))
+      set(row.key, as_f32(number));
+    else if (number >= 0 && number <= kMost)
+      set(row.key, static_cast<std::int64_t>(number));
+  }
+
+  void add_router(std::string_view key, std::string_view name, const Value& said) {
+    const auto found = std::ranges::find_if(arch::kRouters, [&](std::string_view word) { return said == Value(word); });
+    if (found != arch::kRouters.end() && !found->empty()) return set(key, found - arch::kRouters.begin());
+    changes_.push_back(unsupported(name, "llama.cpp does not know this way to weight experts"));
+  }
+
+  // Layers that predict further tokens come behind the others.
+  void add_next_layers() {
+    const auto further = runtime_.counts_next_layers ? file_.number("num_nextn_predict_layers") : std::nullopt;
+    constexpr double kMost = 1024;
+    if (further && *further >= 0 && *further <= kMost && config_.num_hidden_layers)
+      *config_.num_hidden_layers += static_cast<std::int64_t>(*further);
+  }
+
+  // The field of the config holds the epsilon of any kind of norm.
+  void add_layer_norm() {
+    const auto epsilon = runtime_.layer_norm_key.empty() ? std::nullopt : file_.number(runtime_.layer_norm_key);
+    if (epsilon) config_.rms_norm_eps = epsilon;
+    if (!runtime_.layer_norm_key.empty() && config_.rms_norm_eps)
+      set("attention.layer_norm_epsilon", as_f32(*config_.rms_norm_eps));
   }
 
   std::int64_t head_size() const {
@@ -125,6 +161,12 @@ class KeyAdopter {
             unsupported("layer_types",
                         fmt::format("llama.cpp lets the last of every {} layers see everything, and no other", usual)));
     }
+    if (runtime_.lists_windows) {
+      List windows;
+      for (std::size_t layer = 0; layer < layers; ++layer)
+        windows.emplace_back(period == 0 || layer % period + 1 < period);
+      return set("attention.sliding_window_pattern", std::move(windows));
+    }
     if (period != usual) set("attention.sliding_window_pattern", static_cast<std::int64_t>(period));
   }
 
@@ -133,7 +175,9 @@ class KeyAdopter {
     const std::string kind = rope.kind();
     const auto factor = rope.number("factor");
     const auto original = rope.number("original_max_position_embeddings");
-    if (kind == "linear" && factor) {
+    if (kind == "dynamic" && runtime_.has_alpha_base) {
+      add_alpha(rope);
+    } else if (kind == "linear" && factor) {
       set("rope.scaling.type", "linear");
       set("rope.scaling.factor", as_f32(*factor));
     } else if (kind == "yarn" && (factor || original)) {
@@ -150,6 +194,17 @@ class KeyAdopter {
       set("rope.scaling.original_context_length",
           static_cast<std::int64_t>(file_.number("original_max_position_embeddings")
                                         .value_or(static_cast<double>(config_.max_position_embeddings.value_or(0)))));
+  }
+
+  // Hunyuan: NTK-aware scaling, as a larger base. No number of config.json gives the length of the context.
+  void add_alpha(const RopeFile& rope) {
+    const auto alpha = rope.number("alpha");
+    if (!alpha || head_size() <= 2) return;
+    config_.rope_theta = alpha_base(config_.rope_theta.value_or(10000), *alpha, static_cast<double>(head_size()));
+    config_.max_position_embeddings = kAlphaContext;
+    set("rope.scaling.type", "none");
+    set("rope.scaling.factor", 1.0);
+    set("rope.scaling.original_context_length", kAlphaContext);
   }
 
   void add_yarn(const RopeFile& rope, std::optional<double> factor, std::optional<double> original) {
@@ -289,10 +344,12 @@ std::span<const Pooling> poolings() {
 
 double yarn_stretch(double factor, double scale) { return factor <= 1 ? 1 : 0.1 * scale * std::log(factor) + 1; }
 
-std::span<const ExtraKey> extra_keys() { return kExtraKeys; }
+double alpha_base(double base, double alpha, double head_size) {
+  return base * std::pow(alpha, head_size / (head_size - 2));
+}
 
-bool takes_float(const ExtraKey& extra) {
-  return declared_type(fmt::format("{{}}.{}", extra.key)) == EntryType{ValueType::f32, false};
+bool takes_float(const arch::KeyRow& row) {
+  return declared_type(fmt::format("{{}}.{}", row.key)) == EntryType{ValueType::f32, false};
 }
 
 void adopt_keys(Model& model, const arch::Family& family, const ConfigFile& config, std::vector<Change>& changes) {

@@ -125,8 +125,7 @@ class TensorAdopter {
     if (!spelled) throw unmapped(fmt::format("llama.cpp has no name for {}", quote(before)));
     tensor.name = *spelled;
     renamed_.push_back({before, *spelled});
-    const bool small = tensor.shape.rank() <= 1 || arch::is_norm(name.role) || name.role == Role::router ||
-                       name.role == Role::shared_router;
+    const bool small = tensor.shape.rank() <= 1 || arch::is_f32(name.role);
     // Numbers of f64 that f32 does not have are rounded when the types are cast (wants_f32), which reports it and knows
     // what is to become of numbers beyond f32.
     if (small && is_plain_float(tensor) && tensor.components.front().dtype != DType::f32 && fits(tensor, DType::f32)) {

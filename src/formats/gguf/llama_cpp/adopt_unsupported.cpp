@@ -13,7 +13,17 @@ namespace {
 
 // Names of the activations that llama.cpp's graphs hard-code in the feed-forward network.
 constexpr std::string_view kSigmoids[] = {"silu", "swish"},
-                           kTanhs[] = {"gelu_pytorch_tanh", "gelu_new", "gelu_fast", "gelu_accurate"};
+                           kTanhs[] = {"gelu_pytorch_tanh", "gelu_new", "gelu_fast", "gelu_accurate"},
+                           kSquares[] = {"relu2"};
+
+std::span<const std::string_view> words_for(arch::Activation activation) {
+  switch (activation) {
+    case arch::Activation::silu: return kSigmoids;
+    case arch::Activation::gelu_tanh: return kTanhs;
+    case arch::Activation::relu_squared: return kSquares;
+  }
+  return {};
+}
 
 class UnsupportedSettings {
  public:
@@ -66,8 +76,7 @@ class UnsupportedSettings {
                       fmt::format("it is \"{}\" and hidden_act is \"{}\"; llama.cpp computes \"{}\"", quote(other),
                                   quote(name), kTanhs[0]));
     }
-    const std::span<const std::string_view> same =
-        runtime_.activation == arch::Activation::gelu_tanh ? std::span<const std::string_view>(kTanhs) : kSigmoids;
+    const std::span<const std::string_view> same = words_for(runtime_.activation);
     if (name.empty() || std::ranges::find(same, name) != same.end()) return;
     report("hidden_act", fmt::format("it is \"{}\", and llama.cpp computes \"{}\"", quote(name), same.front()));
   }
@@ -139,9 +148,11 @@ class UnsupportedSettings {
                                           "finetuned",        "long_mscale",      "short_mscale"};
     const Map &full = file_.ropes().full, &sliding = file_.ropes().sliding;
     const bool yarn = RopeFile(file_).kind() == "yarn";
+    const bool alpha = runtime_.has_alpha_base && RopeFile(file_).kind() == "dynamic";
     for (const auto& [key, value] : full) {
       if (std::ranges::find(kRead, key) != std::end(kRead) || value.is_null()) continue;
       const bool beta = key == "llama_4_scaling_beta" && runtime_.has_full_yarn;
+      if (alpha && key == "alpha") continue;
       if (beta && (yarn || resources::number_of(value) == 0.0)) continue;
       report(fmt::format("{}.{}", rope_object(), quote(key)),
              beta ? "llama.cpp looks at it only where positions are scaled by \"yarn\"" : "llama.cpp does not know it");
@@ -158,6 +169,7 @@ class UnsupportedSettings {
     const std::string kind = rope.kind();
     constexpr std::string_view kKnown[] = {"", "default", "linear", "yarn", "longrope", "su", "llama3"};
     const std::string_view object = rope_object();
+    if (kind == "dynamic" && runtime_.has_alpha_base && rope.number("alpha")) return;
     if (std::ranges::find(kKnown, kind) == std::end(kKnown))
       return report(object, fmt::format("llama.cpp does not scale positions by \"{}\"", quote(kind)));
     const bool lacks = (kind == "llama3" && !has_table(arch::Role::rope_factors)) ||

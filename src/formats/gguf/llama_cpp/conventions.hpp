@@ -67,11 +67,6 @@ void release_files(Model& model, const arch::Family& family, const Way& way, std
 // Changes the attached config.json to one that does not tie the head to the token table. All other bytes are kept.
 void state_untied(Model& model);
 
-// Groups of matrices that have biases together.
-inline constexpr auto kInputBiases = {arch::Role::q, arch::Role::k, arch::Role::v};
-inline constexpr auto kAttentionBiases = {arch::Role::q, arch::Role::k, arch::Role::v, arch::Role::o};
-inline constexpr auto kFfnBiases = {arch::Role::gate, arch::Role::up, arch::Role::down};
-
 // Returns whether the tensors already have llama.cpp's names. A single name that belongs only to another dialect means
 // no: then all tensors are converted, and unknown names are refused. Names that several dialects share
 // ("output.weight") decide nothing.
@@ -90,15 +85,8 @@ void release_adapter(Model& model, const arch::Family& family, std::vector<Chang
 // The key with the architecture as its prefix: "llama." + name.
 std::string key_of(const arch::Family& family, std::string_view name);
 
-// A hyper-parameter of config.json that has a key of its own but no field in Config.
-struct ExtraKey {
-  arch::KeyGroup group;
-  std::string_view key;                  // without the prefix of the architecture
-  std::array<std::string_view, 3> from;  // names in config.json: the first that exists is read, the first is written
-};
-std::span<const ExtraKey> extra_keys();
 // Returns whether llama.cpp reads the key as a float; otherwise it is a whole number.
-bool takes_float(const ExtraKey& extra);
+bool takes_float(const arch::KeyRow& row);
 
 // Reports settings of config.json that no key can express. `config`: as adopt_keys left it.
 void report_unsupported(const Model& model, const arch::Family& family, const ConfigFile& config,
@@ -108,6 +96,10 @@ Change unsupported(std::string_view name, std::string detail);
 
 // Settings that llama.cpp hard-codes for a family, under their names in config.json: the file has no key for them.
 Map llama_cpp_assumptions(const arch::Family& family, const Config& config);
+
+// The rotary base that "dynamic" scaling with an alpha means, and the context that such models have.
+inline constexpr std::int64_t kAlphaContext = 256 * 1024;
+double alpha_base(double base, double alpha, double head_size);
 
 // The factor by which longrope scales rotated queries and keys, unless config.json overrides it.
 double long_rope_stretch(double context, double original);

@@ -95,8 +95,7 @@ void state_blocks(Model& model) {
 
 bool wants_f32(const Model& model, const Tensor& tensor) {
   const Role role = arch::role_of(tensor.name);
-  return model.config.model_type &&
-         (tensor.shape.rank() <= 1 || arch::is_norm(role) || role == Role::router || role == Role::shared_router);
+  return model.config.model_type && (tensor.shape.rank() <= 1 || arch::is_f32(role));
 }
 
 void retyped(Model& model, bool own, std::string_view mix) {

@@ -18,7 +18,7 @@ using arch::Role;
 using arch::TensorName;
 
 // Gives all matrices of these roles a bias if any of them has one. Returns how many it added.
-std::size_t add_zeros(Model& model, const arch::Family& family, std::initializer_list<Role> roles) {
+std::size_t add_zeros(Model& model, const arch::Family& family, std::span<const Role> roles) {
   NameViewMap<const Tensor*> tensors;
   const Tensor* some = nullptr;
   std::vector<std::pair<const Tensor*, TensorName>> weights;
@@ -54,15 +54,10 @@ void complete_biases(Model& model, const arch::Family& family, std::vector<Chang
   const arch::ModelClass& type = arch::class_of(model.config.model_type.value_or(""));
   std::vector<Role> known;
   std::size_t zeros = 0;
-  const auto complete = [&](std::initializer_list<Role> roles) {
-    for (const Role role : roles) known.push_back(role);  // GCC 12 warns about an insertion of all of them
-    zeros += add_zeros(model, family, roles);
-  };
-  if (type.attention_bias)
-    complete(kAttentionBiases);
-  else if (type.has_input_biases)
-    complete(kInputBiases);
-  if (type.mlp_bias) complete(kFfnBiases);
+  for (const arch::BiasGroup& group : type.biases) {
+    for (const Role role : group.roles) known.push_back(role);  // GCC 12 warns about an insertion of all of them
+    zeros += add_zeros(model, family, group.roles);
+  }
   if (zeros > 0)
     changes.push_back({.impact = Impact::detail,
                        .detail = fmt::format("{} biases of zeros were added: config.json cannot say that only some "

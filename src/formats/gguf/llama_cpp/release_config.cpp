@@ -20,18 +20,40 @@ namespace {
 
 using arch::Role;
 
+void add_router(const Origin& origin, const arch::KeyRow& row, Map& keys) {
+  const auto number = origin.number(row.key);
+  if (!number || *number == 0) return;
+  for (std::size_t i = 1; i < arch::kRouters.size(); ++i)
+    if (*number == static_cast<double>(i)) return keys.set(row.from[0], std::string(arch::kRouters[i]));
+  origin.report_key(row.key, fmt::format("the way {} to weight experts is not known", *number));
+}
+
+void add_extra(const Origin& origin, const arch::KeyRow& row, Map& keys) {
+  if (row.form == arch::KeyForm::always_text) return;  // where it matters, another part reads it
+  if (row.form == arch::KeyForm::router) return add_router(origin, row, keys);
+  if (row.form == arch::KeyForm::flag) {
+    if (const auto flag = origin.keys.flag(row.key)) keys.set(row.from[0], *flag);
+    return;
+  }
+  auto found = origin.number(row.key);
+  if (row.form == arch::KeyForm::always) {
+    if (found && *found != row.number)
+      origin.report_key(row.key, fmt::format("it is {}, and the class always means {}", *found, row.number));
+    return;
+  }
+  if (!found) found = row.unstated;
+  if (!found || row.is_derived()) return;
+  if (*found != 0 || row.zero == arch::Zero::counts)
+    keys.set(row.from[0], takes_float(row) ? Value(*found) : Value(static_cast<std::int64_t>(*found)));
+  else if (row.zero == arch::Zero::null)
+    keys.set(row.from[0], Value());
+}
+
 // Sets the keys that have no field in Config. For most of them, llama.cpp takes 0 for "not set"; transformers would
 // compute with it.
 void add_extras(const Origin& origin, Map& keys) {
-  for (const ExtraKey& extra : extra_keys()) {
-    const auto found = origin.family.runtime.reads(extra.group) ? origin.number(extra.key) : std::nullopt;
-    if (!found) continue;
-    const std::string_view name = extra.key == "expert_count" ? origin.family.runtime.experts_key : extra.from[0];
-    if (*found != 0)
-      keys.set(name, takes_float(extra) ? Value(*found) : Value(static_cast<std::int64_t>(*found)));
-    else if (extra.group == arch::KeyGroup::soft_caps)
-      keys.set(name, Value());
-  }
+  for (const arch::KeyRows rows : origin.family.runtime.keys)
+    for (const arch::KeyRow& row : rows) add_extra(origin, row, keys);
 }
 
 void add_heads(const Origin& origin, Map& keys) {
@@ -50,7 +72,7 @@ void add_heads(const Origin& origin, Map& keys) {
 }
 
 // Returns whether any layer has one.
-bool has_bias(const Origin& origin, std::initializer_list<Role> roles) {
+bool has_bias(const Origin& origin, std::span<const Role> roles) {
   return std::ranges::any_of(origin.model.tensors, [&](const Tensor& tensor) {
     const auto name = arch::parse(origin.family, arch::Dialect::gguf, tensor.name);
     return name && name->suffix == arch::Suffix::bias && std::ranges::find(roles, name->role) != roles.end();
@@ -59,9 +81,18 @@ bool has_bias(const Origin& origin, std::initializer_list<Role> roles) {
 
 void add_biases(const Origin& origin, Map& keys, std::string_view type) {
   const arch::ModelClass& reads = arch::class_of(type);
-  if (reads.attention_bias && has_bias(origin, kAttentionBiases)) keys.set("attention_bias", true);
-  if (reads.mlp_bias && has_bias(origin, kFfnBiases)) keys.set("mlp_bias", true);
-  if (reads.qkv_bias && !has_bias(origin, kInputBiases)) keys.set("qkv_bias", false);
+  for (const arch::BiasGroup& group : reads.biases)
+    if (const bool has = has_bias(origin, group.roles); !group.key.empty() && has != group.otherwise)
+      keys.set(group.key, has);
+}
+
+void add_qk_norms(const Origin& origin, Map& keys, std::string_view type) {
+  const std::string_view key = arch::class_of(type).qk_norm_key;
+  if (key.empty()) return;
+  keys.set(key, std::ranges::any_of(origin.model.tensors, [&](const Tensor& tensor) {
+             const auto name = arch::parse(origin.family, arch::Dialect::gguf, tensor.name);
+             return name && name->role == Role::q_norm;
+           }));
 }
 
 // Throws `convert.config` if sizes are missing that llama.cpp needs, too: readers of config.json would assume others.
@@ -102,7 +133,7 @@ void fill_in_unstated(const Origin& origin, Map& keys, std::string_view type) {
   if (assumed("head_dim") && head > 0) fill("head_dim", head);
   fill("rope_theta", 10000.0);
   if (arch::class_of(type).assumes_window) fill("sliding_window", Value());
-  if (origin.family.runtime.reads(arch::KeyGroup::scales) && head > 0)
+  if (origin.family.runtime.row(arch::kAttentionScale) != nullptr && head > 0)
     fill("attention_multiplier", 1 / std::sqrt(static_cast<double>(head)));
   // Without the key, llama.cpp uses a window in no layer.
   const std::int64_t layers = origin.model.config.num_hidden_layers.value_or(0);
@@ -188,6 +219,23 @@ void add_layers(const Origin& origin, Map& keys) {
   if (const auto base = origin.number("rope.freq_base_swa")) keys.set("rope_local_base_freq", *base);
 }
 
+// The file's layers include those that predict further tokens.
+void subtract_next_layers(const Origin& origin, Map& keys) {
+  const auto further = origin.family.runtime.counts_next_layers ? origin.number("nextn_predict_layers") : std::nullopt;
+  const std::int64_t layers = origin.model.config.num_hidden_layers.value_or(0);
+  if (further && *further > 0 && *further < static_cast<double>(layers))
+    keys.set("num_hidden_layers", layers - static_cast<std::int64_t>(*further));
+}
+
+void add_layer_norm(const Origin& origin, Map& keys) {
+  const std::string_view name = origin.family.runtime.layer_norm_key;
+  if (name.empty()) return;
+  const auto epsilon = origin.number("attention.layer_norm_epsilon");
+  const std::optional<double> stated = epsilon ? epsilon : origin.model.config.rms_norm_eps;
+  keys.erase("rms_norm_eps");
+  if (stated) keys.set(name, *stated);
+}
+
 }  // namespace
 
 std::string made_config_json(const Origin& origin) {
@@ -203,10 +251,13 @@ std::string made_config_json(const Origin& origin) {
     keys.set("vocab_size", static_cast<std::int64_t>(embedding->shape[0]));
   for (const auto& [name, value] : llama_cpp_assumptions(origin.family, origin.model.config)) keys.set(name, value);
   if (origin.model.config.sliding_window == 0) keys.erase("sliding_window");
+  subtract_next_layers(origin, keys);
+  add_layer_norm(origin, keys);
   fill_in_unstated(origin, keys, hub.type);
   add_layers(origin, keys);
   add_heads(origin, keys);
   add_biases(origin, keys, hub.type);
+  add_qk_norms(origin, keys, hub.type);
   if (origin.keys.flag("attention.causal") == false && origin.family.runtime.bidirectional != true)
     keys.set("is_causal", false);
   add_rope(origin, keys);

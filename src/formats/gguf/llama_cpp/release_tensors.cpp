@@ -4,6 +4,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <map>
 
 #include "base/printable.hpp"
 #include "formats/gguf/llama_cpp/verbs/verbs.hpp"
@@ -79,6 +80,7 @@ class TensorReleaser {
       name.root = way_.root;
       add(std::move(model_.tensors[i]), name);
     }
+    require_both_halves();
     report_changed();
     if (way_.has_config) restore_copies();
     model_.tensors = std::move(out_);
@@ -97,12 +99,33 @@ class TensorReleaser {
       return finish(std::move(tensor), before, name);
     }
     tensor = restored(std::move(tensor), name, steps_in(family_, Dialect::gguf, name));
+    if (maker->steps.back().verb == Verb::halve_rows) return add_half(std::move(tensor), name, *maker);
     name.role = maker->role;
     std::uint32_t expert = 0;
     for (Tensor& one : unstack(tensor)) {
       name.expert = expert++;
       finish(restored(std::move(one), name, maker->steps), before, name);
     }
+  }
+
+  // Joins the tensor with the other half, which may come earlier or later.
+  void add_half(Tensor tensor, TensorName name, const arch::Pattern& maker) {
+    const Role half = name.role, whole = maker.role;
+    auto& halves = halves_[{name.layer.value_or(0), whole}];
+    halves.emplace(half, std::move(tensor));
+    if (halves.size() < 2) return;
+    const arch::Step& step = maker.steps.back();
+    const Tensor &first = halves.at(step.role), &second = halves.at(step.other_half);
+    name.role = whole;
+    renamed_.push_back({second.name, arch::spell(family_, Dialect::hugging_face, name).value_or("")});
+    finish(restored(join_rows(first, second), name, maker.steps), first.name, name);
+    halves_.erase({name.layer.value_or(0), whole});
+  }
+
+  void require_both_halves() const {
+    for (const auto& [key, halves] : halves_)
+      throw no_way_back(fmt::format("{} is one half of a tensor, and the other one does not exist",
+                                    quote(halves.begin()->second.name)));
   }
 
   // Undoes the steps that change the bytes of one tensor.
@@ -188,6 +211,8 @@ class TensorReleaser {
   std::vector<Renamed>& renamed_;
   arch::HeadRows head_rows_;
   std::vector<Tensor> out_;
+  // By layer and role of the whole: the halves that exist.
+  std::map<std::pair<std::uint32_t, Role>, std::map<Role, Tensor>> halves_;
   std::vector<std::string> changed_;  // widened tensors whose values no longer fit the former type
 };
 
@@ -201,8 +226,12 @@ std::size_t count_released_tensors(const Model& model, const arch::Family& famil
     const bool paired = arch::find_step(family, name->role, Verb::pair_rows) != nullptr;
     if (paired && !arch::rotated_heads(name->role, model.config)) return 0;
     if (is_omitted(*name, family, has_config && is_copy(tensor))) continue;
-    const bool stacked = arch::find_maker(family, name->role) != nullptr;
-    const std::size_t made = stacked ? count_unstacked(tensor) : 1;
+    const arch::Pattern* const maker = arch::find_maker(family, name->role);
+    if (maker != nullptr && maker->steps.back().verb == Verb::halve_rows) {
+      count += name->role == maker->steps.back().role ? 1 : 0;
+      continue;
+    }
+    const std::size_t made = maker != nullptr ? count_unstacked(tensor) : 1;
     if (made == 0) return 0;
     count += made;
   }

@@ -35,12 +35,14 @@ Model model_of(const std::string& type, const Map& config) {
   number("num_key_value_heads", sizes.kv_heads);
   number("head_dim", sizes.head);
   number("num_experts", sizes.experts);
-  number("num_local_experts", sizes.experts);
+  for (const char* const key : {"num_local_experts", "n_routed_experts", "moe_num_experts"}) number(key, sizes.experts);
   number("moe_intermediate_size", sizes.expert_rows);
   number("shared_expert_intermediate_size", sizes.shared_rows);
-  sizes.mixture = type == "mixtral" || family.name.ends_with("_moe");
-  if (type == "mixtral") sizes.expert_rows = sizes.intermediate;
-  sizes.biases_inputs = family.name.starts_with("qwen2");
+  for (const char* const key : {"first_k_dense_replace", "moe_layer_start_index"})
+    if (const Value* const found = config.find(key); found != nullptr)
+      sizes.leading_plain = static_cast<std::uint64_t>(*found->get<std::int64_t>());
+  if (!sizes.shared_rows) sizes.shared_rows = 6;
+  set_defaults(type, sizes);
   sizes.has_head = !family.ties;
   add_expected(model, family, sizes);
   return model;

@@ -48,6 +48,19 @@ TEST(GgufVerbs, AddedNumbersAreSubtractedExactly) {
   EXPECT_EQ(rule_of([] { add_number(dense("norm", {4}, DType::u8, Blob::memory(Bytes(4))), 1); }), "convert.names");
 }
 
+TEST(GgufVerbs, HalvesAreJoined) {
+  const Tensor whole = numbers("experts", {2, 4, 3});
+  const auto [gate, up] = halve_rows(whole);
+  EXPECT_EQ(gate.shape, (Shape{2, 2, 3}));
+  EXPECT_EQ(up.values<float>(), (std::vector<float>{6, 7, 8, 9, 10, 11, 18, 19, 20, 21, 22, 23}));
+  const Tensor back = join_rows(gate, up);
+  EXPECT_EQ(back.shape, whole.shape);
+  EXPECT_EQ(back.values<float>(), whole.values<float>());
+  EXPECT_EQ(rule_of([] { halve_rows(numbers("x", {2, 3, 3})); }), "convert.names");
+  EXPECT_EQ(rule_of([&, &half = gate] { join_rows(half, numbers("x", {2, 1, 3})); }), "convert.names");
+  EXPECT_EQ(rule_of([] { join_rows(numbers("x", {2, 0, 3}), numbers("y", {2, 0, 3})); }), "convert.names");
+}
+
 TEST(GgufVerbs, StacksComeApart) {
   Stacks stacks;
   for (const std::uint32_t expert : {1u, 0u})

@@ -1,9 +1,11 @@
-// Verb::halve_rows: separates what a program has stored as one matrix per expert. There is no inverse: where this verb
-// is used, the way back leads to the tensors of single experts (arch/patterns.hpp).
+// Verb::halve_rows: separates what a program has stored as one matrix per expert. The inverse is used where a family has no
+// tensors of single experts (arch/patterns.hpp); in others, the way back leads to those.
 #include <fmt/format.h>
 
 #include "base/printable.hpp"
 #include "formats/gguf/llama_cpp/verbs/verbs.hpp"
+#include "model/joined_blob.hpp"
+#include "tare/codec.hpp"
 #include "tare/slice.hpp"
 
 namespace tare::gguf::llama_cpp {
@@ -16,6 +18,24 @@ std::pair<Tensor, Tensor> halve_rows(const Tensor& tensor) {
                    slice(tensor, parse_slice(fmt::format(":,{}:", half))));
   halves.first.name = halves.second.name = tensor.name;
   return halves;
+}
+
+Tensor join_rows(const Tensor& first, const Tensor& second) {
+  const Tensor a = to_dense(first), b = to_dense(second);
+  const Component &one = a.components.front(), &other = b.components.front();
+  if (a.shape.rank() != 3 || a.shape != b.shape || one.dtype != other.dtype || one.type != other.type)
+    throw no_way_back(fmt::format("{} and {} are not the halves of one tensor: they differ in shape or type",
+                                  quote(first.name), quote(second.name)));
+  if (a.shape.elements().value_or(0) == 0)
+    throw no_way_back(fmt::format("{} is a stack of {} experts without elements", quote(first.name), a.shape[0]));
+  std::vector<Blob> blobs;
+  for (std::uint64_t expert = 0; expert < a.shape[0]; ++expert)
+    for (const Tensor* const half : {&a, &b})
+      blobs.push_back(slice(*half, parse_slice(fmt::format("{}", expert))).components.front().blob);
+  Tensor all = a;
+  all.shape[1] *= 2;
+  all.components.front().blob = joined_blob(std::move(blobs));
+  return all;
 }
 
 }  // namespace tare::gguf::llama_cpp

@@ -59,6 +59,8 @@ std::size_t count_unstacked(const Tensor& tensor);
 
 // The two halves of the rows of each expert.
 std::pair<Tensor, Tensor> halve_rows(const Tensor& tensor);
+// The inverse: for each expert the rows of the first, then those of the second. The result has the name of the first.
+Tensor join_rows(const Tensor& first, const Tensor& second);
 
 // ---- copy.cpp ----
 

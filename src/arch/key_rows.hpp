@@ -1,0 +1,123 @@
+// Hyper-parameters that have a key of their own in GGUF but no field in Config, as data: what GGUF calls them and where
+// config.json states them. A family lists the tables that hold for it.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string_view>
+
+namespace tare::arch {
+
+// What the value is on the side of GGUF.
+enum class KeyForm : std::uint8_t {
+  number,
+  flag,
+  always,       // `number`, of which config.json knows nothing: the class implies it
+  always_text,  // likewise `text`
+  router,       // a word of config.json for how experts are weighted, as llama.cpp's number
+};
+
+// What a zero under the key means on the way back.
+enum class Zero : std::uint8_t { unset, null, counts };
+
+struct KeyRow {
+  std::string_view key;  // without the prefix of the architecture
+  // Names in config.json: the first that exists is read, the first is written.
+  std::array<std::string_view, 3> from = {};
+  KeyForm form = KeyForm::number;
+  double number = 0;
+  std::string_view text = {};
+  // The number is the sum with another key, or the quotient by one, in whole numbers: it is not written back.
+  std::string_view plus = {}, per = {};
+  // Likewise not written back: another key states it, too.
+  bool repeats = false;
+  Zero zero = Zero::unset;
+  // What llama.cpp assumes without the key, if the class of transformers would assume something else.
+  std::optional<double> unstated = {};
+
+  constexpr bool is_derived() const { return repeats || !plus.empty() || !per.empty(); }
+};
+using KeyRows = std::span<const KeyRow>;
+
+// The words for KeyForm::router, by llama.cpp's number. The first is none of its own.
+inline constexpr std::array<std::string_view, 3> kRouters = {"", "softmax", "sigmoid"};
+
+inline constexpr KeyRow kMixtralKeys[] = {
+    {.key = "expert_count", .from = {"num_local_experts", "num_experts"}},
+    {.key = "expert_used_count", .from = {"num_experts_per_tok"}},
+    {.key = "expert_feed_forward_length", .from = {"moe_intermediate_size"}},
+    {.key = "expert_shared_feed_forward_length", .from = {"shared_expert_intermediate_size"}},
+};
+
+inline constexpr KeyRow kQwenExpertKeys[] = {
+    {.key = "expert_count", .from = {"num_experts", "num_local_experts"}},
+    kMixtralKeys[1],
+    kMixtralKeys[2],
+    kMixtralKeys[3],
+};
+
+inline constexpr KeyRow kSoftCaps[] = {
+    {.key = "attn_logit_softcapping", .from = {"attn_logit_softcapping"}, .zero = Zero::null},
+    {.key = "final_logit_softcapping", .from = {"final_logit_softcapping"}, .zero = Zero::null},
+};
+
+inline constexpr std::string_view kAttentionScale = "attention.scale";
+inline constexpr KeyRow kScales[] = {
+    {.key = "logit_scale", .from = {"logits_scaling"}},
+    {.key = "residual_scale", .from = {"residual_multiplier"}},
+    {.key = "embedding_scale", .from = {"embedding_multiplier"}},
+    {.key = kAttentionScale, .from = {"attention_multiplier"}},
+};
+
+inline constexpr KeyRow kClamp[] = {{.key = "attention.clamp_kqv", .from = {"clip_qkv"}}};
+
+// Cohere multiplies logits where Granite divides them. Positions are never scaled.
+inline constexpr KeyRow kCohereKeys[] = {
+    {.key = "logit_scale", .from = {"logit_scale"}},
+    {.key = "rope.scaling.type", .form = KeyForm::always_text, .text = "none"},
+};
+
+inline constexpr KeyRow kErnieExpertKeys[] = {
+    {.key = "expert_count", .from = {"moe_num_experts"}},
+    {.key = "expert_used_count", .from = {"moe_k"}},
+    {.key = "interleave_moe_layer_step", .from = {"moe_layer_interval"}},
+    {.key = "leading_dense_block_count", .from = {"moe_layer_start_index"}, .zero = Zero::counts},
+    {.key = "expert_feed_forward_length", .from = {"moe_intermediate_size"}},
+    {.key = "expert_shared_count", .from = {"moe_num_shared_experts"}, .zero = Zero::counts},
+    {.key = "expert_shared_feed_forward_length", .from = {"intermediate_size"}, .per = "num_key_value_heads"},
+};
+
+inline constexpr KeyRow kMiniMaxKeys[] = {
+    kMixtralKeys[0],
+    kMixtralKeys[1],
+    {.key = "expert_feed_forward_length", .from = {"intermediate_size"}, .repeats = true},
+    {.key = "expert_gating_func", .from = {"scoring_func"}, .form = KeyForm::router},
+    {.key = "rope.dimension_count", .from = {"rotary_dim"}},
+};
+
+inline constexpr KeyRow kRoutedExpertKeys[] = {
+    {.key = "expert_count", .from = {"n_routed_experts"}},
+    {.key = "expert_used_count", .from = {"num_experts_per_tok"}},
+    {.key = "expert_feed_forward_length", .from = {"moe_intermediate_size"}},
+    {.key = "expert_shared_count", .from = {"n_shared_experts"}, .zero = Zero::counts},
+    {.key = "leading_dense_block_count", .from = {"first_k_dense_replace"}, .zero = Zero::counts, .unstated = 0},
+    {.key = "expert_weights_scale", .from = {"routed_scaling_factor"}, .unstated = 1},
+    {.key = "expert_group_count", .from = {"n_group"}, .unstated = 1},
+    {.key = "expert_group_used_count", .from = {"topk_group"}, .unstated = 1},
+};
+
+inline constexpr KeyRow kGlmExpertKeys[] = {
+    {.key = "expert_weights_norm", .from = {"norm_topk_prob"}, .form = KeyForm::flag},
+    {.key = "expert_gating_func", .form = KeyForm::always, .number = 2},
+    {.key = "nextn_predict_layers", .from = {"num_nextn_predict_layers"}, .zero = Zero::counts, .unstated = 0},
+};
+
+inline constexpr KeyRow kGraniteExpertKeys[] = {kMixtralKeys[0], kMixtralKeys[1]};
+
+inline constexpr KeyRow kParallelKeys[] = {
+    {.key = "use_parallel_residual", .from = {"use_parallel_residual"}, .form = KeyForm::flag},
+};
+
+}  // namespace tare::arch

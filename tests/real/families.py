@@ -1,0 +1,145 @@
+#!/usr/bin/env python3
+"""Every family, both ways: tiny random models of transformers, with llama.cpp's own converter as the judge.
+
+    families.py TARE [FAMILY...]
+
+For each family and at least three random configurations: the converter's names, types, shapes, keys and bytes; the way back to the same
+bytes; and the directory that Tare makes of the converter's own file, which transformers loads, with the weights of the first model.
+"""
+import contextlib
+import json
+import logging
+import os
+import pathlib
+import random
+import sys
+
+import family_models
+from judging import Missing, check, equal, loaded, main, need, parts, tare, torch_module
+
+CONFIGURATIONS = int(os.environ.get("TARE_CONFIGURATIONS", "3"))
+# Keys that Tare writes for every family from fields that every container has. llama.cpp has the same values without them.
+FURTHER = {"vocab_size", "rope.freq_base", "attention.head_count_kv"}
+# What the converter makes of a directory's name, and what a program that writes files says of itself.
+NAMED = ("GGUF.", "general.name", "general.basename", "general.size_label", "general.finetune", "general.version", "tare.", "tokenizer.")
+
+
+def converter():
+    """The package of llama.cpp's converter."""
+    folder = pathlib.Path(os.environ.get("TARE_LLAMA_CPP", pathlib.Path(__file__).parents[2] / "build" / "interop" / "llama.cpp"))
+    if not (folder / "conversion").is_dir():
+        raise Missing(f"{folder}/conversion does not exist (tools/interop)")
+    for path in (folder / "gguf-py", folder):
+        if str(path) not in sys.path:
+            sys.path.insert(0, str(path))
+    logging.disable(logging.WARNING)
+    return need("conversion", "llama.cpp's converter")
+
+
+def convert_by_llama_cpp(folder, out, kind):
+    """Without a tokenizer: these models have none."""
+    conversion, gguf, torch = converter(), need("gguf"), torch_module()
+    # Gemma's class looks for the number of tokens in one.
+    tokenizer = folder / "tokenizer.json"
+    rows = json.loads((folder / "config.json").read_text())["vocab_size"]
+    tokenizer.write_text(json.dumps({"added_tokens": [], "model": {"vocab": {str(row): row for row in range(rows)}}}))
+    with torch.inference_mode():
+        hparams = conversion.ModelBase.load_hparams(folder, False)
+        name = conversion.get_model_architecture(hparams, conversion.ModelType.TEXT)
+        model = conversion.get_model_class(name)(folder, {"f32": gguf.LlamaFileType.ALL_F32, "bf16": gguf.LlamaFileType.MOSTLY_BF16}[kind], out)
+        model.set_vocab = lambda: None
+        with open(os.devnull, "w", encoding="utf-8") as nothing, contextlib.redirect_stderr(nothing):
+            model.write()
+    tokenizer.unlink()
+
+
+def compare_files(ours, theirs, what, family):
+    gguf, numpy = need("gguf"), need("numpy")
+    found, expected = gguf.GGUFReader(ours), gguf.GGUFReader(theirs)
+    mine = {tensor.name: tensor for tensor in found.tensors}
+    names = {tensor.name for tensor in expected.tensors}
+    equal(sorted(set(mine) - (set(family.get("copies", ())) - names)), sorted(names), f"{what}: names")
+    for tensor in expected.tensors:
+        other = mine.get(tensor.name)
+        if other is None:
+            continue
+        equal(other.tensor_type.name, tensor.tensor_type.name, f"{what}: type of {tensor.name}")
+        equal(list(other.shape), list(tensor.shape), f"{what}: shape of {tensor.name}")
+        check(numpy.array_equal(other.data.view(numpy.uint8), tensor.data.view(numpy.uint8)), f"{what}: bytes of {tensor.name}", "tensors")
+    keys = {key: field for key, field in found.fields.items() if not key.startswith(NAMED)}
+    further = FURTHER | set(family.get("further", ()))
+    for key, field in expected.fields.items():
+        if key.startswith(NAMED) or key.partition(".")[2] in family.get("implied", ()):
+            continue
+        if check(key in keys, f"{what}: the key {key} = {field.contents()} does not exist", "keys"):
+            equal([kind.name for kind in keys[key].types], [kind.name for kind in field.types], f"{what}: type of {key}")
+            equal(keys[key].contents(), field.contents(), f"{what}: {key}")
+    for key in sorted(set(keys) - set(expected.fields)):
+        check(key.partition(".")[2] in further, f"{what}: a key that the converter does not write: {key} = {keys[key].contents()}", "keys")
+
+
+def tensors_of(folder):
+    """Name -> (type, shape, bytes) of a directory."""
+    found = {}
+    for path in sorted(folder.glob("*.safetensors")):
+        blob = path.read_bytes()
+        size = int.from_bytes(blob[:8], "little")
+        for name, entry in json.loads(blob[8:8 + size]).items():
+            if name != "__metadata__":
+                begin, end = entry["data_offsets"]
+                found[name] = (entry["dtype"], entry["shape"], blob[8 + size + begin:8 + size + end])
+    return found
+
+
+def same_directory(found, expected, what):
+    ours, theirs = tensors_of(found), tensors_of(expected)
+    equal(sorted(ours), sorted(theirs), f"{what}: names")
+    for name in sorted(set(ours) & set(theirs)):
+        check(ours[name] == theirs[name], f"{what}: {name}: {ours[name][:2]} and {theirs[name][:2]}", "tensors")
+
+
+def judge(name, family, folder):
+    transformers, torch = need("transformers"), torch_module()
+    converter()
+    for number in range(CONFIGURATIONS):
+        dice = random.Random(f"{name} {number}")
+        kind = "f32" if number % 2 else "bf16"
+        here = folder / str(number)
+        model = family_models.made(family, dice, torch, transformers).to(torch.float32 if kind == "f32" else torch.bfloat16)
+        what = f"{name} {number}"
+        model.save_pretrained(here / "hf")
+        (here / "hf" / "generation_config.json").unlink(missing_ok=True)
+        convert_by_llama_cpp(here / "hf", here / "theirs.gguf", kind)
+        tare("convert", here / "hf", here / "ours.gguf")
+        compare_files(here / "ours.gguf", here / "theirs.gguf", what, family)
+        tare("convert", here / "ours.gguf", f"{here}/back/")
+        same_directory(here / "back", here / "hf", f"{what} and back")
+        equal((here / "back/config.json").read_bytes(), (here / "hf/config.json").read_bytes(), f"{what} and back: config.json")
+        tare("convert", here / "theirs.gguf", f"{here}/made/")
+        try:
+            again = loaded(here / "made", experts_implementation="eager")
+        except ValueError as reason:
+            check(False, f"{what}, directory of the converter's file: {reason}")
+            continue
+        equal(type(again).__name__, family.get("class", type(model).__name__), f"{what}, directory of the converter's file: class")
+        ids = torch.tensor([[dice.randrange(model.config.get_text_config().vocab_size) for _ in range(24)]])
+        first = loaded(here / "hf", experts_implementation="eager")
+        with torch.no_grad():
+            difference = (again(ids).logits - first(ids).logits).abs().max().item()
+        check(difference <= 1e-5, f"{what}: logits of the directory of the converter's file differ by {difference}", "logits")
+
+
+
+def part_of(name, family):
+    def run(folder):
+        judge(name, family, folder)
+
+    run.__name__ = name
+    run.__doc__ = name
+    return run
+
+
+parts.extend(part_of(name, family) for name, family in family_models.FAMILIES.items())
+
+if __name__ == "__main__":
+    sys.exit(main())

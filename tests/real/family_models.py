@@ -1,0 +1,106 @@
+"""Tiny models with random weights and random sizes, one maker for each family that Tare converts.
+
+A row is the class of the configuration and a function from dice to its settings; `further` are keys that Tare writes and llama.cpp's
+converter does not, `implied` those that only the converter writes, because llama.cpp computes the same without them. `copies` are tensors
+that llama.cpp's loader requires and its converter leaves out where the head is the token table. `class`: what a file of the converter's
+becomes, where GGUF has one architecture for several classes.
+"""
+LAYERS = (1, 2, 3, 5)
+
+
+def usual(dice, **settings):
+    """The sizes that nearly all families have: odd ones, and heads that do not divide the hidden size."""
+    keys, head = dice.choice((1, 2, 3)), dice.choice((6, 10, 16))
+    heads = keys * dice.choice((1, 2, 3))
+    return {"vocab_size": dice.choice((61, 97, 130)), "hidden_size": 2 * heads * dice.choice((5, 9, 12)), "intermediate_size": dice.choice((33, 48, 70)),
+            "num_hidden_layers": dice.choice(LAYERS), "num_attention_heads": heads, "num_key_value_heads": keys, "head_dim": head,
+            "max_position_embeddings": dice.choice((48, 80)), "tie_word_embeddings": dice.random() < 0.5, "pad_token_id": 0,
+            "bos_token_id": 1, "eos_token_id": 2} | settings
+
+
+def without_head(dice, **settings):
+    """The same for families whose heads divide the hidden size."""
+    found = usual(dice, **settings)
+    del found["head_dim"]
+    return found
+
+
+def even_heads(dice, **settings):
+    """Heads of 16 elements that fill the hidden size, for families that rotate a part of each."""
+    found = usual(dice, head_dim=16)
+    found["hidden_size"] = 16 * found["num_attention_heads"]
+    found |= settings
+    return {key: value for key, value in found.items() if value is not None}
+
+
+def phi(dice):
+    found = even_heads(dice, head_dim=None, rope_parameters={"rope_type": "default", "rope_theta": 10000.0, "partial_rotary_factor": 0.5},
+                       tie_word_embeddings=False)
+    # llama.cpp's converter knows no others.
+    return found | {"intermediate_size": 4 * found["hidden_size"], "num_key_value_heads": found["num_attention_heads"]}
+
+
+def minimax(dice):
+    return usual(dice, num_local_experts=dice.choice((4, 6)), num_experts_per_tok=2, head_dim=16, rotary_dim=8, scoring_func="sigmoid")
+
+
+def experts(dice, **settings):
+    count = dice.choice((3, 4, 6))
+    return {"num_experts": count, "num_experts_per_tok": dice.choice((1, 2)), "moe_intermediate_size": dice.choice((17, 24))} | settings
+
+
+FAMILIES = {
+    "llama": {"config": "LlamaConfig", "settings": lambda d: usual(d, attention_bias=d.random() < 0.5, mlp_bias=d.random() < 0.5)},
+    "mistral": {"config": "MistralConfig", "settings": lambda d: usual(d, sliding_window=None), "class": "LlamaForCausalLM"},
+    "mixtral": {"config": "MixtralConfig", "settings": lambda d: usual(d, num_local_experts=d.choice((3, 4)), sliding_window=None)},
+    "smollm3": {"config": "SmolLM3Config", "settings": without_head},
+    "granite": {"config": "GraniteConfig", "settings": lambda d: without_head(d, embedding_multiplier=d.choice((2.0, 12.0)), logits_scaling=3.0,
+                                                                             attention_multiplier=0.25, residual_multiplier=0.5)},
+    "olmo": {"config": "OlmoConfig", "further": ("attention.layer_norm_rms_epsilon", "rope.dimension_count"), "settings": lambda d: without_head(d, clip_qkv=d.choice((None, 8.0)))},
+    "olmo2": {"config": "Olmo2Config", "copies": ("output.weight",), "settings": without_head},
+    "olmo3": {"config": "Olmo3Config", "copies": ("output.weight",), "settings": lambda d: without_head(d, num_hidden_layers=5, sliding_window=16)},
+    "qwen2": {"config": "Qwen2Config", "settings": without_head},
+    "qwen2_moe": {"config": "Qwen2MoeConfig", "copies": ("output.weight",), "settings": lambda d: without_head(d, **experts(d, shared_expert_intermediate_size=28))},
+    "qwen3": {"config": "Qwen3Config", "settings": usual},
+    "qwen3_moe": {"config": "Qwen3MoeConfig", "settings": lambda d: usual(d, **experts(d, norm_topk_prob=True))},
+    "gemma": {"config": "GemmaConfig", "settings": lambda d: usual(d, tie_word_embeddings=True, hidden_activation="gelu_pytorch_tanh")},
+    "gemma2": {"config": "Gemma2Config", "settings": lambda d: usual(d, tie_word_embeddings=True, head_dim=16, query_pre_attn_scalar=16)},
+    "gemma3": {"config": "Gemma3TextConfig", "settings": lambda d: usual(d, head_dim=16, query_pre_attn_scalar=16, num_hidden_layers=7, sliding_window=12)},
+    "phi3": {"config": "Phi3Config", "settings": without_head},
+    "arcee": {"config": "ArceeConfig", "settings": lambda d: usual(d, attention_bias=False)},
+    "cohere": {"further": ("attention.layer_norm_rms_epsilon",), "config": "CohereConfig", "settings": lambda d: without_head(d, tie_word_embeddings=True, logit_scale=0.25)},
+    "cohere2": {"further": ("attention.layer_norm_rms_epsilon",), "config": "Cohere2Config", "settings": lambda d: even_heads(d, tie_word_embeddings=True, logit_scale=0.25, rotary_pct=1.0, sliding_window=16,
+                                                                           num_hidden_layers=d.choice((4, 5, 8)))},
+    "ernie4_5": {"config": "Ernie4_5Config", "settings": usual},
+    "ernie4_5_moe": {"config": "Ernie4_5_MoeConfig", "settings": lambda d: without_head(d, moe_num_experts=d.choice((3, 5)), moe_k=2, moe_intermediate_size=18,
+                                                                                       moe_num_shared_experts=d.choice((1, 2)), moe_layer_start_index=1,
+                                                                                       num_hidden_layers=d.choice((2, 3, 4)))},
+    "exaone4": {"config": "Exaone4Config", "settings": lambda d: without_head(d, num_hidden_layers=d.choice((4, 5, 9)), sliding_window=16)},
+    "glm4": {"config": "Glm4Config", "settings": lambda d: usual(d, head_dim=d.choice((8, 12, 16)), attention_bias=d.random() < 0.7)},
+    "glm4_moe": {"config": "Glm4MoeConfig", "settings": lambda d: usual(d, head_dim=d.choice((8, 12, 16)), attention_bias=d.random() < 0.5,
+                                                                       use_qk_norm=d.random() < 0.5, n_routed_experts=d.choice((4, 6)), num_experts_per_tok=2,
+                                                                       moe_intermediate_size=18, first_k_dense_replace=1, num_hidden_layers=d.choice((2, 3)),
+                                                                       num_nextn_predict_layers=d.choice((0, 1)), routed_scaling_factor=2.5)},
+    "granitemoe": {"config": "GraniteMoeConfig", "settings": lambda d: without_head(d, num_local_experts=d.choice((3, 5)), embedding_multiplier=12.0,
+                                                                                   logits_scaling=3.0, attention_multiplier=0.25, residual_multiplier=0.5)},
+    "hunyuan_v1_dense": {"config": "HunYuanDenseV1Config", "settings": usual},
+    "minimax_m2": {"config": "MiniMaxM2Config", "settings": lambda d: minimax(d)},
+    "olmoe": {"config": "OlmoeConfig", "settings": lambda d: without_head(d, num_experts=d.choice((3, 5)), num_experts_per_tok=2)},
+    "phi": {"further": ("attention.layer_norm_rms_epsilon",), "config": "PhiConfig", "settings": lambda d: phi(d)},
+    "seed_oss": {"config": "SeedOssConfig", "settings": usual},
+    "stablelm": {"further": ("attention.layer_norm_rms_epsilon",), "config": "StableLmConfig", "settings": lambda d: even_heads(d, use_qkv_bias=d.random() < 0.5, head_dim=None,
+                                                                             rope_parameters={"rope_type": "default", "rope_theta": 10000.0,
+                                                                                              "partial_rotary_factor": 0.25})},
+    "starcoder2": {"further": ("attention.layer_norm_rms_epsilon",), "config": "Starcoder2Config", "settings": lambda d: without_head(d, use_bias=True, hidden_act="gelu_pytorch_tanh")},
+}
+
+
+def made(family, dice, torch, transformers):
+    config = getattr(transformers, family["config"])(**family["settings"](dice))
+    torch.manual_seed(dice.randrange(1 << 30))
+    model = transformers.AutoModelForCausalLM.from_config(config)
+    with torch.no_grad():
+        for tensor in [*model.parameters(), *model.buffers()]:
+            if tensor.is_floating_point() and not tensor.numel() == 0:
+                tensor.normal_(0, 0.3)
+    return model
