@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Whether every file of a configured build compiles, without making objects: warnings and errors, in a fifth of the time of a build.
 
-    tools/syntax.py BUILD [JOBS]      BUILD: a build folder with compile_commands.json
+    tools/syntax.py BUILD [JOBS [REGEX]]      BUILD: a build folder with compile_commands.json; REGEX: only files with such a path
 
 Warnings count where the build has -Werror. What only the optimizer warns about is not found.
 """
@@ -9,6 +9,7 @@ Warnings count where the build has -Werror. What only the optimizer warns about 
 import concurrent.futures
 import json
 import pathlib
+import re
 import shlex
 import subprocess
 import sys
@@ -25,8 +26,9 @@ def checked(entry):
     return entry["file"], done.returncode, done.stderr.strip()
 
 
-def main(build, jobs="1"):
-    entries = [entry for entry in json.loads((pathlib.Path(build) / "compile_commands.json").read_text()) if pathlib.Path(entry["file"]).exists()]
+def main(build, jobs="1", wanted=""):
+    entries = [entry for entry in json.loads((pathlib.Path(build) / "compile_commands.json").read_text())
+               if pathlib.Path(entry["file"]).exists() and re.search(wanted, entry["file"])]
     bad = 0
     with concurrent.futures.ThreadPoolExecutor(int(jobs)) as pool:
         for file, code, text in pool.map(checked, entries):
@@ -38,6 +40,6 @@ def main(build, jobs="1"):
 
 
 if __name__ == "__main__":
-    if len(sys.argv) not in (2, 3):
+    if len(sys.argv) not in (2, 3, 4):
         sys.exit(__doc__)
     sys.exit(main(*sys.argv[1:]))

@@ -268,6 +268,16 @@ def fetched_wheels(python="3.11"):
     return folder
 
 
+def copy_of_tests(place):
+    """The tests of the module with what they read of the tree, and nothing else of it: everywhere, so that what is missing shows here, too."""
+    for name in ("python/tests", "python/tare/__init__.pyi", "docs", "fuzz/corpus", "tests/cli", "tests/base", "tools", "README.md"):
+        (place / name).parent.mkdir(parents=True, exist_ok=True)
+        if (ROOT / name).is_dir():
+            shutil.copytree(ROOT / name, place / name, ignore=shutil.ignore_patterns("__pycache__"))
+        else:
+            shutil.copy(ROOT / name, place / name)
+
+
 def check_wheel(wheel, processor):
     root = debian12() if processor == HERE else None
     with tempfile.TemporaryDirectory() as place:
@@ -278,10 +288,7 @@ def check_wheel(wheel, processor):
         output(command, "demo", "--force", root / "trial/model")
     shutil.copytree(fetched_wheels(), root / "trial/wheels")
     shutil.copy(wheel, root / "trial/wheels")
-    shutil.copytree(ROOT / "python/tests", root / "trial/tare/python/tests", ignore=shutil.ignore_patterns("__pycache__"))
-    for folder in ("docs", "fuzz/corpus", "tests/cli", "tests/base"):
-        shutil.copytree(ROOT / folder, root / "trial/tare" / folder)
-    shutil.copy(ROOT / "README.md", root / "trial/tare")
+    copy_of_tests(root / "trial/tare")
     code, text = inside(root, "sh", "-c", "command -v cc g++ clang ld make cmake; ls /usr/include | head -3; dpkg -l | grep -c -e '-dev'")
     expect(text.strip() in ("0", ""), f"the root has a compiler or headers: {text}")
     with Work() as work:
@@ -413,9 +420,10 @@ def check_quick(wheel, processor, own=False):
         output(place / "venv/bin/pip", "install", "-q", "--disable-pip-version-check", "--no-deps", wheel)
         where = output(place / "venv/bin/python", "-c", "import tare; print(tare.__file__)", cwd=place).strip()
         expect(where.startswith(str(place)), f"the module comes from {where}")
-        environment = {"PATH": os.environ["PATH"], "HOME": str(place), "TARE_COMMAND": str(place / "venv/bin/tare"), "TARE_SOURCES": str(ROOT),
+        environment = {"PATH": os.environ["PATH"], "HOME": str(place), "TARE_COMMAND": str(place / "venv/bin/tare"), "TARE_SOURCES": str(place / "tree"),
                        "PYTHONDONTWRITEBYTECODE": "1", "LC_ALL": "C.UTF-8"}
-        done = subprocess.run([place / "venv/bin/python", ROOT / "python/tests/run.py"], cwd=place, env=environment, capture_output=True, text=True)
+        copy_of_tests(place / "tree")
+        done = subprocess.run([place / "venv/bin/python", place / "tree/python/tests/run.py"], cwd=place, env=environment, capture_output=True, text=True)
         print(done.stdout[-2000:], done.stderr[-2000:])
         expect(done.returncode == 0, f"the tests of the module ended with {done.returncode}")
 
