@@ -2,6 +2,7 @@
 """Every family, both ways: tiny random models of transformers, with llama.cpp's own converter as the judge.
 
     families.py TARE [FAMILY...]
+    families.py TARE --record       writes what the converter does to a model of each family to tests/formats/gguf/families
 
 For each family and at least three random configurations: the converter's names, types, shapes, keys and bytes; the way back to the same
 bytes; and the directory that Tare makes of the converter's own file, which transformers loads, with the weights of the first model.
@@ -13,6 +14,7 @@ import os
 import pathlib
 import random
 import sys
+import tempfile
 
 import family_models
 from judging import Missing, check, equal, loaded, main, need, parts, tare, torch_module
@@ -130,6 +132,33 @@ def judge(name, family, folder):
 
 
 
+def recorded(name, family, folder):
+    """A line of the record: see tests/formats/gguf/families/recorded.py."""
+    transformers, torch = need("transformers"), torch_module()
+    converter()
+    gguf = need("gguf")  # that of the converter
+    model = family_models.made(family, random.Random(f"{name} record"), torch, transformers, num_hidden_layers=family.get("layers", 2)).bfloat16()
+    model.save_pretrained(folder / "hf")
+    convert_by_llama_cpp(folder / "hf", folder / "theirs.gguf", "bf16")
+    made = gguf.GGUFReader(folder / "theirs.gguf")
+    keys = {key: [[kind.name for kind in field.types], field.contents()] for key, field in made.fields.items()
+            if not key.startswith((*NAMED, "general.")) and key.partition(".")[2] not in family.get("implied", ())}
+    return {"family": name, "config": json.loads((folder / "hf/config.json").read_text()),
+            "tensors": {tensor: entry[:2] for tensor, entry in tensors_of(folder / "hf").items()},
+            "gguf": {tensor.name: [tensor.tensor_type.name, [int(size) for size in tensor.shape[::-1]]] for tensor in made.tensors},
+            "keys": keys, "copies": list(family.get("copies", ()))}
+
+
+def record():
+    path = pathlib.Path(__file__).parents[1] / "formats/gguf/families/recorded.jsonl"
+    lines = []
+    for name, family in family_models.FAMILIES.items():
+        with tempfile.TemporaryDirectory() as folder:
+            lines.append(json.dumps(recorded(name, family, pathlib.Path(folder)), separators=(",", ":")))
+    path.write_text("\n".join(lines) + "\n")
+    return 0
+
+
 def part_of(name, family):
     def run(folder):
         judge(name, family, folder)
@@ -142,4 +171,4 @@ def part_of(name, family):
 parts.extend(part_of(name, family) for name, family in family_models.FAMILIES.items())
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(record() if "--record" in sys.argv else main())
