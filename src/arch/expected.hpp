@@ -35,7 +35,7 @@ struct Sizes {
 Sizes sizes_of(const Family& family, const Config& config);
 
 // Returns whether for_each_expected would visit a tensor with the role. What is not described may exist.
-bool is_described(Role role);
+bool is_described(const Family& family, Role role);
 
 struct Expected {
   TensorName name;                                  // with Root::model; the first expert if there are several
