@@ -66,10 +66,8 @@ inline constexpr Pattern kPairedAttention[] = {
 
 // DeepSeek: latent attention. GGUF's runtime multiplies the vectors of keys and values by the halves of what expands them;
 // early files have that as one tensor.
-inline constexpr Step kSplitHeads[] = {{.verb = Verb::split_heads,
-                                        .role = Role::k_expand,
-                                        .other_half = Role::v_expand,
-                                        .key = "qk_nope_head_dim"}};
+inline constexpr Step kSplitHeads[] = {
+    {.verb = Verb::split_heads, .role = Role::k_expand, .other_half = Role::v_expand, .key = "qk_nope_head_dim"}};
 inline constexpr Pattern kLatentAttention[] = {
     kAttention[0],
     kAttention[3],
@@ -322,7 +320,7 @@ inline constexpr Pattern kSharedExperts[] = {
      .gguf = "blk.{L}.ffn_down_shexp"},
 };
 
-// A layer behind the others that predicts the token after the next.
+// A layer after the last, which predicts the token after the next.
 inline constexpr Pattern kNextTokens[] = {
     {.role = Role::next_join, .hugging_face = "layers.{L}.eh_proj", .gguf = "blk.{L}.nextn.eh_proj"},
     {.role = Role::next_token_norm, .hugging_face = "layers.{L}.enorm", .gguf = "blk.{L}.nextn.enorm"},
@@ -382,7 +380,7 @@ inline constexpr Patterns kAllPatterns[] = {
     kEnds, kAttention, kFinalNorm, kPreNorms, kPostNorms, kSandwichNorms, kQkNorms, kGated, kFused, kRopeFactors,
     kMixtral, kQwenExperts, kPlainLayers, kSharedExpert, kMeta, kTinyLlama,
     // Rows of later families, whose names the first ones do not have.
-    kLatentAttention, kNormsOfGlm, kQkNormsOfHunyuan, kConvolved, kPhi2, kFusedGate, kGraniteExperts, kGateBias, kStaticsBias,
-    kMiniMaxBias, kSharedExperts, kNextTokens};
+    kLatentAttention, kNormsOfGlm, kQkNormsOfHunyuan, kConvolved, kPhi2, kFusedGate, kGraniteExperts, kGateBias,
+    kStaticsBias, kMiniMaxBias, kSharedExperts, kNextTokens};
 
 }  // namespace tare::arch

@@ -48,7 +48,7 @@ enum class Role : std::uint8_t {
   kv_compress,
   kv_compress_norm,
   kv_expand,
-  k_expand,  // of all heads, transposed: rank 3, heads first
+  k_expand,  // transposed; rank 3, heads first
   v_expand,
   next_join,  // a layer that predicts further tokens: joins the vectors of the token and of the layer before
   next_token_norm,

@@ -45,7 +45,8 @@ struct Step {
 
   // Returns whether the step makes tensors of this role out of others.
   constexpr bool makes(Role made) const {
-    return (verb == Verb::stack && made == role) || ((verb == Verb::halve_rows || verb == Verb::split_heads) && (made == role || made == other_half));
+    return (verb == Verb::stack && made == role) ||
+           ((verb == Verb::halve_rows || verb == Verb::split_heads) && (made == role || made == other_half));
   }
 };
 using Steps = std::span<const Step>;

@@ -93,7 +93,7 @@ class KeyAdopter {
     changes_.push_back(unsupported(name, "llama.cpp does not know this way to weight experts"));
   }
 
-  // Layers that predict further tokens come behind the others.
+  // Layers that predict further tokens come after the last.
   void add_next_layers() {
     const auto further = runtime_.counts_next_layers ? file_.number("num_nextn_predict_layers") : std::nullopt;
     constexpr double kMost = 1024;
