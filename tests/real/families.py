@@ -2,6 +2,7 @@
 """Every family, both ways: tiny random models of transformers, with llama.cpp's own converter as the judge.
 
     families.py TARE [FAMILY...]
+    families.py TARE --record       writes what the converter does to a model of each family to tests/formats/gguf/families
 
 For each family and at least three random configurations: the converter's names, types, shapes, keys and bytes; the way back to the same
 bytes; and the directory that Tare makes of the converter's own file, which transformers loads, with the weights of the first model.
@@ -13,6 +14,7 @@ import os
 import pathlib
 import random
 import sys
+import tempfile
 
 import family_models
 from judging import Missing, check, equal, loaded, main, need, parts, tare, torch_module
@@ -20,7 +22,7 @@ from judging import Missing, check, equal, loaded, main, need, parts, tare, torc
 CONFIGURATIONS = int(os.environ.get("TARE_CONFIGURATIONS", "3"))
 # Keys that Tare writes for every family from fields that every container has. llama.cpp has the same values without them.
 FURTHER = {"vocab_size", "rope.freq_base", "attention.head_count_kv"}
-# What the converter makes of a directory's name, and what a program that writes files says of itself.
+# Keys that the converter derives from the directory's name, and those of the program that writes a file.
 NAMED = ("GGUF.", "general.name", "general.basename", "general.size_label", "general.finetune", "general.version", "tare.", "tokenizer.")
 
 
@@ -98,6 +100,30 @@ def same_directory(found, expected, what):
         check(ours[name] == theirs[name], f"{what}: {name}: {ours[name][:2]} and {theirs[name][:2]}", "tensors")
 
 
+def judge_next_layer(here, what, family, kind):
+    """The layer that predicts further tokens, which transformers neither writes nor reads: a copy of the last, and what joins it."""
+    torch, files = torch_module(), need("safetensors.torch", "safetensors")
+    config = json.loads((here / "hf/config.json").read_text())
+    if not config.get("num_nextn_predict_layers"):
+        return
+    tensors = files.load_file(here / "hf/model.safetensors")
+    last, size = config["num_hidden_layers"] - 1, config["hidden_size"]
+    layer = f"model.layers.{last + 1}."
+    tensors |= {name.replace(f"model.layers.{last}.", layer): tensor.flip(0).contiguous() for name, tensor in tensors.items() if f"layers.{last}." in name}
+    made = {"eh_proj": (size, 2 * size), "enorm": (size,), "hnorm": (size,), "shared_head.norm": (size,),
+            "shared_head.head": (config["vocab_size"], size), "embed_tokens": (config["vocab_size"], size)}
+    tensors |= {f"{layer}{name}.weight": torch.randn(shape).to(tensors["model.norm.weight"].dtype) for name, shape in made.items()}
+    folder = here / "next"
+    folder.mkdir()
+    (folder / "config.json").write_text(json.dumps(config))
+    files.save_file(tensors, folder / "model.safetensors", {"format": "pt"})
+    convert_by_llama_cpp(folder, here / "next-theirs.gguf", kind)
+    tare("convert", folder, here / "next.gguf")
+    compare_files(here / "next.gguf", here / "next-theirs.gguf", f"{what} with a next layer", family)
+    tare("convert", here / "next.gguf", f"{here}/next-back/")
+    same_directory(here / "next-back", folder, f"{what} with a next layer and back")
+
+
 def judge(name, family, folder):
     transformers, torch = need("transformers"), torch_module()
     converter()
@@ -122,12 +148,41 @@ def judge(name, family, folder):
             check(False, f"{what}, directory of the converter's file: {reason}")
             continue
         equal(type(again).__name__, family.get("class", type(model).__name__), f"{what}, directory of the converter's file: class")
+        if family.get("has_next_layer"):
+            judge_next_layer(here, what, family, kind)
         ids = torch.tensor([[dice.randrange(model.config.get_text_config().vocab_size) for _ in range(24)]])
         first = loaded(here / "hf", experts_implementation="eager")
         with torch.no_grad():
             difference = (again(ids).logits - first(ids).logits).abs().max().item()
         check(difference <= 1e-5, f"{what}: logits of the directory of the converter's file differ by {difference}", "logits")
 
+
+
+def recorded(name, family, folder):
+    """A line of the record: see tests/formats/gguf/families/recorded.py."""
+    transformers, torch = need("transformers"), torch_module()
+    converter()
+    gguf = need("gguf")  # that of the converter
+    model = family_models.made(family, random.Random(f"{name} record"), torch, transformers, num_hidden_layers=family.get("layers", 2)).bfloat16()
+    model.save_pretrained(folder / "hf")
+    convert_by_llama_cpp(folder / "hf", folder / "theirs.gguf", "bf16")
+    made = gguf.GGUFReader(folder / "theirs.gguf")
+    keys = {key: [[kind.name for kind in field.types], field.contents()] for key, field in made.fields.items()
+            if not key.startswith((*NAMED, "general.")) and key.partition(".")[2] not in family.get("implied", ())}
+    return {"family": name, "config": json.loads((folder / "hf/config.json").read_text()),
+            "tensors": {tensor: entry[:2] for tensor, entry in tensors_of(folder / "hf").items()},
+            "gguf": {tensor.name: [tensor.tensor_type.name, [int(size) for size in tensor.shape[::-1]]] for tensor in made.tensors},
+            "keys": keys, "copies": list(family.get("copies", ()))}
+
+
+def record():
+    path = pathlib.Path(__file__).parents[1] / "formats/gguf/families/recorded.jsonl"
+    lines = []
+    for name, family in family_models.FAMILIES.items():
+        with tempfile.TemporaryDirectory() as folder:
+            lines.append(json.dumps(recorded(name, family, pathlib.Path(folder)), separators=(",", ":")))
+    path.write_text("\n".join(lines) + "\n")
+    return 0
 
 
 def part_of(name, family):
@@ -142,4 +197,4 @@ def part_of(name, family):
 parts.extend(part_of(name, family) for name, family in family_models.FAMILIES.items())
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(record() if "--record" in sys.argv else main())

@@ -40,6 +40,15 @@ def phi(dice):
     return found | {"intermediate_size": 4 * found["hidden_size"], "num_key_value_heads": found["num_attention_heads"]}
 
 
+def latent(dice, **settings):
+    """DeepSeek's attention."""
+    found = usual(dice, num_hidden_layers=dice.choice((2, 3)), kv_lora_rank=dice.choice((10, 22)), qk_rope_head_dim=dice.choice((4, 8)),
+                  qk_nope_head_dim=dice.choice((6, 11)), v_head_dim=dice.choice((9, 12)), n_routed_experts=4, num_experts_per_tok=2,
+                  n_shared_experts=dice.choice((1, 2)), moe_intermediate_size=18, routed_scaling_factor=2.5)
+    del found["head_dim"]
+    return found | {"num_key_value_heads": found["num_attention_heads"]} | settings
+
+
 def minimax(dice):
     return usual(dice, num_local_experts=dice.choice((4, 6)), num_experts_per_tok=2, head_dim=16, rotary_dim=8, scoring_func="sigmoid")
 
@@ -58,7 +67,7 @@ FAMILIES = {
                                                                              attention_multiplier=0.25, residual_multiplier=0.5)},
     "olmo": {"config": "OlmoConfig", "further": ("attention.layer_norm_rms_epsilon", "rope.dimension_count"), "settings": lambda d: without_head(d, clip_qkv=d.choice((None, 8.0)))},
     "olmo2": {"config": "Olmo2Config", "copies": ("output.weight",), "settings": without_head},
-    "olmo3": {"config": "Olmo3Config", "copies": ("output.weight",), "settings": lambda d: without_head(d, num_hidden_layers=5, sliding_window=16)},
+    "olmo3": {"layers": 4, "config": "Olmo3Config", "copies": ("output.weight",), "settings": lambda d: without_head(d, num_hidden_layers=5, sliding_window=16)},
     "qwen2": {"config": "Qwen2Config", "settings": without_head},
     "qwen2_moe": {"config": "Qwen2MoeConfig", "copies": ("output.weight",), "settings": lambda d: without_head(d, **experts(d, shared_expert_intermediate_size=28))},
     "qwen3": {"config": "Qwen3Config", "settings": usual},
@@ -69,15 +78,19 @@ FAMILIES = {
     "phi3": {"config": "Phi3Config", "settings": without_head},
     "arcee": {"config": "ArceeConfig", "settings": lambda d: usual(d, attention_bias=False)},
     "cohere": {"further": ("attention.layer_norm_rms_epsilon",), "config": "CohereConfig", "settings": lambda d: without_head(d, tie_word_embeddings=True, logit_scale=0.25)},
-    "cohere2": {"further": ("attention.layer_norm_rms_epsilon",), "config": "Cohere2Config", "settings": lambda d: even_heads(d, tie_word_embeddings=True, logit_scale=0.25, rotary_pct=1.0, sliding_window=16,
+    "cohere2": {"layers": 4, "further": ("attention.layer_norm_rms_epsilon",), "config": "Cohere2Config", "settings": lambda d: even_heads(d, tie_word_embeddings=True, logit_scale=0.25, rotary_pct=1.0, sliding_window=16,
                                                                            num_hidden_layers=d.choice((4, 5, 8)))},
+    "deepseek_v2": {"config": "DeepseekV2Config", "further": ("expert_weights_norm",),
+                    "settings": lambda d: latent(d, q_lora_rank=d.choice((None, 14)), first_k_dense_replace=d.choice((0, 1)))},
+    "deepseek_v3": {"config": "DeepseekV3Config", "further": ("expert_weights_norm",),
+                    "settings": lambda d: latent(d, q_lora_rank=14, first_k_dense_replace=1, n_group=2, topk_group=1, norm_topk_prob=True)},
     "ernie4_5": {"config": "Ernie4_5Config", "settings": usual},
     "ernie4_5_moe": {"config": "Ernie4_5_MoeConfig", "settings": lambda d: without_head(d, moe_num_experts=d.choice((3, 5)), moe_k=2, moe_intermediate_size=18,
                                                                                        moe_num_shared_experts=d.choice((1, 2)), moe_layer_start_index=1,
                                                                                        num_hidden_layers=d.choice((2, 3, 4)))},
-    "exaone4": {"config": "Exaone4Config", "settings": lambda d: without_head(d, num_hidden_layers=d.choice((4, 5, 9)), sliding_window=16)},
+    "exaone4": {"layers": 4, "config": "Exaone4Config", "settings": lambda d: without_head(d, num_hidden_layers=d.choice((4, 5, 9)), sliding_window=16)},
     "glm4": {"config": "Glm4Config", "settings": lambda d: usual(d, head_dim=d.choice((8, 12, 16)), attention_bias=d.random() < 0.7)},
-    "glm4_moe": {"config": "Glm4MoeConfig", "settings": lambda d: usual(d, head_dim=d.choice((8, 12, 16)), attention_bias=d.random() < 0.5,
+    "glm4_moe": {"has_next_layer": True, "config": "Glm4MoeConfig", "settings": lambda d: usual(d, head_dim=d.choice((8, 12, 16)), attention_bias=d.random() < 0.5,
                                                                        use_qk_norm=d.random() < 0.5, n_routed_experts=d.choice((4, 6)), num_experts_per_tok=2,
                                                                        moe_intermediate_size=18, first_k_dense_replace=1, num_hidden_layers=d.choice((2, 3)),
                                                                        num_nextn_predict_layers=d.choice((0, 1)), routed_scaling_factor=2.5)},
@@ -95,8 +108,8 @@ FAMILIES = {
 }
 
 
-def made(family, dice, torch, transformers):
-    config = getattr(transformers, family["config"])(**family["settings"](dice))
+def made(family, dice, torch, transformers, **settings):
+    config = getattr(transformers, family["config"])(**family["settings"](dice) | settings)
     torch.manual_seed(dice.randrange(1 << 30))
     model = transformers.AutoModelForCausalLM.from_config(config)
     with torch.no_grad():
