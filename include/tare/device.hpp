@@ -40,14 +40,14 @@ struct Facts {
 [[nodiscard]] TARE_API Facts facts(std::string_view device);
 
 // Elements begin to end - 1 of one axis, such as the share of one rank of a tensor-parallel group.
-struct Share {
+struct AxisRange {
   std::size_t axis = 0;
   std::uint64_t begin = 0, end = 0;
 };
 
 struct Choice {
   std::string tensor;
-  std::optional<Share> part = std::nullopt;  // nothing: the whole tensor
+  std::optional<AxisRange> part = std::nullopt;  // nothing: the whole tensor
   // Convert the elements to f32, f16 or bf16. If the device can decode the layout, the encoded bytes are copied.
   // Nothing: load every component as it is stored (decompressed).
   std::optional<DType> dtype = std::nullopt;

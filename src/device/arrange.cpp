@@ -40,7 +40,7 @@ struct Runs {
   std::uint64_t begin = 0, run = 0, stride = 0, count = 1;
 };
 
-Runs runs_of(const Shape& shape, const Share& part, std::uint64_t element) {
+Runs runs_of(const Shape& shape, const AxisRange& part, std::uint64_t element) {
   std::uint64_t outer = 1, inner = element;
   for (std::size_t i = 0; i < part.axis; ++i) outer *= shape[i];
   for (std::size_t i = part.axis + 1; i < shape.rank(); ++i) inner *= shape[i];
@@ -108,7 +108,7 @@ class Arranger {
     return found;
   }
 
-  static void check_part(const Tensor& tensor, const Share& part) {
+  static void check_part(const Tensor& tensor, const AxisRange& part) {
     if (part.axis >= tensor.shape.rank())
       throw plan_error("device.plan.part", tensor.name,
                        fmt::format("a part along axis {} of a tensor of rank {}", part.axis, tensor.shape.rank()));
@@ -188,7 +188,7 @@ class Arranger {
     put(std::move(piece), placed_for(tensor, component), key);
   }
 
-  void add_part(const Tensor& tensor, const Share& part) {
+  void add_part(const Tensor& tensor, const AxisRange& part) {
     const Component& component = require_dense(tensor);
     if (!component.blob.is_plain() || component.blob.source() == nullptr) return add_component_part(tensor, part);
     const Runs runs = runs_of(tensor.shape, part, element_bytes(component.dtype, component.type));
@@ -210,7 +210,7 @@ class Arranger {
   }
 
   // For bytes that are compressed or produced: the slice reads what it needs.
-  void add_component_part(const Tensor& dense_tensor, const Share& part) {
+  void add_component_part(const Tensor& dense_tensor, const AxisRange& part) {
     SliceSpec spec(part.axis);
     SliceItem item;
     item.start = static_cast<std::int64_t>(part.begin);
@@ -287,7 +287,7 @@ class Arranger {
     put(std::move(piece), placed_for(made, made.components[0]), std::nullopt);
   }
 
-  void add_made_part(const Tensor& tensor, const Tensor& made, const Share& part) {
+  void add_made_part(const Tensor& tensor, const Tensor& made, const AxisRange& part) {
     SliceSpec spec(part.axis);
     SliceItem item;
     item.start = static_cast<std::int64_t>(part.begin);

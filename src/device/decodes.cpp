@@ -45,7 +45,7 @@ bool passes_check(const Tensor& tensor) {
 struct RowRange {
   std::uint64_t begin = 0, end = 0, of = 1;
 };
-std::optional<RowRange> rows_taken(const Tensor& tensor, const std::optional<Share>& part) {
+std::optional<RowRange> rows_taken(const Tensor& tensor, const std::optional<AxisRange>& part) {
   if (!part) return RowRange{0, 1, 1};
   if (part->axis != 0) return std::nullopt;
   return RowRange{part->begin, part->end, tensor.shape[0]};
@@ -141,7 +141,7 @@ std::optional<std::uint64_t> scale_type(const Component& scale) {
   return std::nullopt;
 }
 
-std::optional<Decoding> grid_decode(const Tensor& tensor, const std::optional<Share>& part, DType dtype) {
+std::optional<Decoding> grid_decode(const Tensor& tensor, const std::optional<AxisRange>& part, DType dtype) {
   const Component *const codes = tensor.component("weight"), *const scale = tensor.component("scale");
   if (!tensor.layout.starts_with("fp8.") || part || tensor.shape.rank() != 2 || tensor.components.size() != 2)
     return std::nullopt;
@@ -176,7 +176,7 @@ std::optional<Decoding> grid_decode(const Tensor& tensor, const std::optional<Sh
 
 }  // namespace
 
-std::optional<Decoding> decoding_of(const Tensor& tensor, const std::optional<Share>& part, DType dtype) {
+std::optional<Decoding> decoding_of(const Tensor& tensor, const std::optional<AxisRange>& part, DType dtype) {
   if (!passes_check(tensor) || tensor.shape.elements().value_or(0) == 0) return std::nullopt;
   const std::optional<RowRange> rows = rows_taken(tensor, part);
   std::optional<Decoding> made;

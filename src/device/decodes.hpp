@@ -21,6 +21,6 @@ struct Decoding {
 };
 
 // Nothing if the device has no kernel for it, or if the bytes are not stored in a file unchanged.
-std::optional<Decoding> decoding_of(const Tensor& tensor, const std::optional<Share>& part, DType dtype);
+std::optional<Decoding> decoding_of(const Tensor& tensor, const std::optional<AxisRange>& part, DType dtype);
 
 }  // namespace tare::device

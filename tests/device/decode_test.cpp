@@ -11,14 +11,14 @@ namespace {
 
 using device::Loading;
 using device::Report;
-using device::Share;
+using device::AxisRange;
 
 constexpr DType kMade[] = {DType::f32, DType::f16, DType::bf16};
 
 class Decode : public DeviceTest {
  protected:
   // Loads one tensor as `dtype` and compares it. Returns whether kernels were used.
-  bool check(const Tensor& tensor, DType dtype, std::optional<Share> part = std::nullopt, bool verify = false) {
+  bool check(const Tensor& tensor, DType dtype, std::optional<AxisRange> part = std::nullopt, bool verify = false) {
     Model model;
     model.tensors.push_back(tensor);
     device::Options options = small_chunks();
@@ -86,8 +86,8 @@ TEST_F(Decode, EveryMethod) {
     for (const std::string_view method : codec.methods) {
       const Tensor coded = stored(codec.encode(weights, {.method = std::string(method), .fast = true}));
       for (const DType to : kMade) kernels += check(coded, to, std::nullopt, true) ? 1 : 0;
-      check(coded, DType::bf16, Share{0, 17, 90});
-      check(coded, DType::bf16, Share{1, 256, 512});
+      check(coded, DType::bf16, AxisRange{0, 17, 90});
+      check(coded, DType::bf16, AxisRange{1, 256, 512});
     }
   EXPECT_GE(kernels, 3U * 16);  // six of MCF, at least ten of ggml
 }

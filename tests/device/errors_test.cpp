@@ -11,7 +11,7 @@ namespace {
 
 using device::Choice;
 using device::Loading;
-using device::Share;
+using device::AxisRange;
 
 class LoadErrors : public DeviceTest {
  protected:
@@ -97,9 +97,9 @@ TEST_F(LoadErrors, PlansThatMakeNoSense) {
   const Model from = model();
   const auto rule = [&](const Choice& choice) { return rule_of([&] { (void)device::arrange(from, {choice}); }); };
   EXPECT_EQ(rule({"nowhere"}), "device.plan.tensor");
-  EXPECT_EQ(rule({"large", Share{2, 0, 1}}), "device.plan.part");
-  EXPECT_EQ(rule({"large", Share{0, 0, 601}}), "device.plan.part");
-  EXPECT_EQ(rule({"large", Share{0, 5, 4}}), "device.plan.part");
+  EXPECT_EQ(rule({"large", AxisRange{2, 0, 1}}), "device.plan.part");
+  EXPECT_EQ(rule({"large", AxisRange{0, 0, 601}}), "device.plan.part");
+  EXPECT_EQ(rule({"large", AxisRange{0, 5, 4}}), "device.plan.part");
   EXPECT_EQ(rule({"large", std::nullopt, DType::i32}), "device.plan.type");
   // The shape does not match the bytes: users that rely on it would read beyond them.
   Model wrong;
@@ -109,7 +109,7 @@ TEST_F(LoadErrors, PlansThatMakeNoSense) {
   wrong.tensors[1].shape = {101};
   EXPECT_EQ(rule_of([&] { (void)device::arrange(wrong, {{"fits"}}); }), "none");
   EXPECT_EQ(rule_of([&] { (void)device::arrange(wrong, device::all_of(wrong)); }), "dense.size");
-  EXPECT_EQ(rule_of([&] { (void)device::arrange(wrong, {{"wrong", Share{0, 100, 101}}}); }), "dense.size");
+  EXPECT_EQ(rule_of([&] { (void)device::arrange(wrong, {{"wrong", AxisRange{0, 100, 101}}}); }), "dense.size");
   EXPECT_EQ(rule_of([&] { (void)device::arrange(wrong, {{"wrong", std::nullopt, DType::bf16}}); }), "dense.size");
   device::Options options = small_chunks();
   options.chunk_bytes = 1000;

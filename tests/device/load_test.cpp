@@ -15,7 +15,7 @@ namespace {
 using device::Choice;
 using device::Loading;
 using device::Report;
-using device::Share;
+using device::AxisRange;
 
 class Load : public DeviceTest {};
 
@@ -130,13 +130,13 @@ TEST_F(Load, PartsAlongEveryAxis) {
   made.tensors.push_back(float_tensor("wide", {4, 200000}, DType::f16, 2));
   made.tensors.push_back(float_tensor("cube", {12, 30, 50}, DType::f32, 3));
   const Model model = open(save_as(std::move(made), scratch / "m.safetensors", "safetensors"));
-  for (const Choice& choice : std::vector<Choice>{{"matrix", Share{0, 96, 192}},
-                                                  {"matrix", Share{1, 256, 512}},
-                                                  {"matrix", Share{1, 0, 1}},
-                                                  {"wide", Share{1, 50000, 150000}},
-                                                  {"cube", Share{1, 7, 20}},
-                                                  {"cube", Share{2, 49, 50}},
-                                                  {"cube", Share{0, 3, 3}}}) {
+  for (const Choice& choice : std::vector<Choice>{{"matrix", AxisRange{0, 96, 192}},
+                                                  {"matrix", AxisRange{1, 256, 512}},
+                                                  {"matrix", AxisRange{1, 0, 1}},
+                                                  {"wide", AxisRange{1, 50000, 150000}},
+                                                  {"cube", AxisRange{1, 7, 20}},
+                                                  {"cube", AxisRange{2, 49, 50}},
+                                                  {"cube", AxisRange{0, 3, 3}}}) {
     Loading loading = device::load(model, device::arrange(model, {choice}), {}, small_chunks());
     const Report report = loading.finish();
     std::string spec;
@@ -160,8 +160,8 @@ TEST_F(Load, FourRanksReadEachByteOnce) {
   for (std::uint64_t rank = 0; rank < 4; ++rank) {
     device::Choices plan;
     for (unsigned i = 0; i < 8; ++i) {
-      plan.push_back({"up." + std::to_string(i), Share{0, rank * 128, rank * 128 + 128}});
-      plan.push_back({"down." + std::to_string(i), Share{1, rank * 128, rank * 128 + 128}});
+      plan.push_back({"up." + std::to_string(i), AxisRange{0, rank * 128, rank * 128 + 128}});
+      plan.push_back({"down." + std::to_string(i), AxisRange{1, rank * 128, rank * 128 + 128}});
     }
     const Report report = device::load(model, device::arrange(model, plan), {}, small_chunks()).finish();
     EXPECT_LE(report.read_bytes, report.bytes + report.bytes / 50);
