@@ -81,6 +81,9 @@ else()
   set(TARE_PRECOMPILE_DEFAULT ${TARE_UNITY})
 endif()
 option(TARE_PRECOMPILE "Compile the usual headers once" ${TARE_PRECOMPILE_DEFAULT})
+# From GCC 13 on, units with an -O level of their own cannot use it on x86-64, and compile without it. That is no mistake to
+# warn of, let alone an error of TARE_WERROR.
+set(CMAKE_PCH_WARN_INVALID OFF)
 
 function(tare_precompile target)
   if(NOT TARE_PRECOMPILE)

@@ -75,7 +75,7 @@ def llama_files_named_like_weights(directory, size):
     home = llama(directory)
     os.rename(os.path.join(home, "model.safetensors"), os.path.join(home, "w.safetensors"))
     for i in range(size // 300):
-        put(home, "m%06d.safetensors" % i)  # of one length: short strings need no allocation
+        put(home, "m%06d.safetensors" % i)  # equal lengths: short names need no allocation
     return home
 
 
