@@ -63,9 +63,10 @@ SHARED = 5  # An option that so many verbs have, with the same words, is describ
 
 def parsed(text):
     """(usage, paragraphs, [(option, what it does)], [(command, meaning)]) of a verb's help."""
+    text, _, details = text.partition("\n\nDetails:\n")
     start = re.search(r"\n(?:Options|Most used options):\n", text)
     head, rest = text[: start.start()], text[start.end() :]
-    usage, *paragraphs = head.split("\n\n")
+    usage, *paragraphs = [*head.split("\n\n"), *details.split("\n\n")]
     options, _, examples = rest.partition("\n\nExample")
     rows = []
     for line in options.splitlines():

@@ -35,7 +35,7 @@ std::optional<DType> dtype_of(PyObject* object) {
   if (object == Py_None) return std::nullopt;
   const std::string name = text_of(object, "a type");
   const std::optional<DType> found = parse_dtype_option(name);
-  if (!found) raise_value_error("there is no type \"" + name + "\"");
+  if (!found) raise_value_error(no_such_type(name));
   return found;
 }
 

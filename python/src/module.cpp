@@ -2,6 +2,7 @@
 //
 // It uses Python's stable ABI, so that one build works with Python 3.11 and later, and no NumPy headers: arrays are
 // made by calling numpy.ndarray with a buffer.
+#include "base/nearest.hpp"
 #include "base/text.hpp"
 #include "buffer.hpp"
 #include "checkpoint.hpp"
@@ -53,14 +54,23 @@ PyObject* list_formats(PyObject*, PyObject*) {
   });
 }
 
+// The title of a layout, for one of its methods: "4 bits ..." for group4, instead of "2, 4 or 8 bits ...".
+std::string title_of(const Codec& codec, std::string_view method) {
+  const std::string title(codec.title);
+  const std::size_t numbers = title.find(" bits"), digits = method.find_last_not_of("0123456789") + 1;
+  const bool lists = numbers != title.npos && title.find_first_not_of("0123456789, or") >= numbers;
+  if (codec.methods.size() < 2 || !lists || digits == method.size()) return title;
+  return std::string(method.substr(digits)) + title.substr(numbers);
+}
+
 PyObject* list_methods(PyObject*, PyObject*) {
   return guarded([] {
     Ref all = Ref::take(PyList_New(0));
     for (const Codec& codec : codecs())
       for (const std::string_view method : codec.methods)
-        checked(PyList_Append(
-            all.get(),
-            Ref::take(PyTuple_Pack(3, text(method).get(), text(codec.layout).get(), text(codec.title).get())).get()));
+        checked(PyList_Append(all.get(), Ref::take(PyTuple_Pack(3, text(method).get(), text(codec.layout).get(),
+                                                                text(title_of(codec, method)).get()))
+                                             .get()));
     return all;
   });
 }
@@ -71,6 +81,20 @@ PyObject* match_glob(PyObject*, PyObject* args) {
     PyObject *pattern = nullptr, *name = nullptr;
     if (parse_tuple(args, "OO", &pattern, &name) == 0) throw PythonError();
     return boolean(glob_match(text_of(pattern, "a glob"), text_of(name, "a name")));
+  });
+}
+
+// nearest(word, candidates, most): the candidates that are similar to a word.
+PyObject* guess(PyObject*, PyObject* args) {
+  return guarded([&] {
+    PyObject *word = nullptr, *candidates = nullptr;
+    unsigned long most = 1;
+    if (parse_tuple(args, "OO|k", &word, &candidates, &most) == 0) throw PythonError();
+    std::vector<std::string> names;
+    const Ref list = Ref::take(PySequence_List(candidates));
+    const Py_ssize_t size = PyList_Size(list.get());
+    for (Py_ssize_t i = 0; i < size; ++i) names.push_back(text_of(PyList_GetItem(list.get(), i), "a candidate"));
+    return list_of(nearest(text_of(word, "a word"), names, most), [](const std::string& name) { return text(name); });
   });
 }
 
@@ -96,6 +120,7 @@ PyMethodDef functions[] = {{"_setup", setup, METH_VARARGS, nullptr},
                            {"_device_dlpack", make_device_dlpack, METH_VARARGS, nullptr},
                            {"_checkpoint", open_checkpoint, METH_VARARGS, nullptr},
                            {"glob_match", match_glob, METH_VARARGS, nullptr},
+                           {"nearest", guess, METH_VARARGS, nullptr},
                            {"size_text", show_size, METH_VARARGS, nullptr},
                            {"number_text", show_number, METH_VARARGS, nullptr},
                            {"formats", list_formats, METH_NOARGS, nullptr},

@@ -112,7 +112,7 @@ struct Reader {
     const std::string word = given.text(name());
     if (word.empty()) return;
     in(options) = parse_dtype_option(word);
-    if (!in(options)) raise_value_error("there is no type \"" + word + "\"");
+    if (!in(options)) raise_value_error(no_such_type(word));
   }
   void operator()(In<Overflow> in) const {
     const std::string word = given.text(name());
@@ -141,7 +141,12 @@ struct Reader {
   }
   void operator()(In<Quantization> in) const { in(options) = Options(value()).convert().adapt.quant; }
   void operator()(In<Importance> in) const { in(options) = read_importance(path_of(value()), {}); }
-  void operator()(Method method) const { method.in(options) = given.text(name()); }
+  void operator()(Method method) const {
+    method.in(options) = given.text(name());
+    if (const std::string why = why_not_written(method.in(options));
+        !why.empty() && find_codec_by_method(method.in(options)) == nullptr)
+      raise_value_error(why);
+  }
   void operator()(KeptGlobs kept) const {
     for (const std::string& glob : given.texts(name())) kept.in(options).emplace_back(glob, kKeep);
   }

@@ -1,5 +1,7 @@
 #include "python.hpp"
 
+#include "options/missing_file.hpp"
+
 namespace tare::py {
 
 Half& half() {
@@ -17,8 +19,20 @@ void raise_value_error(const std::string& sentence) {
   throw PythonError();
 }
 
-void set_error(const Error& error) {
+namespace {
+
+// An error about a file that does not exist, with what may have been meant.
+Error with_hint(const Error& error) {
+  const bool missing =
+      error.kind() == ErrorKind::not_found && error.subject() != Subject::output && !error.file().empty();
+  return missing ? error.reworded(missing_file_sentence(error.sentence(), error.file())) : error;
+}
+
+}  // namespace
+
+void set_error(const Error& plain) {
   guarded<int>(-1, [&] {
+    const Error error = with_hint(plain);
     Dict facts;
     facts.set("kind", text(name_of(error.kind())))
         .set("rule", text(error.rule()))

@@ -186,7 +186,7 @@ PyObject* cast_to(PyObject* object, PyObject* args) {
     const char *type = nullptr, *overflow = nullptr;
     if (parse_tuple(args, "ss", &type, &overflow) == 0) throw PythonError();
     const std::optional<DType> to = parse_dtype_option(type);
-    if (!to) raise_value_error(std::string("there is no type \"") + type + "\"");
+    if (!to) raise_value_error(no_such_type(type));
     const std::string_view what = overflow;
     if (what != "error" && what != "clamp" && what != "infinity")
       raise_value_error("overflow must be \"error\", \"clamp\" or \"infinity\"");

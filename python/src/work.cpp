@@ -12,6 +12,7 @@
 #include "io/descriptor.hpp"
 #include "io/descriptor_source.hpp"
 #include "model.hpp"
+#include "model/dtype_option.hpp"
 #include "options.hpp"
 #include "pieces.hpp"
 #include "run_job.hpp"
@@ -147,7 +148,7 @@ Blob spooled(PyObject* place, Spools& spools) {
 
 DType dtype_from(const char* name) {
   const auto found = parse_dtype(name);
-  if (!found) raise_value_error(std::string("there is no type \"") + name + "\"");
+  if (!found) raise_value_error(no_such_type(name));
   return *found;
 }
 

@@ -5,6 +5,34 @@
         m["token_embd.weight"]          # a NumPy array, without a copy where the bytes allow it
     tare.convert("model.gguf", "model.zt")
 
+Functions
+
+    open        opens a model: a file, a model's directory, or bytes
+    save        writes tensors, or a model, to a file or a directory; to_bytes gives the bytes of the file
+    convert     takes a model from one container to another
+    quantize    converts with fewer bits per weight, and reports what that cost
+    verify      checks everything that can be checked
+    diff        compares two models
+    hash        the content digest: the same in every container that stores the same tensors
+    formats     the containers, and what each can hold
+    methods     the ways to quantize
+    plan        divides a conversion into tasks, for a cluster
+    verifying   a context in which every stored digest is compared
+
+Classes
+
+    Model       what `open` gives: a mapping from names to arrays, with metadata, config, vocabulary and attachments
+    Tensor      one tensor of a model, not yet read; Sparse: one as its parts; Opaque: bytes of a syntax of their own
+    Vocabulary  the tokens; Attachments: the files that a model carries
+    Writer      writes a file tensor by tensor, for models that do not fit into memory
+    Plan, Task  what `plan` gives, and one of its tasks
+    Saved, Conversion, Quantized        what was written, and what changed
+    Verification, Finding, Difference   what `verify` and `diff` found
+    Error       what is raised: NotFoundError, TensorNotFoundError, CorruptError, UnsupportedError, LimitError, LossyError, UsageError,
+                ExistsError, AccessError, DeniedError, ClosedError, WrongTypeError, OutsideError are kinds of it
+
+Modules: tare.numpy, torch, jax, transformers, safetensors (in place of that package), device (memory of a GPU), plot, cluster, vllm.
+
 The guide is docs/python.md.
 """
 
@@ -42,7 +70,7 @@ _LAZY_NAMES = {"Writer": "_writer", "Plan": "_plan", "Task": "_plan", "plan": "_
 __all__ = [
     "AccessError", "Attachments", "ClosedError", "CorruptError", "DeniedError", "Error", "ExistsError", "LimitError", "LossyError",
     "Model", "NotFoundError", "Opaque", "OutsideError", "Sparse", "Tensor", "TensorNotFoundError", "UnsupportedError", "UsageError",
-    "Vocabulary", "WrongTypeError", "open", "verifying", *_work.__all__,
+    "Vocabulary", "WrongTypeError", "open", "verifying", *_LAZY_NAMES, *_work.__all__,
 ]  # fmt: skip
 
 
@@ -58,4 +86,5 @@ def __getattr__(name):
 
 
 def __dir__():
-    return sorted({*globals(), *_LAZY, *_LAZY_NAMES})
+    facts = ("__all__", "__doc__", "__file__", "__name__", "__package__", "__path__", "__spec__", "__version__")
+    return sorted({*__all__, *_LAZY, *facts})

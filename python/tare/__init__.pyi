@@ -187,6 +187,8 @@ class Saved:
     changes: list[dict[str, Any]]
     lost: list[dict[str, Any]]
     def __init__(self, **facts: Any) -> None: ...
+    @property
+    def lossy(self) -> bool: ...
 
 class Conversion(Saved):
     source_format: str

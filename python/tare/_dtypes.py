@@ -4,6 +4,8 @@ import sys
 
 import numpy as np
 
+from . import _tare
+
 _STORAGE = {
     "f64": "<f8",
     "f32": "<f4",
@@ -121,8 +123,16 @@ def name_of(dtype):
     try:
         storage, logical = tare_dtype(np.dtype(dtype))
     except TypeError:
-        raise ValueError(f"there is no type {dtype!r}") from None
+        raise ValueError(no_such_type(dtype)) from None
     return logical or storage
+
+
+def no_such_type(name):
+    """The sentence about what is not a type."""
+    if not isinstance(name, str):
+        return f"there is no type {name!r}"
+    near = _tare.nearest(name, [*TARE_NAMES, "float16", "bfloat16", "float32", "float64"], 1)
+    return f"there is no type {name}" + (f"; did you mean {near[0]}?" if near else "")
 
 
 def is_native(dtype):

@@ -9,6 +9,8 @@ _COLOURS = ("#4c78a8", "#f58518", "#54a24b", "#e45756", "#72b7b2", "#b279a2", "#
 _MOST_ROWS = 60
 _MOST_TILES = 400
 _MOST_LETTERS = 300
+# The words of the command for the impact of a change, the worst first. It does not list the others ("detail").
+_IMPACTS = {"results": "warning", "lost": "lost", "changed": "changed", "note": "note"}
 
 
 def model(m):
@@ -60,8 +62,7 @@ def _outside(count, edges):
 
 def verification(v):
     """The verdict, good without errors and warnings such as NaN in the weights, and a row for each finding, the worst first."""
-    severities = [finding.severity for finding in v.findings]
-    counts = [(word, severities.count(word)) for word in ("error", "warning", "note") if word in severities]
+    counts = [(word, v._count(word)) for word in ("error", "warning", "note") if v._count(word)]
     verdict = ", ".join(f"{count:,} {word}{'s' if count > 1 else ''}" for word, count in counts) or "nothing is wrong"
     head = _verdict(v.strict, f"{_format(v.format, v.version)}, {v.tensors:,} tensors, {size_text(v.bytes)}: {verdict}")
     worst_first = sorted(v.findings, key=lambda finding: ("error", "warning", "note").index(finding.severity))
@@ -101,9 +102,23 @@ def _two_sides(row):
 
 def saved(s):
     """What was written, and what changed on the way."""
-    lossy = any(change["lossy"] for change in s.changes) or bool(s.lost)
-    head = _verdict(not lossy, f"{_text(s.format)}, {s.tensors:,} tensors, {size_text(s.file_bytes)}")
-    return head + _table(("what changed",), [(change["text"],) for change in s.changes])
+    head = _verdict(not s.lossy, f"{_text(s.format)}, {s.tensors:,} tensors, {size_text(s.file_bytes)}")
+    rows = [(label, change["text"]) for impact, label in _IMPACTS.items() for change in s.changes if change["impact"] == impact]
+    details = sum(change["impact"] not in _IMPACTS for change in s.changes)
+    more = f"<p>and {details:,} detail{'s' if details > 1 else ''} in <code>changes</code></p>" if details else ""
+    return head + _table(("", "what changed"), rows) + more
+
+
+def vocabulary(v):
+    """The special tokens, and a row for each of the first tokens."""
+    special = ", ".join(f"{name} {number}" for name in ("bos", "eos", "pad", "unk") if (number := getattr(v, name)) >= 0)
+    merges = f", {len(v.merges):,} merges" if v.merges else ""
+    head = f"<p><b>{_text(v.kind or 'vocabulary')}</b>: {len(v):,} tokens{merges}{f'; {special}' if special else ''}</p>"
+    first = v.tokens[:_MOST_ROWS]
+    kinds = [v.TYPES[number] for number in v._parts["types"][: len(first)]] or [""] * len(first)
+    rows = [(i, token.decode(errors="backslashreplace"), kind) for i, (token, kind) in enumerate(zip(first, kinds))]
+    more = f"<p>and {len(v) - len(rows):,} more</p>" if len(v) > len(rows) else ""
+    return head + _table(("id", "token", "type"), rows) + more
 
 
 def quantized(q):

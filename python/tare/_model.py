@@ -191,26 +191,11 @@ class Model(_tare.Model, collections.abc.Mapping):
     def _missing(self, name):
         if not isinstance(name, str):
             raise KeyError(name)
-        near = _similar(name, self._names())
-        hint = f"; there is {', '.join(map(repr, near))}" if near else ""
+        near = _tare.nearest(name, list(self._names()), 3)
+        hint = f"; did you mean {', '.join(map(shown, near))}?" if near else ""
         raise _errors.TensorNotFoundError(
-            f"there is no tensor {name!r}{hint}", rule="python.tensor", item=name, file=self.path, near=near
+            f"there is no tensor {shown(name) or 'without a name'}{hint}", rule="python.tensor", item=name, file=self.path, near=near
         )
-
-
-def _similar(name, names):
-    """Up to three names that are similar, as far as that takes no more than a few hundredths of a second."""
-    import difflib  # takes longer to import than the rest of this package
-
-    chosen, steps = [], 500_000
-    for other in names:
-        if abs(len(other) - len(name)) > max(len(name) // 3, 2):
-            continue  # too different to be suggested
-        steps -= 50 + len(name) * len(other)
-        if steps < 0:
-            break
-        chosen.append(other)
-    return difflib.get_close_matches(name, chosen, n=3, cutoff=0.6)
 
 
 _verifying = []  # an item for each block of `verifying` that runs; append and pop are atomic
@@ -286,6 +271,11 @@ class Vocabulary(collections.abc.Sequence):
 
     def __len__(self):
         return len(self._parts["tokens"])
+
+    def _repr_html_(self):
+        from . import _html
+
+        return _html.vocabulary(self)
 
     def __repr__(self):
         return f"<tare.Vocabulary {shown(self.kind) or 'of unknown kind'}: {len(self)} tokens>"

@@ -5,6 +5,8 @@ A new option is a row of that table and needs no edit here, unless it takes valu
 
 import inspect
 import os
+import re
+import textwrap
 
 from . import _dtypes, _tare
 from ._paths import path_of
@@ -118,10 +120,24 @@ def _hint(keyword, known):
                 return f". Did you mean {name!r}?"
             if not name:
                 return f": {text}"
-    import difflib
-
-    near = difflib.get_close_matches(keyword, known, 1)
+    near = _tare.nearest(keyword, list(known), 1)
     return f". Did you mean {near[0]!r}?" if near else ""
+
+
+def _explained(functions, text):
+    """A line of a docstring for each keyword that `text` does not explain already."""
+    known = _keywords(functions)
+    spelled = {option: name for name, option, *_ in _tare.options if name and option}
+    explained = {word.strip() for line in text.splitlines() if (found := re.match(r"    ([a-z_, ]+?)  +\S", line)) for word in found[1].split(",")}
+    lines = []
+    for name, _, _, _, words in _tare.options:
+        if name not in known or name in explained:
+            continue
+        words = re.sub(r"--([a-z-]+)", lambda match: spelled.get(match[1], match[1]), words)
+        words = words.replace("; may be given several times", "; one, or several")
+        words = re.sub(r"\bOUT\b", "the target", re.sub(r"\bIN\b", "the source", words))
+        lines += textwrap.wrap(words, 120, initial_indent=f"    {name:<14}", subsequent_indent=" " * 18)
+    return "\n".join(lines).lstrip()
 
 
 def takes(functions):
@@ -137,6 +153,8 @@ def takes(functions):
             if keyword not in own
         ]
         function.__signature__ = inspect.Signature([*own.values(), *rows, *last])
+        if function.__doc__:  # python -OO has none
+            function.__doc__ = function.__doc__.replace("{keywords}", _explained(functions, function.__doc__))
         return function
 
     return decorate

@@ -1,6 +1,7 @@
 """Saving, converting, quantizing, verifying, hashing and comparing models."""
 
 import builtins
+import collections.abc
 import os
 
 import numpy as np
@@ -50,8 +51,13 @@ class Saved(Record):
     changes: list  # dicts: what is not as it was; 'text' is the sentence
     lost: list  # dicts: keys of a file that the target has no place for
 
+    @property
+    def lossy(self):
+        """Whether values were rounded, or something is not in the output."""
+        return bool(self.lost) or any(change["lossy"] for change in self.changes)
+
     def _verdict(self):
-        return {"lossy": bool(self.lost) or any(change["lossy"] for change in self.changes), "changes": len(self.changes)}
+        return {"lossy": self.lossy, "changes": len(self.changes)}
 
     def _repr_html_(self):
         from . import _html
@@ -128,8 +134,11 @@ class Verification(Record):
         return self.ok
 
     def _verdict(self):
-        severities = [finding.severity for finding in self.findings]
-        return {"ok": self.ok, "errors": severities.count("error"), "warnings": severities.count("warning")}
+        return {"ok": self.ok, "errors": self._count("error"), "warnings": self._count("warning")}
+
+    def _count(self, severity):
+        """As the command counts: a finding about several tensors counts for each."""
+        return sum(finding.count for finding in self.findings if finding.severity == severity)
 
     def _repr_html_(self):
         from . import _html
@@ -175,9 +184,16 @@ def save(path, tensors, *, metadata=None, config=None, vocabulary=None, attachme
     format       its name ('zt', 'safetensors', ...); by default that of the suffix
 
     If `tensors` is a model, its metadata, config, vocabulary and attachments are written, too; what is given here replaces
-    them. The other options are those of `convert`.
+    them.
+
+    {keywords}
+
+    Returns a Saved: the format, the sizes, and what is not as it was. Raises a subclass of tare.Error, and leaves what the path
+    held before.
     """
     options = as_taken("save", "save", options)
+    if isinstance(path, (Model, collections.abc.Mapping)):
+        raise WrongTypeError("the path comes first: tare.save(path, tensors)")
     path = path_of(path)
     base, rows = _rows(tensors)
     parts = _parts(metadata, config, vocabulary, attachments)
@@ -187,7 +203,10 @@ def save(path, tensors, *, metadata=None, config=None, vocabulary=None, attachme
 
 @takes("save")
 def to_bytes(tensors, *, format, metadata=None, config=None, vocabulary=None, attachments=None, **options):
-    """The bytes of the file that `save` would write."""
+    """The bytes of the file that `save` would write.
+
+    {keywords}
+    """
     base, rows = _rows(tensors)
     parts = _parts(metadata, config, vocabulary, attachments)
     options = as_taken("to_bytes", "save", {"format": format, **options})
@@ -198,15 +217,22 @@ def to_bytes(tensors, *, format, metadata=None, config=None, vocabulary=None, at
 def convert(source, target, *, progress=None, **options):
     """Takes a model from one container to another, in bounded memory. The target appears whole or not at all.
 
-    format        of the target; by default that of its suffix. A path that ends in / is a directory
-    dtype         cast float tensors ('bf16', ...); overflow: 'error', 'clamp' or 'infinity'
-    quant         a method ('k4'), or a dict as for `quantize`
-    zstd, digest  compress at a level (True: 3); store a digest ('sha256', ...) with each tensor
-    match, skip   globs over names of tensors
-    drop          parts that may be omitted: 'metadata', 'config', 'vocabulary', 'attachments', 'attributes'
-    merge         paths of LoRA adapters to add to the weights, one after the other
+    source        a file, or a model's directory
+    target        a path. One that ends in / is a directory
+    quant         a method ('k4', 'q4_k_m'), or a dict as for `quantize`: {'method': 'k4', 'keep': '*norm*'}
+    overflow      'error', 'clamp' or 'infinity': what to do with values that `dtype` cannot hold
+    zstd          a level, or True for 3
+    digest        'sha256', 'crc32c', 'xxh3', 'xxh3-128' or 'none': store one with each tensor
+    match, skip   a glob over names of tensors, or several: convert only these; omit these
+    drop          what may be omitted: 'metadata', 'config', 'vocabulary', 'attachments', 'attributes'
     metadata      a dict of keys to set
     progress      True for a bar (tqdm if installed), or a function of (done, expected) bytes
+
+    {keywords}
+
+    Returns a Conversion: the formats, the sizes, `changes` (a dict for each thing that is not as it was; 'text' is the sentence)
+    and `lossy`. Raises a subclass of tare.Error (NotFoundError, CorruptError, LossyError, ExistsError, ...), and leaves what the
+    target held before.
     """
     options = as_taken("convert", "convert", options)
     with _progress.reporter(progress, "converting") as report:
@@ -224,7 +250,10 @@ def quantize(source, target, method=None, *, progress=None, **options):
     rules       pairs (glob, method) or a dict of them, the first that matches decides; keep: globs of tensors to leave as they are
     importance  a file with weights of columns
 
-    The other options are those of `convert`.
+    {keywords}
+
+    Returns a Quantized: a Conversion with `report` (a dict for each tensor), `bits_per_weight` and `relative_rms`. Raises what
+    `convert` raises.
     """
     options = as_taken("quantize", "quantize", {"method": method, **options})
     if method is None and options.get("bits") is None and not options.get("rules"):
@@ -254,8 +283,8 @@ def hash(model, *, threads=0, progress=None):
 def diff(a, b, *, threads=0, progress=None):
     """What differs between two models or files.
 
-    If no tensor of one has a name of the other's (a GGUF file and the directory it was made from), both are compared under the
-    names and the row order of Hugging Face.
+    If fewer than half of the names are in both (a GGUF file and the directory it was made from), and Hugging Face's names match
+    more, both are compared under these, and in the row order of Hugging Face.
     """
     same = not _paths.is_content(a) and not isinstance(a, Model) and a == b  # opened once
     with _opened(a, True) as first, _opened(first if same else b, True) as second, _progress.reporter(progress, "comparing") as report:
@@ -329,6 +358,8 @@ def _rows(tensors):
     """(model or None, rows for the extension, or None for the model's own tensors)."""
     if isinstance(tensors, Model):
         return tensors, None
+    if isinstance(tensors, (str, bytes, os.PathLike)):
+        raise WrongTypeError("the path comes first: tare.save(path, tensors)")
     try:
         named = dict(tensors)  # a copy: the caller's may change during the work
     except (TypeError, ValueError):

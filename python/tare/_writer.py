@@ -289,7 +289,7 @@ def _types_of(dtype):
         try:
             storage, logical = _dtypes.tare_dtype(np.dtype(dtype))
         except TypeError:
-            raise TypeError(f"there is no type {dtype!r}") from None
+            raise TypeError(_dtypes.no_such_type(dtype)) from None
     return storage, logical, _dtypes.numpy_dtype(storage, logical).itemsize
 
 

@@ -226,18 +226,19 @@ def test_names_that_are_not_utf8(tmp_path):
 
 
 def test_a_missing_name_costs_little(tmp_path):
-    """Hints are looked for among a limited number of letters, and not at all by `get`."""
-    import difflib
+    """Hints are not looked for at all by `get`."""
     from unittest import mock
+
+    from tare import _tare
 
     tare.save(tmp_path / "m.safetensors", {f"{i:04}" + "n" * 180: np.ones(1, "f4") for i in range(300)})
     m = tare.open(tmp_path / "m.safetensors")
     asked = []
-    with mock.patch.object(difflib, "get_close_matches", lambda name, names, **_: asked.append(sum(map(len, names))) or []):
+    with mock.patch.object(_tare, "nearest", lambda name, names, most: asked.append(len(names)) or []):
         assert m.get("x" * 184) is None and not asked
         with pytest.raises(tare.TensorNotFoundError):
             m["x" * 184]
-    assert len(asked) == 1 and asked[0] * 184 <= 500_000
+    assert asked == [300]
 
 
 def test_unknown_names(model_path):
@@ -245,7 +246,7 @@ def test_unknown_names(model_path):
     with pytest.raises(KeyError) as caught:
         m["layers.0.mlp.weigth"]
     error = caught.value
-    assert isinstance(error, tare.Error) and error.near[0] == "layers.0.mlp.weight" and "'layers.0.mlp.weight'" in str(error)
+    assert isinstance(error, tare.Error) and error.near[0] == "layers.0.mlp.weight" and "did you mean layers.0.mlp.weight?" in str(error)
     for key in (3, None, b"ids", 1.5, (), ("ids",), ("ids", "scalar")):
         for ask in (m.__getitem__, m.tensor):
             with pytest.raises(KeyError):
@@ -409,6 +410,68 @@ def test_reprs_say_the_verdict(tmp_path):
     data[-1] ^= 1
     (tmp_path / "a.zt").write_bytes(data)
     assert repr(tare.verify(tmp_path / "a.zt")).startswith("Verification(ok=False, errors=1")
+
+
+def test_lossy_says_whether_values_were_rounded(tmp_path):
+    tare.save(tmp_path / "a.zt", {"w": np.linspace(-1, 1, 512, dtype="f4").reshape(2, 256)})
+    assert not tare.convert(tmp_path / "a.zt", tmp_path / "b.npz").lossy
+    for options in ({"quant": "q2_k"}, {"dtype": "f16"}):
+        done = tare.convert(tmp_path / "a.zt", tmp_path / "b.gguf", overwrite=True, **options)
+        assert done.lossy and repr(done).startswith("Conversion(lossy=True") and "&#9888;" in done._repr_html_()
+    assert tare.quantize(tmp_path / "a.zt", tmp_path / "c.gguf", "q8_0").lossy
+
+
+def test_findings_about_several_tensors_count_for_each(tmp_path):
+    rows = {f"w{i}": {"dtype": "F32", "shape": [3], "data_offsets": [8 * i, 8 * i + 8]} for i in range(9)}
+    header = json.dumps(rows).encode()
+    (tmp_path / "a.safetensors").write_bytes(len(header).to_bytes(8, "little") + header + bytes(72))
+    found = tare.verify(tmp_path / "a.safetensors")
+    total = sum(finding.count for finding in found.findings if finding.severity == "error")
+    assert total > len(found.findings) and f"errors={total}" in repr(found) and f"{total} errors" in found._repr_html_()
+
+
+def test_hints_are_those_of_the_command(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    tare.save("mistral.zt", {"w": np.ones((2, 256), "f4")})
+    for path, words in (
+        ("mistrl.zt", "did you mean mistral.zt?"),
+        ("https://example.org/m.gguf", "Tare does not download: fetch the file first"),
+        ("owner/model", "hf download owner/model"),
+    ):
+        for work in (tare.open, tare.verify, lambda path: tare.convert(path, "out.zt")):
+            if work is tare.verify:
+                continue  # a finding, not an error
+            with pytest.raises(FileNotFoundError) as caught:
+                work(path)
+            assert words in str(caught.value) and caught.value.errno == 2, caught.value
+    with pytest.raises(ValueError, match="there is no method q4km; did you mean q4_k_m?"):
+        tare.convert("mistral.zt", "out.gguf", quant="q4km")
+    with pytest.raises(ValueError, match="does not write it"):
+        tare.convert("mistral.zt", "out.gguf", quant="iq1_s")
+    with pytest.raises(ValueError, match="there is no type bf61; did you mean bf16?"):
+        tare.convert("mistral.zt", "out.gguf", dtype="bf61")
+    for wrong in (({"w": np.ones(2)}, "x.npz"), (tare.open("mistral.zt"), "x.npz")):
+        with pytest.raises(TypeError, match=r"the path comes first: tare.save\(path, tensors\)"):
+            tare.save(*wrong)
+
+
+def test_help_begins_with_what_there_is():
+    lines = tare.__doc__.splitlines()
+    named = {word.strip(",:;") for line in lines for word in line.split()}
+    assert all(name in named for name in tare.__all__), set(tare.__all__) - named
+    assert {"Writer", "plan", "Plan", "Task"} <= set(tare.__all__) and not {"__dir__", "__getattr__", "_tare"} & set(dir(tare))
+    for function in (tare.convert, tare.quantize, tare.save, tare.to_bytes, tare.plan, tare.Writer.__init__):
+        text = function.__doc__ or tare.Writer.__doc__
+        assert "{keywords}" not in text
+    explained = tare.convert.__doc__
+    for keyword in __import__("inspect").signature(tare.convert).parameters:
+        assert keyword in explained, keyword
+    assert "Returns a Conversion" in explained and "Raises" in explained and "--" not in explained
+
+
+def test_methods_differ_by_bits():
+    methods = tare.methods()
+    assert len({methods[f"group{bits}"] for bits in (2, 4, 8)}) == 3 and "2 bits" in methods["group2"]
 
 
 def test_sparse_halves_are_parts():

@@ -1,8 +1,12 @@
 #include "base/nearest.hpp"
 
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
 #include <algorithm>
-#include <cstddef>
 #include <utility>
+
+#include "base/printable.hpp"
 
 namespace tare {
 
@@ -67,6 +71,19 @@ std::vector<std::string> nearest(std::string_view word, std::span<const std::str
   std::vector<std::string> names;
   for (std::size_t i = 0; i < std::min(most, found.size()); ++i) names.push_back(*found[i].second);
   return names;
+}
+
+std::string did_you_mean(std::string_view word, std::span<const std::string> candidates, std::size_t most) {
+  std::vector<std::string> near = nearest(word, candidates, most);
+  for (std::string& name : near) name = quote(name);
+  return near.empty() ? std::string() : fmt::format("; did you mean {}?", fmt::join(near, ", "));
+}
+
+std::string there_is_no(std::string_view thing, std::string_view name, std::span<const std::string> candidates,
+                        std::string_view otherwise, std::size_t most) {
+  const std::string meant = did_you_mean(name, candidates, most);
+  return fmt::format("there is no {} {}{}", thing, name.empty() ? "without a name" : quote(name),
+                     meant.empty() ? otherwise : meant);
 }
 
 }  // namespace tare

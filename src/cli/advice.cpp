@@ -28,6 +28,7 @@ constexpr Wording kWords[] = {
     {Remedy::overwrite, "directory", "--force replaces its files", {}, {}},
     {Remedy::overwrite, "device", "--force writes into it", {}, {}},
     {Remedy::overwrite, "link", "--force creates that file", {}, {}},
+    {Remedy::overwrite, "itself", "--force replaces the model by itself", {}, {}},
     {Remedy::overwrite, "", "--force replaces it", {}, {}},
     {Remedy::skip, "", "--skip omits tensors", "skip", "`tare convert --skip` omits tensors"},
     {Remedy::skip, "*", "--skip '*' omits them", "skip", "`tare convert --skip '*'` omits them"},

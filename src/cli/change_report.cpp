@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "base/name_map.hpp"
 #include "base/text.hpp"
 #include "cli/advice.hpp"
 #include "cli/json.hpp"
@@ -72,12 +73,27 @@ std::vector<ReportLine> scale_warnings(const std::vector<TensorOutcome>& outcome
   return warnings;
 }
 
+namespace {
+
+// Whether fallbacks to the same method name all of these tensors.
+bool is_said_twice(const Change& change, const std::vector<Change>& changes) {
+  if (change.kind != ChangeKind::quantized) return false;
+  NameViewSet said;
+  for (const Change& other : changes)
+    if (other.kind == ChangeKind::fell_back && other.after == change.after)
+      said.insert(other.items.begin(), other.items.end());
+  return std::ranges::all_of(change.items, [&](const std::string& name) { return said.contains(name); });
+}
+
+}  // namespace
+
 std::vector<ReportLine> weigh(const std::vector<Change>& changes, const Verb* verb) {
   std::vector<ReportLine> lines;
   lines.reserve(changes.size());
   for (const Change& change : changes) {
     std::string full = text_of(change, verb);
-    lines.push_back({change.impact, brief_of(change, full), full, change.kind});
+    const Impact impact = is_said_twice(change, changes) ? Impact::detail : change.impact;
+    lines.push_back({impact, brief_of(change, full), full, change.kind});
   }
   std::ranges::stable_sort(lines, {}, &ReportLine::impact);
   return lines;

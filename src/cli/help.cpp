@@ -143,11 +143,18 @@ std::string all_verbs(const HelpLook& look) {
   return out + fmt::format("\n{} are for installers.\n", fmt::join(hidden_verbs(), " and "));
 }
 
+// A verb with many options shows them first, after one paragraph: the rest of the description comes last.
 std::string verb_help(const Verb& verb, const HelpLook& look) {
   std::string out = usage(verb, look) + "\n";
-  for (const std::string& line : wrap(description_of(verb), look.columns)) out += line + "\n";
+  const std::string description = description_of(verb);
+  const std::size_t first = verb.sections.empty() ? description.npos : description.find("\n\n");
+  for (const std::string& line : wrap(std::string_view(description).substr(0, first), look.columns)) out += line + "\n";
   append_options(out, verb, false, look);
   append_examples(out, verb, look);
+  if (first == description.npos) return out;
+  out += fmt::format("\n{}\n", heading("Details:", look));
+  for (const std::string& line : wrap(std::string_view(description).substr(first + 2), look.columns))
+    out += line + "\n";
   return out;
 }
 

@@ -10,16 +10,17 @@
 #include <filesystem>
 #include <new>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "cli/help.hpp"
 #include "cli/interrupts.hpp"
 #include "cli/json.hpp"
-#include "cli/missing_file.hpp"
 #include "cli/session.hpp"
 #include "cli/text.hpp"
 #include "cli/verbs.hpp"
 #include "io/input_files.hpp"
+#include "options/missing_file.hpp"
 #include "tare/error.hpp"
 #include "tare/sink.hpp"
 
@@ -48,35 +49,80 @@ int usage_error(std::string_view verb, const std::string& sentence, std::span<co
     const std::string text = error_json(error, printable(sentence)) + "\n";
     try_json([&] { descriptor_sink(STDOUT_FILENO, "standard output")->write(std::as_bytes(std::span(text))); });
   }
-  to_stderr(fmt::format("tare: {}{}{}\nTry `tare help{}{}`.\n", verb, verb.empty() ? "" : ": ", printable(sentence),
-                        verb.empty() ? "" : " ", verb));
+  message(fmt::format("tare: {}{}{}", verb, verb.empty() ? "" : ": ", printable(sentence)));
+  message(fmt::format("Try `tare help{}{}`.", verb.empty() ? "" : " ", verb));
   return kUsage;
 }
 
-// Whether a word in the place of the verb is a path: `tare model.gguf` is `tare info model.gguf`.
-bool names_file(const std::string& word) {
+bool exists(const std::string& path) {
   std::error_code ignored;
-  return !word.starts_with('-') && std::filesystem::exists(word, ignored);
+  return std::filesystem::exists(path, ignored);
+}
+
+// Whether a word in the place of the verb is a path: `tare model.gguf` is `tare info model.gguf`.
+bool names_file(const std::string& word) { return !word.starts_with('-') && exists(word); }
+
+std::string as_typed(std::span<const std::string> words) {
+  std::string line = "tare";
+  for (const std::string& word : words) line += " " + shell_word(word);
+  return line;
+}
+
+bool has_option(const Verb& verb, std::string_view word) {
+  const bool is_long = word.starts_with("--");
+  const std::string_view name = word.substr(is_long ? 2 : 1, word.find('=') - (is_long ? 2 : 1));
+  return std::ranges::any_of(options_of(verb), [&](const Option& option) {
+    return is_long ? option.name == name : !name.empty() && option.letter == name[0];
+  });
+}
+
+// The sentence about an option in the place of the verb.
+std::string about_option(std::span<const std::string> words) {
+  const std::string& word = words.front();
+  if (word == "--all") return "unknown option '--all'; did you mean tare help --all?";
+  const auto other = std::ranges::find_if_not(words, [](const std::string& one) { return one.starts_with('-'); });
+  const bool names_verb = other != words.end() && find_verb(*other) != nullptr;
+  const Verb* const verb = names_verb ? find_verb(*other) : find_verb("info");
+  if (other != words.end() && (names_verb || names_file(*other)) && has_option(*verb, word)) {
+    std::vector<std::string> meant = {std::string(verb->name)};
+    meant.insert(meant.end(), words.begin(), other);
+    meant.insert(meant.end(), names_verb ? other + 1 : other, words.end());
+    return fmt::format("options come after the verb: {}", as_typed(meant));
+  }
+  const Words known = {"--help", "--version"};
+  return fmt::format("unknown option '{}'{}", word,
+                     word == "-v" ? "; did you mean --version?" : did_you_mean(word, known, 1));
 }
 
 int unknown_verb(std::span<const std::string> words) {
   const std::string& word = words.front();
-  if (word == "-") return usage_error({}, fmt::format("'-' is not a file{}", missing_file_hint(word)), words);
-  if (word.starts_with('-')) {
-    const Words near = word == "-v" ? Words{"--version"} : nearest(word, Words{"--help", "--version"}, 1);
-    return usage_error({},
-                       fmt::format("unknown option '{}'{}", word,
-                                   near.empty() ? "" : fmt::format("; did you mean '{}'?", near.front())),
-                       words);
-  }
+  if (const std::string instead = not_a_file(word); !instead.empty())
+    return usage_error({}, fmt::format("{}: {}", word, instead), words);
+  if (word.starts_with('-')) return usage_error({}, about_option(words), words);
   const std::string hint = word.find_first_of("./") == word.npos ? verb_hint(word) : std::string();
   if (!hint.empty()) return usage_error({}, fmt::format("unknown verb '{}'{}", word, hint), words);
   return usage_error({}, fmt::format("'{}' is neither a verb nor a file that exists{}", word, missing_file_hint(word)),
                      words);
 }
 
+// Refuses operands in another order than the verb's: the error about a file that does not exist would mislead.
+void check_order(const Verb& verb, const Arguments& arguments) {
+  if (verb.operands.size() < 2 || arguments.size() < 2 || verb.operands[0].completes != Completes::files) return;
+  const std::string& first = arguments.operand(0);
+  const std::string& second = arguments.operand(1);
+  if (exists(first) || !exists(second) || second == "-") return;
+  if (verb.operands[1].completes == Completes::tensors)
+    throw UsageError(fmt::format("the order is {}: {} is the file", operands_text(verb), printable(second)));
+  // An output that exists is replaced with --force; then IN is more likely a typing mistake.
+  if (verb.operands[1].name == "OUT" && !arguments.has("force") && missing_file_hint(first).empty() &&
+      not_a_file(first).empty())
+    throw UsageError(fmt::format("{} does not exist, and IN comes first: tare {} {} {}", printable(first), verb.name,
+                                 shell_word(second), shell_word(first)));
+}
+
 int run_verb(const Verb& verb, std::span<const std::string> words) {
   const Arguments arguments = parse(verb, words);
+  if (!arguments.has("help")) check_order(verb, arguments);
   Session session(arguments);
   const io::InputFiles inputs;  // whatever is read from here on is not replaced
   try {
@@ -103,7 +149,13 @@ int run(std::vector<std::string> words) {
   }
   if (words[0] == "--help" || words[0] == "-h") words[0] = "help";
   if (words[0] == "--version" || words[0] == "-V") words[0] = "version";
-  if (find_verb(words[0]) == nullptr && names_file(words[0])) words.insert(words.begin(), "info");
+  const bool file_first = find_verb(words[0]) == nullptr && names_file(words[0]);
+  if (file_first && words.size() > 1 && find_verb(words[1]) != nullptr && !exists(words[1])) {
+    std::swap(words[0], words[1]);
+    const std::string meant = as_typed(words);
+    return usage_error({}, fmt::format("'{}' is a verb and comes first: {}", words[0], meant), words);
+  }
+  if (file_first || (words[0] == "--" && words.size() > 1)) words.insert(words.begin(), "info");
   const Verb* const verb = find_verb(words[0]);
   if (verb == nullptr) return unknown_verb(words);
   try {
@@ -112,7 +164,7 @@ int run(std::vector<std::string> words) {
     return usage_error(verb->name == "help" ? "" : verb->name, error.what(), words);
   } catch (const Error& error) {
     if (stdout_reader_gone()) return kBrokenPipe;
-    to_stderr(error_line(error, {}, verb) + "\n");
+    message(error_line(error, {}, verb));
     return exit_code_of(error);
   }
 }

@@ -5,6 +5,8 @@
 
 #include <algorithm>
 
+#include "arch/names.hpp"
+#include "base/glob.hpp"
 #include "base/printable.hpp"
 #include "base/text.hpp"
 #include "cli/text.hpp"
@@ -20,26 +22,49 @@ const Item& find_named(const std::vector<Item>& items, const std::string& file, 
   std::vector<std::string> names;
   names.reserve(items.size());
   for (const Item& item : items) {
-    names.push_back(escape_name(item.name));
-    if (names.back() == name || one_line(item.name) == name) return item;  // the spelling of `ls`, or of --json
+    names.push_back(item.name);
+    if (escape_name(item.name) == name || one_line(item.name) == name)
+      return item;  // the spelling of `ls`, or of --json
   }
-  throw Error(ErrorKind::not_found, fmt::format("cli.{}", thing),
-              fmt::format("no {} '{}'{}", thing, name, did_you_mean(name, names, list)))
-      .in(file);
+  throw Error(ErrorKind::not_found, fmt::format("cli.{}", thing), there_is_no(thing, name, names, list)).in(file);
 }
 
 }  // namespace
 
-std::string did_you_mean(std::string_view name, const std::vector<std::string>& candidates,
-                         std::string_view otherwise) {
-  const auto near = nearest(name, candidates, 3);
-  return near.empty() ? std::string(otherwise) : fmt::format("; did you mean {}?", fmt::join(near, ", "));
+namespace {
+
+// The name that a tensor of another dialect's name has in this model; empty if there is none.
+std::string name_here(const Model& model, std::string_view name) {
+  for (const arch::Family& family : arch::families())
+    for (const arch::Dialect from : arch::kDialects) {
+      const auto known = arch::parse(family, from, name);
+      if (!known) continue;
+      for (const arch::Dialect to : arch::kDialects) {
+        const auto spelled = arch::spell(family, to, *known);
+        if (spelled && model.tensor(*spelled) != nullptr) return *spelled;
+      }
+    }
+  return {};
 }
+
+}  // namespace
 
 const Tensor& find_tensor(const Model& model, const std::string& file, std::string_view name) {
   for (const BrokenTensor& broken : model.broken)
     if (broken.tensor.name == name || escape_name(broken.tensor.name) == name || one_line(broken.tensor.name) == name)
       throw broken.error;
+  const auto is_named = [&](const Tensor& tensor) {
+    return tensor.name == name || escape_name(tensor.name) == name || one_line(tensor.name) == name;
+  };
+  if (std::ranges::none_of(model.tensors, is_named)) {
+    const auto refuse = [&](const std::string& hint) {
+      throw Error(ErrorKind::not_found, "cli.tensor", there_is_no("tensor", name, {}, hint)).in(file);
+    };
+    if (std::ranges::any_of(model.tensors, [&](const Tensor& tensor) { return glob_match(name, tensor.name); }))
+      refuse(fmt::format("; for a pattern: tare ls {} --match {}", shell_word(file), shell_word(name)));
+    if (const std::string here = name_here(model, name); !here.empty())
+      refuse(fmt::format("; in this file it is {}", quote(here)));
+  }
   return find_named(model.tensors, file, name, "tensor", "; `tare ls` lists the names");
 }
 

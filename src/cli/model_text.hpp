@@ -16,10 +16,6 @@ const Tensor& find_tensor(const Model& model, const std::string& file, std::stri
 // Does the same for attachments; throws `cli.attachment`.
 const Attachment& find_attachment(const Model& model, const std::string& file, std::string_view name);
 
-// Returns "; did you mean a, b?", or `otherwise`.
-std::string did_you_mean(std::string_view name, const std::vector<std::string>& candidates,
-                         std::string_view otherwise = {});
-
 // Returns the decoded bytes of all tensors.
 std::uint64_t tensor_bytes(const Model& model);
 // Returns for example "3 tensors" or "1 tensor".

@@ -26,7 +26,30 @@ constexpr std::pair<std::string_view, std::string_view> kForeign[] = {
     {"--quant", "method"},    {"--quantize", "method"}, {"--type", "method"},   {"--method", "quant"},
     {"--quantize", "quant"},  {"--type", "dtype"},      {"--outtype", "dtype"}, {"--precision", "dtype"},
     {"--overwrite", "force"}, {"--yes", "force"},       {"-y", "force"},        {"--format", "to"},
+    {"--bpw", "bits"},        {"--delete", "remove"},   {"-d", "remove"},       {"-m", "method"},
+    {"-m", "quant"},
 };
+
+// What people look for that a verb does in another way.
+struct Elsewhere {
+  std::string_view verb, word, sentence;
+};
+constexpr std::string_view kFirstLines = "`| head` shows the first lines";
+constexpr std::string_view kNoTrial =
+    "a conversion cannot be tried without being made; OUT appears whole or not at all, and --json reports what changed";
+constexpr Elsewhere kElsewhere[] = {
+    {"ls", "--limit", kFirstLines},      {"ls", "--head", kFirstLines}, {"ls", "-n", kFirstLines},
+    {"vocab", "--limit", kFirstLines},   {"vocab", "-n", kFirstLines},  {"convert", "--dry-run", kNoTrial},
+    {"quantize", "--dry-run", kNoTrial}, {"convert", "-n", kNoTrial},   {"quantize", "-n", kNoTrial},
+};
+
+// Whether one letter more, less, other or swapped with its neighbour makes one word of the other.
+bool is_one_edit(std::string_view a, std::string_view b) {
+  while (!a.empty() && !b.empty() && a.front() == b.front()) a.remove_prefix(1), b.remove_prefix(1);
+  while (!a.empty() && !b.empty() && a.back() == b.back()) a.remove_suffix(1), b.remove_suffix(1);
+  const bool swapped = a.size() == 2 && b.size() == 2 && a[0] == b[1] && a[1] == b[0];
+  return swapped || (a.size() <= 1 && b.size() <= 1);
+}
 
 // Returns the option of a verb that takes a word as its value: "--method" for q4_k_m; empty if none does.
 std::string option_taking(std::string_view word, std::span<const Option> options) {
@@ -59,6 +82,8 @@ std::string known_word(const Option& option, std::string value, std::span<const 
       (value.starts_with("fp8") || value.starts_with("f8") || value.starts_with("float8")))
     throw UsageError(
         fmt::format("{}: 8-bit floats are read and carried, but Tare does not cast to them", dashed(option)));
+  // Which dialects there are depends on the target.
+  if (option.words == dialect_words) return value;
   if (option.words == quant_words)
     if (const std::string why = why_not_written(value); !why.empty())
       throw UsageError(fmt::format("{}: {}", dashed(option), why));
@@ -67,6 +92,8 @@ std::string known_word(const Option& option, std::string value, std::span<const 
   const std::string meant = near.empty() ? "" : fmt::format("; did you mean {}?", near.front());
   if (allowed.size() > kShortList && !near.empty())
     throw UsageError(fmt::format("{}: unknown {} '{}'{}", dashed(option), option.value, printable(value), meant));
+  if (allowed.size() == 1)
+    throw UsageError(fmt::format("{} takes {}, not '{}'", dashed(option), allowed.front(), printable(value)));
   throw UsageError(
       fmt::format("{} takes one of {}, not '{}'{}", dashed(option), fmt::join(allowed, ", "), printable(value), meant));
 }
@@ -170,12 +197,17 @@ class Parser {
         std::ranges::find(verb_.operands, "OUT", &Operand::name) != verb_.operands.end())
       throw UsageError(fmt::format("unknown option '{}'; name the output without it: tare {} {}", printable(name),
                                    verb_.name, operands_text(verb_)));
+    const std::string_view asked = letter == 1 ? name.substr(0, 2) : name;  // "-n" of "-n5"
     for (const auto& [foreign, own] : kForeign)
-      if (name == foreign && find(own) != nullptr)
-        throw UsageError(fmt::format("unknown option '{}'; did you mean --{}?", printable(name), own));
+      if (asked == foreign && find(own) != nullptr)
+        throw UsageError(fmt::format("unknown option '{}'; did you mean --{}?", printable(asked), own));
+    for (const Elsewhere& other : kElsewhere)
+      if (other.verb == verb_.name && other.word == asked)
+        throw UsageError(fmt::format("unknown option '{}'; {}", printable(asked), other.sentence));
     std::vector<std::string> names;
     names.reserve(options_.size());
-    for (const Option& option : options_) names.push_back(dashed(option));
+    for (const Option& option : options_)
+      if (option.name != "help" || is_one_edit(name, "--help")) names.push_back(dashed(option));
     if (const auto near = nearest(name, names, 1); !near.empty())
       throw UsageError(fmt::format("unknown option '{}'; did you mean {}?", printable(name), near.front()));
     if (letter > 1)
@@ -188,14 +220,29 @@ class Parser {
     const auto& wanted = verb_.operands;
     for (std::size_t i = 0; i < given.size(); ++i)
       if (given[i].empty()) throw UsageError(fmt::format("operand {} is an empty string", i + 1));
-    if (given.size() < wanted.size() && wanted[given.size()].required)
-      throw UsageError(fmt::format("{} is missing", wanted[given.size()].name));
+    if (given.size() < wanted.size() && wanted[given.size()].required) {
+      const Operand& missing = wanted[given.size()];
+      const bool listed = missing.completes == Completes::tensors && !given.empty();
+      throw UsageError(
+          fmt::format("{} is missing{}", missing.name,
+                      listed ? fmt::format("; `tare ls {}` lists them", shell_word(given.front())) : std::string()));
+    }
     const bool many = !wanted.empty() && wanted.back().many;
     if (many || given.size() <= wanted.size()) return;
-    const std::string& extra = given[wanted.size()];
-    const std::string taker = option_taking(extra, options_);
-    throw UsageError(fmt::format("unexpected operand '{}'{}", printable(extra),
-                                 taker.empty() ? "" : fmt::format("; did you mean {} {}?", taker, extra)));
+    // An option's value without the option may be any of the operands.
+    for (const std::string& operand : given)
+      if (const std::string taker = option_taking(operand, options_); !taker.empty())
+        throw UsageError(fmt::format("unexpected operand '{0}'; did you mean {1} {0}?", printable(operand), taker));
+    if (wanted.size() == 1 && wanted.front().completes == Completes::files)
+      throw UsageError(fmt::format("takes one {}{}", wanted.front().name, several_files()));
+    throw UsageError(fmt::format("unexpected operand '{}'", printable(given[wanted.size()])));
+  }
+
+  // The end of the sentence about a second file: for `ls`, the verb that takes several.
+  std::string several_files() const {
+    std::vector<std::string> words;
+    for (const std::string& file : arguments_.operands_) words.push_back(shell_word(file));
+    return verb_.name == "ls" ? fmt::format("; `tare info {}` takes several", fmt::join(words, " ")) : std::string();
   }
 
   const Verb& verb_;

@@ -42,7 +42,9 @@ struct Parts {
 
 Parts parts_of(const ProgressState& state) {
   const double rate = state.seconds > 0 ? static_cast<double>(state.done) / state.seconds : 0;
-  Parts parts{state.doing, {}, {}, size_text(state.done), {}, {}};
+  // Bytes that are read twice count twice, so what is done may exceed what was expected.
+  const std::uint64_t shown = state.total > 0 ? std::min(state.done, state.total) : state.done;
+  Parts parts{state.doing, {}, {}, size_text(shown), {}, {}};
   if (state.total > 0) {
     const double share = std::min(1.0, static_cast<double>(state.done) / static_cast<double>(state.total));
     parts.percent = fmt::format("{:3.0f}%", share * 100);

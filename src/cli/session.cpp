@@ -13,8 +13,8 @@
 #include "base/printable.hpp"
 #include "cli/advice.hpp"
 #include "cli/json.hpp"
-#include "cli/missing_file.hpp"
 #include "cli/text.hpp"
+#include "options/missing_file.hpp"
 
 namespace tare::cli {
 namespace {
@@ -135,7 +135,7 @@ std::string Session::paint(Style style, std::string_view text) const { return st
 
 void Session::complain(const Error& error, std::string_view file) {
   flush();
-  to_stderr(error_line(error, file) + "\n");
+  message(error_line(error, file));
   fail(exit_code_of(error));
 }
 
@@ -153,7 +153,7 @@ void Session::answer(const Error& error, const Verb* verb, std::string_view file
 void Session::remark(std::string_view text) {
   if (quiet_) return;
   flush();
-  to_stderr(fmt::format("tare: {}\n", printable(text)));
+  message(fmt::format("{}{}", kMe, printable(text)));
 }
 
 void Session::remark_below(Style style, std::string_view word, std::string_view text) {
@@ -180,7 +180,7 @@ std::string error_line(const Error& error, std::string_view file, const Verb* ve
   if (error.file().empty() && !file.empty()) text += fmt::format("{}: ", file);
   std::string sentence = advised(error.sentence(), error.remedies(), verb);
   if (error.kind() == ErrorKind::not_found && error.subject() != Subject::output)
-    sentence += missing_file_hint(error.file().empty() ? std::string(file) : error.file());
+    sentence = missing_file_sentence(sentence, error.file().empty() ? std::string(file) : error.file());
   return printable(text + error.reworded(sentence).what());
 }
 
@@ -191,6 +191,20 @@ void to_stderr(std::string_view text) {
     if (written <= 0) return;
     text.remove_prefix(static_cast<std::size_t>(written));
   }
+}
+
+std::vector<std::string> lines_of(std::string_view sentence, const Screen& screen) {
+  constexpr std::size_t kIndent = 2;
+  if (!screen.terminal) return {std::string(sentence)};
+  std::vector<std::string> lines = wrap(sentence, screen.columns - kIndent);
+  for (std::size_t i = 1; i < lines.size(); ++i) lines[i].insert(0, kIndent, ' ');
+  return lines;
+}
+
+void message(std::string_view sentence) {
+  std::string text;
+  for (const std::string& line : lines_of(sentence, Screen::of(STDERR_FILENO, "never"))) text += line + "\n";
+  to_stderr(text);
 }
 
 bool stdout_reader_gone() {

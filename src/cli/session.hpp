@@ -5,6 +5,7 @@
 #include <memory>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "cli/command.hpp"
 #include "tare/error.hpp"
@@ -77,6 +78,10 @@ int exit_code_of(const Error& error);
 std::string error_line(const Error& error, std::string_view file = {}, const Verb* verb = nullptr);
 // Writes all of the text to standard error, and ignores errors.
 void to_stderr(std::string_view text);
+// Writes a sentence to standard error as a line; on a terminal as several, broken at spaces.
+void message(std::string_view sentence);
+// Returns the sentence in lines that fit a terminal; otherwise as one.
+std::vector<std::string> lines_of(std::string_view sentence, const Screen& screen);
 // Returns whether the reader of standard output has closed it.
 bool stdout_reader_gone();
 

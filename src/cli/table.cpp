@@ -1,6 +1,10 @@
 #include "cli/table.hpp"
 
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
 #include <algorithm>
+#include <utility>
 
 #include "cli/text.hpp"
 
@@ -17,17 +21,17 @@ constexpr std::size_t kName = 32;
 // If nothing is shortened, columns are at most this wide: one long name must not add as many spaces to every row.
 constexpr std::size_t kWidestColumn = 160;
 
-// `mark` replaces the middle of a text that is too long; if it is empty, the text is not shortened.
-void append_cell(std::string& line, const Cell& cell, std::size_t width, Align align, bool last, bool color,
+// `mark` replaces what a text has too much; if it is empty, the text is not shortened.
+void append_cell(std::string& line, const Cell& cell, std::size_t width, const Column& column, bool last, bool color,
                  std::string_view mark) {
   const std::size_t own = display_width(cell.text);
   const bool cut = own > width && !mark.empty();
-  const std::string text = cut ? elide_middle(cell.text, width, mark) : cell.text;
+  const std::string text = cut ? (column.prose ? elide_end : elide_middle)(cell.text, width, mark) : cell.text;
   const std::size_t shown = cut ? display_width(text) : own;
   const std::size_t padding = width - std::min(width, shown);
-  if (align == Align::right) line.append(padding, ' ');
+  if (column.align == Align::right) line.append(padding, ' ');
   line += color ? styled(cell.style, text, true) : text;
-  if (align == Align::left && !last) line.append(padding, ' ');
+  if (column.align == Align::left && !last) line.append(padding, ' ');
 }
 
 }  // namespace
@@ -50,8 +54,8 @@ std::vector<std::size_t> Table::widths() const {
   return widths;
 }
 
-// Sets the width of spare columns to 0 until the others fit.
-void Table::omit_spare(std::size_t room, std::vector<std::size_t>& widths) const {
+// Sets the width of spare columns to 0 until the others fit. Returns the titles of these columns.
+std::vector<std::string> Table::omit_spare(std::size_t room, std::vector<std::size_t>& widths) const {
   const auto used = [&] {
     std::size_t total = indent_.size();
     for (std::size_t c = 0; c < widths.size(); ++c)
@@ -59,8 +63,19 @@ void Table::omit_spare(std::size_t room, std::vector<std::size_t>& widths) const
         total += (total > indent_.size() ? kGap : 0) + (columns_[c].elastic ? std::min(widths[c], kUseful) : widths[c]);
     return total;
   };
-  for (std::size_t c = widths.size(); c-- > 0 && used() > room;)
-    if (columns_[c].spare) widths[c] = 0;
+  std::vector<bool> omitted(widths.size(), false);
+  while (used() > room) {
+    unsigned next = 0;
+    for (std::size_t c = 0; c < widths.size(); ++c)
+      if (widths[c] > 0) next = std::max(next, columns_[c].spare);
+    if (next == 0) break;
+    for (std::size_t c = 0; c < widths.size(); ++c)
+      if (columns_[c].spare == next && std::exchange(widths[c], 0) > 0) omitted[c] = true;
+  }
+  std::vector<std::string> titles;
+  for (std::size_t c = 0; c < widths.size(); ++c)
+    if (omitted[c] && !columns_[c].title.empty()) titles.push_back(columns_[c].title);
+  return titles;
 }
 
 // Divides the columns that have text into as few parts as fit if elastic ones are shortened. `repeat`: all parts begin
@@ -117,7 +132,7 @@ void Table::print_line(const std::vector<Cell>& row, const Line& line, Session& 
   std::string text = line.indent;
   for (const std::size_t c : line.part) {
     if (c != line.part.front()) text.append(kGap, ' ');
-    append_cell(text, row[c], line.widths[c], columns_[c].align, c == line.part.back(), session.screen().color,
+    append_cell(text, row[c], line.widths[c], columns_[c], c == line.part.back(), session.screen().color,
                 session.screen().terminal ? session.ellipsis() : std::string_view());
   }
   text.erase(text.find_last_not_of(' ') + 1);
@@ -156,10 +171,20 @@ void Table::print(Session& session) const {
   if (rows_.empty()) return;
   const std::size_t room = session.screen().terminal ? session.screen().columns : SIZE_MAX;
   std::vector<std::size_t> natural = widths();
-  if (session.screen().terminal) {
-    omit_spare(room, natural);
-    if (stacks(natural, room)) return print_stacked(natural, room, session);
-  }
+  const std::vector<std::string> omitted =
+      session.screen().terminal ? omit_spare(room, natural) : std::vector<std::string>();
+  if (session.screen().terminal && stacks(natural, room))
+    print_stacked(natural, room, session);
+  else
+    print_parts(natural, room, session);
+  if (omitted.empty() || session.quiet()) return;
+  const std::string what =
+      omitted.size() == 1 ? "1 column does not fit" : fmt::format("{} columns do not fit", omitted.size());
+  for (const std::string& line : wrap(fmt::format("{}: {}", what, fmt::join(omitted, ", ")), room))
+    session.line(session.paint(Style::dim, line));
+}
+
+void Table::print_parts(const std::vector<std::size_t>& natural, std::size_t room, Session& session) const {
   const auto titles = heading();
   const std::vector<Part> all = parts(natural, room, true);
   for (const Part& part : all) {

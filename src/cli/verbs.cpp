@@ -63,11 +63,10 @@ std::vector<std::string> verb_names() {
 std::string verb_hint(const std::string& word) {
   if (const auto* job = std::ranges::find(kJobs, word, &std::pair<std::string_view, std::string_view>::first);
       job != std::end(kJobs))
-    return fmt::format("; did you mean '{}'?", job->second);
+    return fmt::format("; did you mean {}?", job->second);
   std::vector<std::string> words = verb_names();
   for (const Alias& alias : kAliases) words.emplace_back(alias.word);
-  const auto near = nearest(word, words, 1);
-  return near.empty() ? std::string() : fmt::format("; did you mean '{}'?", near.front());
+  return did_you_mean(word, words, 1);
 }
 
 }  // namespace tare::cli

@@ -29,7 +29,7 @@ std::span<const Alias> aliases();
 const Verb* find_verb(std::string_view name);
 // The names of the verbs that are not hidden.
 std::vector<std::string> verb_names();
-// Returns for example "; did you mean 'verify'?"; empty if no verb is similar.
+// Returns for example "; did you mean verify?"; empty if no verb is similar.
 std::string verb_hint(const std::string& word);
 
 namespace info_verb {

@@ -54,6 +54,21 @@ Adaptation::Adaptation(Model input, const Format& format, const AdaptOptions& wa
       stated(codec::packs::has_joined(model) ? resources::stated_packing(model) : codec::packs::Stated()),
       had_token_table(has_token_table(model)) {}
 
+namespace {
+
+// Whether values were rounded, or something is not in the output.
+bool is_lossy(const Change& change) {
+  switch (change.kind) {
+    case ChangeKind::quantized:
+    case ChangeKind::overflowed:
+    case ChangeKind::skipped:
+    case ChangeKind::dropped: return true;
+    default: return change.lossy || change.impact == Impact::lost;
+  }
+}
+
+}  // namespace
+
 void steps::fit_parts(Adaptation& it) {
   AdaptOptions options = it.options;
   if (it.files_dropped) std::erase(options.drop, ModelPart::attachments);
@@ -72,6 +87,7 @@ Adapted adapt_as(Model model, const Format& target, const AdaptOptions& options,
   for (const auto step : kSteps) step(it);
   Adapted adapted{std::move(it.model), it.changes.take(), std::move(it.outcomes), std::move(it.lost)};
   adapted.changes.insert(adapted.changes.end(), it.lines.begin(), it.lines.end());
+  for (Change& change : adapted.changes) change.lossy = is_lossy(change);
   return adapted;
 }
 

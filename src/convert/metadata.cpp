@@ -13,6 +13,7 @@
 
 #include "base/list_numbers.hpp"
 #include "base/name_map.hpp"
+#include "base/nearest.hpp"
 #include "base/printable.hpp"
 #include "base/stopping.hpp"
 #include "base/text.hpp"
@@ -159,7 +160,11 @@ class MetadataEditor {
           ErrorKind::unsupported, "meta.kept_apart", key,
           fmt::format("{} has no type for its value, and keeps it apart from its keys: give it another value first",
                       format_.name));
-    if (slot == nullptr) throw error(ErrorKind::not_found, "meta.key", key, "the file has no such key");
+    if (slot == nullptr) {
+      std::vector<std::string> keys;
+      for (const Slot& other : slots_) keys.push_back(other.entry.key);
+      throw error(ErrorKind::not_found, "meta.key", key, "the file has no such key" + did_you_mean(key, keys, 3));
+    }
     return *slot;
   }
 

@@ -10,6 +10,7 @@
 #include "base/glob.hpp"
 #include "base/half.hpp"
 #include "base/name_map.hpp"
+#include "base/nearest.hpp"
 #include "base/printable.hpp"
 #include "codecs/packs/pack.hpp"
 #include "model/element_types.hpp"
@@ -25,13 +26,13 @@ bool is_coded(const Tensor& tensor) {
   return codec != nullptr && !codec->name.empty() && codec->decode != nullptr;
 }
 
-std::string method_names() {
-  std::vector<std::string_view> names;
+std::vector<std::string> method_names() {
+  std::vector<std::string> names;
   for (const Codec& codec : codecs()) names.insert(names.end(), codec.methods.begin(), codec.methods.end());
-  for (const Mix& mix : mixes()) names.push_back(mix.name);
+  for (const Mix& mix : mixes()) names.emplace_back(mix.name);
   std::ranges::sort(names);
   names.erase(std::unique(names.begin(), names.end()), names.end());
-  return fmt::format("{}", fmt::join(names, ", "));
+  return names;
 }
 
 // Returns whether the elements are real numbers, at least one.
@@ -79,9 +80,11 @@ std::optional<Change> remark_on(const Codec& codec, const std::string& method, c
 const Codec* codec_of(const std::string& method, const Quantization& how) {
   if (method.empty() || method == kKeep || type_called(method)) return nullptr;
   const Codec* const codec = find_codec_by_method(method);
-  if (codec == nullptr)
-    throw Error(ErrorKind::usage, "convert.quant",
-                fmt::format("no quantization method \"{}\"; the choices are {}", method, method_names()));
+  if (codec == nullptr) {
+    const std::vector<std::string> names = method_names();
+    const std::string choices = fmt::format("; the choices are {}", fmt::join(names, ", "));
+    throw Error(ErrorKind::usage, "convert.quant", there_is_no("method", method, names, choices, 1));
+  }
   if (how.range && !codec->ranged)
     throw Error(ErrorKind::usage, "convert.quant", fmt::format("{} has no form with a range", method))
         .remedy(Remedy::no_range);

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <string>
 
+#include "base/nearest.hpp"
+
 namespace tare {
 namespace {
 
@@ -34,6 +36,12 @@ std::vector<std::string> dtype_spellings() {
   std::vector<std::string> names;
   for (const Spelling& spelling : kSpellings) names.emplace_back(spelling.name);
   return names;
+}
+
+std::string no_such_type(std::string_view name) {
+  std::vector<std::string> names = dtype_spellings();
+  for (const DType type : kAllDTypes) names.emplace_back(name_of(type));
+  return there_is_no("type", name, names, {}, 1);
 }
 
 }  // namespace tare

@@ -15,5 +15,7 @@ namespace tare {
 std::optional<DType> parse_dtype_option(std::string_view name);
 // The other common names, without Tare's own.
 std::vector<std::string> dtype_spellings();
+// Returns the sentence about a name that is not a type: "there is no type bf61; did you mean bf16?".
+std::string no_such_type(std::string_view name);
 
 }  // namespace tare

@@ -54,11 +54,7 @@ const Tensor& Model::at(std::string_view name) const {
   std::vector<std::string> names;
   names.reserve(tensors.size());
   for (const Tensor& other : tensors) names.push_back(other.name);
-  std::vector<std::string> near = nearest(name, names, 3);
-  for (std::string& other : near) other = quote(other);
-  throw Error(ErrorKind::not_found, "lookup.tensor",
-              fmt::format("the model has no tensor {}{}", quote(name),
-                          near.empty() ? "" : fmt::format("; did you mean {}?", fmt::join(near, ", "))));
+  throw Error(ErrorKind::not_found, "lookup.tensor", there_is_no("tensor", name, names));
 }
 
 void Model::refuse_broken() const {

@@ -80,6 +80,13 @@ bool wants_post(std::string_view name) {
   return name == kReopen || (row != nullptr && row->change);
 }
 
+// "a, b" for "a b".
+std::string listed_words(std::string_view words) {
+  std::string list;
+  for (const char c : words) list += c == ' ' ? ", " : std::string(1, c);
+  return list.empty() ? "none" : list;
+}
+
 const Row& row_of(const Query& query) {
   const Row* const row = find_row(query.endpoint());
   if (row == nullptr)
@@ -96,7 +103,7 @@ const Row& row_of(const Query& query) {
     }
     if (!known)
       throw Error(ErrorKind::usage, "view.request",
-                  fmt::format("{} has no parameter '{}'; it has {}", row->name, key, row->parameters));
+                  fmt::format("{} has no parameter '{}'; it has {}", row->name, key, listed_words(row->parameters)));
   }
   return *row;
 }
@@ -311,12 +318,10 @@ std::size_t tensor_called(const OpenModel& model, std::string_view text, std::st
                 fmt::format("there is no tensor {}; the model has {}, counted from 0", text, all.size()));
   std::vector<std::string> names;
   names.reserve(all.size());
-  for (std::size_t i = 0; i < all.size(); ++i) names.push_back(model.shown_name(i));
-  std::vector<std::string> near = nearest(text, names, 3);
-  for (std::string& name : near) name = quote(name);
+  for (const Tensor& tensor : all) names.push_back(tensor.name);
+  const std::string sentence = there_is_no("tensor", text, names);
   throw Error(ErrorKind::not_found, "view.tensor",
-              fmt::format("no tensor is called '{}'; {}{}", text,
-                          near.empty() ? "" : fmt::format("did you mean {}? ", fmt::join(near, ", ")), advice));
+              fmt::format("{}{} {}", sentence, sentence.ends_with('?') ? "" : ";", advice));
 }
 
 void write_item(JsonWriter& json, const OpenModel& model, std::size_t place) {

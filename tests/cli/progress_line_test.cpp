@@ -25,6 +25,12 @@ TEST(ProgressLine, ShrinksWhatTellsLeast) {
             "quantizing   21%  ██░░░░░░░░░░░░  133.0 MiB of 635.0 MiB  33.2 MiB/s  0:15 left");
 }
 
+// `verify` of a truncated file reads some bytes twice.
+TEST(ProgressLine, NoMoreIsDoneThanThereIs) {
+  EXPECT_EQ(progress_line({"verifying", 7 * kMiB, 6 * kMiB, 0.01}, 79, false),
+            "verifying  100%  ####################  6.0 MiB of 6.0 MiB");
+}
+
 TEST(ProgressLine, LongNamesAreCutBeforeNumbers) {
   ProgressState state = quantizing();
   state.doing = "hashing /a/long/way/to/a/file/with/a/name/of/many/letters.safetensors";

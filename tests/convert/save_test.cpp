@@ -161,6 +161,41 @@ TEST(Save, SaysWhatChanged) {
   EXPECT_TRUE(coded.outcomes[0].report->complete);
 }
 
+// `lossy`: values were rounded, or something is not in the output.
+TEST(Save, SaysWhetherAnythingWasLost) {
+  const Scratch scratch;
+  Model model;
+  model.tensors.push_back(dense("w", {4, 32}, std::vector<float>(128, 0.1F)));
+  model.tensors.push_back(dense("b", {2}, std::vector<float>{-1, 0.5}));
+  const auto is_lossy = [&](const AdaptOptions& options) {
+    const Saved saved = save(model, scratch / "m.zt", {.adapt = options, .overwrite = true});
+    return std::ranges::any_of(saved.changes, &Change::lossy);
+  };
+  EXPECT_FALSE(is_lossy({}));
+  EXPECT_FALSE(is_lossy({.dtype = DType::f64}));
+  EXPECT_TRUE(is_lossy({.dtype = DType::f16}));
+  EXPECT_TRUE(is_lossy({.quant = {.method = "q8_0"}}));
+  EXPECT_TRUE(is_lossy({.skip = {"b"}}));
+}
+
+TEST(Save, NothingIsLeft) {
+  const Scratch scratch;
+  const auto sentence_of = [&](AdaptOptions options) {
+    try {
+      static_cast<void>(save(small_model(), scratch / "m.zt", {.adapt = std::move(options)}));
+    } catch (const Error& error) {
+      EXPECT_EQ(error.rule(), "convert.match");
+      return error.sentence();
+    }
+    return std::string("saved");
+  };
+  EXPECT_EQ(sentence_of({.skip = {"*"}}), "no tensor is left: the patterns to skip omit all 2");
+  EXPECT_EQ(sentence_of({.match = {"w"}, .skip = {"w"}}),
+            "no tensor is left: the patterns to match and to skip omit all 2");
+  EXPECT_EQ(sentence_of({.match = {"[wx]*"}}), "saved");
+  EXPECT_EQ(save(Model(), scratch / "empty.zt").tensors, 0U) << "nothing was omitted";
+}
+
 TEST(Save, ShardsAreADirectory) {
   const Scratch scratch;
   const SaveOptions options{.write = {.shard_bytes = 24}, .to = "safetensors"};

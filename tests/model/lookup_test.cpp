@@ -46,9 +46,9 @@ TEST(Lookup, AtReturnsTheTensorOrNamesTheNearest) {
     return std::string("found");
   };
   EXPECT_EQ(error_of_name("model.layer.1.weight"),
-            "the model has no tensor model.layer.1.weight; did you mean model.layers.1.weight, model.layers.0.weight, "
+            "there is no tensor model.layer.1.weight; did you mean model.layers.1.weight, model.layers.0.weight, "
             "model.layers.2.weight?");
-  EXPECT_EQ(error_of_name("x"), "the model has no tensor x");
+  EXPECT_EQ(error_of_name("x"), "there is no tensor x");
   model.broken.push_back({model.tensors[0], Error(ErrorKind::corrupt, "zt.bounds", "too short")});
   model.tensors.erase(model.tensors.begin());
   EXPECT_EQ(rule_of([&] { static_cast<void>(model.at("model.layers.0.weight")); }), "zt.bounds");

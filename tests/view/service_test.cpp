@@ -87,7 +87,7 @@ TEST(ViewService, PicturesOfTensorsThatAreNot) {
       EXPECT_EQ(error.kind(), ErrorKind::not_found);
       EXPECT_EQ(
           error.sentence(),
-          "no tensor is called 'q_proj'; did you mean model.layers.0.self_attn.q_proj.weight, "
+          "there is no tensor q_proj; did you mean model.layers.0.self_attn.q_proj.weight, "
           "model.layers.1.self_attn.q_proj.weight, model.layers.2.self_attn.q_proj.weight? `tare ls` lists the names");
     }
   }

@@ -12,6 +12,8 @@ Model demo_model();
 Model tiny_llama_model();
 // A small Mistral like a downloaded one, with its files.
 Model mistral_model();
+// A LoRA adapter for it, of one matrix.
+Model lora_model();
 // The files in the folder mistral: config.json, generation_config.json, and the pieces of the vocabulary.
 std::vector<EmbeddedFile> mistral_files();
 

@@ -161,4 +161,17 @@ Model mistral_model() {
   return model;
 }
 
+Model lora_model() {
+  constexpr std::uint64_t kWidth = 64, kRank = 2;
+  const std::string matrix = "base_model.model.model.layers.0.self_attn.q_proj";
+  Model model;
+  const auto add = [&](std::string_view part, Shape shape) {
+    model.tensors.push_back(dense(fmt::format("{}.{}.weight", matrix, part), std::move(shape), DType::f32,
+                                  blob_of(std::vector<float>(kRank * kWidth, 0.01F))));
+  };
+  add("lora_A", {kRank, kWidth});
+  add("lora_B", {kWidth, kRank});
+  return model;
+}
+
 }  // namespace tare::cli

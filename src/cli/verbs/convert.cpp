@@ -5,6 +5,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <filesystem>
 
 #include "cli/advice.hpp"
 #include "cli/change_report.hpp"
@@ -42,6 +43,27 @@ std::string suffix_hint(const std::string& output) {
   return fmt::format(" ({}); name the format with --to", fmt::join(written_suffixes(), " "));
 }
 
+// Returns for example "; zt, zt2 do", for an option that `needs` a capability.
+std::string those_that_do(bool Capabilities::*needs) {
+  std::vector<std::string_view> names;
+  for (const Format& format : formats())
+    if (is_writable(format) && format.holds.*needs) names.push_back(format.name);
+  return names.empty() ? std::string()
+                       : fmt::format("; {} {}", fmt::join(names, ", "), names.size() == 1 ? "does" : "do");
+}
+
+// Throws if the output is the input, which may be meant, but is more often a mistake.
+void refuse_input_as_output(const Arguments& arguments) {
+  const std::string& output = arguments.operand(1);
+  std::error_code unknown;
+  if (arguments.has("force") || output == "-" || !std::filesystem::equivalent(arguments.operand(0), output, unknown))
+    return;
+  throw Error(ErrorKind::usage, "io.sink.exists", "OUT is IN")
+      .in(output)
+      .blame(Subject::output)
+      .remedy(Remedy::overwrite, "itself");
+}
+
 // Returns the format of OUT. Refuses an option that this format ignores: an option without effect misleads.
 const Format& target_format(const Arguments& arguments, const Verb& verb) {
   const std::string& output = arguments.operand(1);
@@ -58,17 +80,22 @@ const Format& target_format(const Arguments& arguments, const Verb& verb) {
                                  format->name, format->title,
                                  clause == std::string_view::npos ? "" : format->versions.substr(clause)));
   }
-  for (const Option& option : arguments.given())
-    if (option.needs != nullptr && !(format->holds.*option.needs))
-      throw UsageError(fmt::format("{} does not support --{}", format->name, option.name));
-  if (const std::string dialect = arguments.get("dialect"); !dialect.empty()) {
-    const auto& known = format->holds.dialects;
-    if (std::find(known.begin(), known.end(), dialect) == known.end())
-      throw UsageError(fmt::format("{} has no dialect '{}'", format->name, dialect));
-  }
   const auto is_offered = [&](std::string_view name) {
     return std::ranges::find(verb.options, name, &Option::name) != verb.options.end();
   };
+  for (const Option& option : arguments.given())
+    if (option.needs != nullptr && !(format->holds.*option.needs))
+      throw UsageError(
+          fmt::format("{} does not support --{}{}", format->name, option.name, those_that_do(option.needs)));
+  if (const std::string dialect = arguments.get("dialect"); !dialect.empty()) {
+    const auto& known = format->holds.dialects;
+    if (known.empty()) throw UsageError(fmt::format("{} has no dialects", format->name));
+    if (std::find(known.begin(), known.end(), dialect) == known.end())
+      throw UsageError(
+          fmt::format("{} has no dialect '{}'; it has {}", format->name, printable(dialect), fmt::join(known, ", ")));
+  }
+  if (arguments.has("overflow") && !arguments.has("dtype") && !arguments.has("quant") && is_offered("quant"))
+    throw UsageError("--overflow needs --dtype or --quant");
   for (const Option& option : arguments.given())
     if (is_offered(option.with) && !arguments.has(option.with))
       throw UsageError(fmt::format("--{} needs --{}", option.name, option.with));
@@ -123,7 +150,9 @@ constexpr Example kExamples[] = {
 }  // namespace
 
 ConvertOptions convert_options(const Arguments& arguments, const Verb& verb) {
-  return options_from(arguments, target_format(arguments, verb));
+  const Format& target = target_format(arguments, verb);
+  refuse_input_as_output(arguments);
+  return options_from(arguments, target);
 }
 
 constexpr Verb kVerb{

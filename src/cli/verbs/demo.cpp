@@ -144,6 +144,8 @@ class Demo {
     take_tour();
   }
   bool good() const { return good_; }
+  // Makes the samples of the recipes: an adapter, and a pickle that would run a command.
+  void make_samples() const;
   void print(bool details, Session& session) const;
 
  private:
@@ -210,6 +212,24 @@ void Demo::visit(const Format& format, const Model& original) {
                kept ? Cell("same", Style::green) : Cell("changed", changes.empty() ? Style::red : Style::yellow),
                verdict(back, "same", "DIFFERS"), verdict(verified, "ok", "BAD")});
   for (const std::string& change : changes) visit_changes_.push_back(fmt::format("{}: {}", format.name, change));
+}
+
+void Demo::make_samples() const {
+  const auto write = [&](std::string_view file, std::string_view text) {
+    const auto sink = create_file(path_of(file), {.overwrite = overwrite_});
+    sink->write(std::as_bytes(std::span(text)));
+    sink->commit();
+  };
+  write("suspicious.pt",
+        "\x80\x02"
+        "cposix\nsystem\nU\x02"
+        "id\x85R.");
+  io::make_path(path_of("my-lora"));
+  SaveOptions options;
+  options.overwrite = overwrite_;
+  static_cast<void>(save(lora_model(), path_of("my-lora/adapter_model.safetensors"), options));
+  write("my-lora/adapter_config.json",
+        R"({"peft_type": "LORA", "r": 2, "lora_alpha": 4, "target_modules": ["q_proj"]})");
 }
 
 // Returns whether all numbers are equal, whatever their types.
@@ -388,6 +408,7 @@ int run(const Arguments& arguments, Session& session) {
   Demo demo(directory, arguments);
   try {
     demo.run();
+    demo.make_samples();
   } catch (...) {
     // Half of the files are of no use.
     const io::Directory made = existed ? io::Directory() : place.parent.enter(place.name.c_str());
@@ -418,7 +439,9 @@ constexpr Verb kVerb{
         "Makes a small language model in the shape of a download, converts it from container to container, each file "
         "made from the one before, verifies every file and quantizes the last. Then a model with every type and "
         "layout, metadata, a configuration, a vocabulary and an attachment is written in every container, read back, "
-        "verified and converted back, its content digest compared at each step. With DIR the files are kept there.",
+        "verified and converted back, its content digest compared at each step. With DIR the files are kept there, "
+        "next to what the recipes of the "
+        "documentation need: a LoRA adapter, and a pickle that would run a command.",
     .operands = kOperands,
     .options = kOptions,
     .examples = kExamples,

@@ -18,6 +18,7 @@
 #include "cli/text.hpp"
 #include "cli/verbs.hpp"
 #include "convert/directory_form.hpp"
+#include "convert/no_match.hpp"
 #include "formats/format.hpp"
 #include "tare/codec.hpp"
 #include "tare/inspect.hpp"
@@ -185,10 +186,10 @@ void print_text(const Difference& difference, const Extent& extent, Session& ses
   Table table({{"TENSOR", Align::left, long_names},
                {"REL RMS", Align::right},
                {"COSINE", Align::right},
-               {.title = "BITS", .align = Align::right, .spare = true},
+               {.title = "BITS", .align = Align::right, .spare = 1},
                {"WHAT DIFFERS", Align::left, true},
-               {.title = "VALUES", .align = Align::right, .spare = true},
-               {.title = "MAX ABS", .align = Align::right, .spare = true}});
+               {.title = "VALUES", .align = Align::right, .spare = 2},
+               {.title = "MAX ABS", .align = Align::right, .spare = 3}});
   for (const TensorDifference* tensor : worst_first(difference, extent.top.value_or(SIZE_MAX))) {
     const bool numbers = tensor->compared && tensor->values_differ;
     table.add({printable(escape_name(tensor->name)), numbers ? number_text(tensor->relative_rms) : "",
@@ -261,6 +262,11 @@ void print_json(const Difference& difference, const Extent& extent, Session& ses
   session.line(text);
 }
 
+void remark_on_names(const Extent& extent, Session& session) {
+  if (extent.renamed)
+    session.remark("A and B name their tensors differently: compared under the names and row order of Hugging Face");
+}
+
 // Compares one tensor: shows the error of B as a distribution.
 int run_on_tensor(const Arguments& arguments, Session& session, Model a, Model b, Extent extent) {
   const std::string& name = arguments.operand(2);
@@ -274,6 +280,7 @@ int run_on_tensor(const Arguments& arguments, Session& session, Model a, Model b
   const Difference found = diff(a, b, {.threads = arguments.threads()});
   const auto bins = static_cast<std::size_t>(arguments.number("bins", 16, 1, 1000));
   const Statistics errors = statistics(difference(x, y), bins, 8, {.threads = arguments.threads()});
+  remark_on_names(extent, session);
   const TensorDifference numbers = found.tensors.empty() ? TensorDifference() : found.tensors.front();
   if (arguments.has("json")) {
     std::string text;
@@ -307,26 +314,24 @@ void expect_matches(const Arguments& arguments, const Model& a, const Model& b) 
       const auto any = [&](const Model& model) {
         return std::ranges::any_of(model.tensors, hit) || std::ranges::any_of(model.broken, hit, &BrokenTensor::tensor);
       };
-      if (!any(a) && !any(b))
-        throw Error(ErrorKind::usage, "convert.match", fmt::format("no tensor matches {}", quote(glob)));
+      if (!any(a) && !any(b)) throw Error(ErrorKind::usage, "convert.match", no_match(glob, a));
     }
 }
 
 int run(const Arguments& arguments, Session& session) {
   const ReadOptions read = read_options(arguments);
-  Model a = open(arguments.operand(0), read), b = open(arguments.operand(1), read);
   Extent extent{.exact = arguments.has("exact")};
   if (extent.exact && arguments.size() == 3) throw UsageError("--exact compares whole files; omit TENSOR");
   if (arguments.has("top") && arguments.size() == 3)
     throw UsageError("--top lists the worst of all tensors; omit TENSOR");
+  if (arguments.has("bins") && arguments.size() < 3)
+    throw UsageError("--bins is for the histogram of one tensor; name it after B");
+  if (arguments.has("top")) extent.top = static_cast<std::size_t>(arguments.number("top", 0, 1, 1'000'000));
+  Model a = open(arguments.operand(0), read), b = open(arguments.operand(1), read);
   const Spaces stored = spaces_of(a, b);  // other names may come with other types
   extent.renamed = !extent.exact && pair_names(a, b);
   extent.whole = arguments.size() < 3 && !arguments.has("tensors") && !arguments.has("match") && !arguments.has("skip");
-  if (extent.renamed)
-    session.remark("A and B name their tensors differently: compared under the names and row order of Hugging Face");
   if (arguments.size() == 3) return run_on_tensor(arguments, session, std::move(a), std::move(b), extent);
-  if (arguments.has("top")) extent.top = static_cast<std::size_t>(arguments.number("top", 0, 1, 1'000'000));
-  if (arguments.has("bins")) throw UsageError("--bins is for the histogram of one tensor; name it after B");
   expect_matches(arguments, a, b);
   for (Model* model : {&a, &b}) {
     std::erase_if(model->tensors, [&](const Tensor& tensor) { return !selected(arguments, tensor.name); });
@@ -345,6 +350,7 @@ int run(const Arguments& arguments, Session& session) {
     ProgressBar bar(session, "comparing", extent.all.a.bytes + extent.all.b.bytes);
     difference = (extent.exact ? diff_bytes : diff)(a, b, {.threads = arguments.threads(), .progress = bar.progress()});
   }
+  remark_on_names(extent, session);
   if (arguments.has("json"))
     print_json(difference, extent, session);
   else
@@ -385,11 +391,13 @@ constexpr Verb kVerb{
         "be of different formats. Tensors with the largest error come first: the root mean square of the difference "
         "relative to A, the cosine of the two, the bits per weight of B if A has others, how many values differ and "
         "the "
-        "largest absolute difference. Quantized and sparse tensors are compared decoded. If "
-        "fewer than half of the names are common, as for a file for a runtime and the directory it was made from, both "
-        "are compared under the names and row order of Hugging Face, if more are common then; --match, --skip and "
-        "TENSOR mean these names. With a TENSOR, the differences of its elements are shown as a distribution. The last "
-        "line says whether it is the same model, and what size was saved. Exit code 1 when anything differs.",
+        "largest absolute difference. Quantized and sparse tensors are compared decoded. If the files share fewer than "
+        "half of their names (a file for llama.cpp and its directory), both get Hugging Face's names, if that matches "
+        "more. --match, "
+        "--skip and TENSOR mean those names. With a TENSOR, the differences of its elements are shown as a "
+        "distribution. The last "
+        "line says whether it is the same model, and what size was saved. Exit code 1 when anything differs, or a file "
+        "could not be read.",
     .operands = kOperands,
     .options = kOptions,
     .examples = kExamples,

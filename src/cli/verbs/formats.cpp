@@ -114,7 +114,7 @@ std::string dash_if_empty(std::string text) { return text.empty() ? "-" : text; 
 Cell yes(bool value) { return value ? Cell("yes", Style::green) : Cell("-", Style::dim); }
 
 void print_formats(Session& session) {
-  Table table({{"FORMAT"}, {"NAME"}, {"SUFFIX"}, {"I/O"}, {.title = "VERSIONS", .spare = true}});
+  Table table({{"FORMAT"}, {"NAME"}, {"SUFFIX"}, {"I/O"}, {.title = "VERSIONS", .spare = 1}});
   for (const Format& format : formats())
     table.add(
         {Cell(format.name, Style::cyan), format.title, joined(format.suffixes), access_text(format), format.versions});
@@ -122,7 +122,11 @@ void print_formats(Session& session) {
 }
 
 void print_layouts(Session& session) {
-  Table table({{"LAYOUT"}, {"TYPE"}, {"DECODES"}, {"--quant", Align::left, true}, {"WHAT", Align::left, true}});
+  Table table({{"LAYOUT"},
+               {.title = "TYPE", .spare = 2},
+               {.title = "DECODES", .spare = 1},
+               {"--quant", Align::left, true},
+               prose("WHAT")});
   for (const Codec& codec : codecs())
     table.add({Cell(codec.layout, Style::cyan), dash_if_empty(std::string(codec.name)), yes(decodes(codec)),
                dash_if_empty(joined(codec.methods)), codec.title});
@@ -148,7 +152,7 @@ std::string coded(Names names) {
 // Prints what one container can hold, one fact per line.
 void print_format(const Format& format, Session& session) {
   session.line(fmt::format("{}: {}", session.paint(Style::bold, format.name), format.title));
-  Table table({{}, {"", Align::left, true}}, "  ");
+  Table table({{}, prose()}, "  ");
   table.add({"suffix", joined(format.suffixes)});
   table.add({"access", fmt::format("{}{}", is_readable(format) ? "read" : "", is_writable(format) ? ", write" : "")});
   table.add({"versions", format.versions});
@@ -225,10 +229,9 @@ const Format& format_called(const std::string& name) {
   if (const Format* const format = find_format(name)) return *format;
   Words names;
   for (const Format& format : formats()) names.emplace_back(format.name);
-  const auto near = nearest(name, names, 1);
+  const std::string meant = did_you_mean(name, names, 1);
   throw UsageError(fmt::format("unknown format '{}'{}", printable(name),
-                               near.empty() ? fmt::format("; there are {}", fmt::join(names, ", "))
-                                            : fmt::format("; did you mean {}?", near.front())));
+                               meant.empty() ? fmt::format("; there are {}", fmt::join(names, ", ")) : meant));
 }
 
 int run(const Arguments& arguments, Session& session) {

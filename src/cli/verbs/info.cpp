@@ -117,8 +117,8 @@ void print_types(const Summary& summary, Session& session) {
                {"", Align::right},
                {"", Align::right},
                {"", Align::right},
-               {.align = Align::right, .spare = true},
-               {.spare = true}},
+               {.align = Align::right, .spare = 1},
+               {.spare = 2}},
               "  ");
   std::vector<TypeSum> shown = summary.types;
   if (shown.size() > kTypes) {
@@ -155,7 +155,7 @@ void print_largest(const Summary& summary, Session& session) {
 void print_map(std::string_view title, const Map& map, std::size_t most, Session& session) {
   if (map.empty()) return;
   heading(title, session);
-  Table table({{"", Align::left, true}, {"", Align::left, true}}, "  ");
+  Table table({{"", Align::left, true}, prose()}, "  ");
   std::size_t shown = 0;
   for (const auto& [key, value] : map) {
     if (shown++ == most) break;
@@ -438,6 +438,7 @@ int run(const Arguments& arguments, Session& session) {
     try {
       show(file, arguments, session);
     } catch (const Error& error) {
+      if (stdout_reader_gone()) throw;
       session.give_up(error, file);
     }
   }

@@ -12,6 +12,7 @@
 #include "cli/text.hpp"
 #include "cli/verbs.hpp"
 #include "codecs/packs/packing.hpp"
+#include "convert/no_match.hpp"
 #include "formats/format.hpp"
 #include "resources/packed_config.hpp"
 #include "tare/codec.hpp"
@@ -155,11 +156,11 @@ int run(const Arguments& arguments, Session& session) {
   std::vector<Error> errors;
   for (const BrokenTensor* const tensor : broken) errors.push_back(tensor->error);
   for (const Error& error : runs_summed_up(errors)) session.complain(error, file);
-  if (tensors.empty() && broken.empty() && !model.tensors.empty())
-    session.remark(fmt::format(
-        "no tensor matches; names here are like {}, and a pattern must match the whole name: '*norm*' matches "
-        "a part",
-        printable(escape_name(model.tensors[model.tensors.size() / 2].name))));
+  if (tensors.empty() && broken.empty() && !model.tensors.empty()) {
+    const auto& match = arguments.all("match");
+    session.remark(match.size() == 1 && !arguments.has("skip") ? no_match(match.front(), model)
+                                                               : "no tensor is left: --match and --skip omit all");
+  }
   return kDone;
 }
 

@@ -47,7 +47,7 @@ void list(const Model& model, const std::string& file, bool as_json, Session& se
     json.close(']').close('}');
     return session.line(text);
   }
-  Table table({{"KEY", Align::left, true}, {"TYPE"}, {"VALUE", Align::left, true}});
+  Table table({{"KEY", Align::left, true}, {"TYPE"}, prose("VALUE")});
   for (const MetadataEntry& entry : entries)
     table.add({printable(escape_name(entry.key)), Cell(entry.type, Style::cyan), shown(entry.value, session)});
   table.print(session);
@@ -57,11 +57,13 @@ const MetadataEntry& find_entry(const std::vector<MetadataEntry>& entries, const
                                 std::string_view key) {
   std::vector<std::string> keys;
   for (const MetadataEntry& entry : entries) {
-    keys.push_back(escape_name(entry.key));
-    if (entry.key == key || keys.back() == key) return entry;
+    keys.push_back(entry.key);
+    if (entry.key == key || escape_name(entry.key) == key) return entry;
   }
-  throw Error(ErrorKind::not_found, "cli.key",
-              fmt::format("no key '{}'{}", key, did_you_mean(key, keys, "; `tare meta FILE` lists the keys")))
+  const std::size_t equals = key.find('=');
+  if (equals != key.npos && equals > 0)
+    throw UsageError(fmt::format("a KEY alone is read; did you mean --set {}?", shell_word(key)));
+  throw Error(ErrorKind::not_found, "cli.key", there_is_no("key", key, keys, "; `tare meta FILE` lists the keys"))
       .in(file);
 }
 
@@ -135,7 +137,7 @@ std::string both(const std::string& before, const std::string& after) {
 }
 
 void print_changes(const std::vector<MetadataChange>& changes, Session& session) {
-  Table table({{"KEY", Align::left, true}, {"TYPE"}, {"BEFORE", Align::left, true}, {"AFTER", Align::left, true}});
+  Table table({{"KEY", Align::left, true}, {"TYPE"}, prose("BEFORE"), prose("AFTER")});
   for (const auto& [before, after] : changes) {
     const auto part = [](const std::optional<MetadataEntry>& entry, std::string MetadataEntry::*member) {
       return entry ? (*entry).*member : std::string();

@@ -109,14 +109,14 @@ std::vector<Group> shortened(std::vector<Group> groups) {
 
 void print_table(const std::vector<Group>& groups, Session& session) {
   Table table({{"METHOD"},
-               {.title = "TENSORS", .align = Align::right, .spare = true},
-               {.title = "WEIGHTS", .align = Align::right, .spare = true},
+               {.title = "TENSORS", .align = Align::right, .spare = 3},
+               {.title = "WEIGHTS", .align = Align::right, .spare = 4},
                {"SIZE", Align::right},
                {"BITS/WEIGHT", Align::right},
                {"REL RMS", Align::right},
-               {.title = "MAX ERROR", .align = Align::right, .spare = true},
-               {.title = "WORST", .align = Align::right, .spare = true},
-               {.title = "TENSOR", .elastic = true, .spare = true}});
+               {.title = "MAX ERROR", .align = Align::right, .spare = 2},
+               {.title = "WORST", .align = Align::right, .spare = 1},
+               {.title = "TENSOR", .elastic = true, .spare = 1}});
   for (const Group& group : groups) {
     const bool all = &group == &groups.back();
     const auto number = [&](double value) { return group.measured ? number_text(value) : std::string(); };
@@ -278,8 +278,8 @@ std::string about_methods() {
   for (const Mix& mix : mixes())
     if (find_codec_by_method(mix.name) == nullptr) mixed.push_back(mix.name);
   paragraphs.push_back(
-      fmt::format("Mixes of llama.cpp: {}, and the names that ggml's methods have there. Such a name is the mix as "
-                  "--method METHOD, and the method as GLOB=METHOD and with --pure",
+      fmt::format("Mixes of llama.cpp: {}. `q4_0` and the like are both: `--method q4_0` is llama.cpp's mix, "
+                  "`GLOB=q4_0` and `--pure` the plain method",
                   fmt::join(mixed, ", ")));
   paragraphs.push_back(fmt::format("--importance: {}", methods_that(&Codec::weighted)));
   paragraphs.push_back(fmt::format("--range: {}", methods_that(&Codec::ranged)));

@@ -204,8 +204,6 @@ void print_generated(const Tokens& prompt, const Tokens& made, const std::option
 }
 
 int run(const Arguments& arguments, Session& session) {
-  if (arguments.has("tokens") == arguments.has("prompt"))
-    throw UsageError("give the start either as --tokens or as --prompt");
   refuse_idle_options(arguments);
   Tokens tokens = token_list(arguments, "tokens");
   const Tokens stops = token_list(arguments, "stop");
@@ -214,6 +212,10 @@ int run(const Arguments& arguments, Session& session) {
 
   const Model file = open(arguments.operand(0), read_options(arguments));
   file.refuse_broken();
+  if (arguments.has("tokens") == arguments.has("prompt")) {
+    static_cast<void>(TinyLlamaModel::from(file));  // whether it can be run at all is the first question
+    throw UsageError("give the start either as --tokens or as --prompt");
+  }
   const std::optional<BytePairTokenizer> tokenizer = tokenizer_for(arguments, file, session);
   if (arguments.has("prompt")) {
     if (!tokenizer) throw UsageError("--prompt needs --vocab and --merges; the file has no vocabulary of its own");

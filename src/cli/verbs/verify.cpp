@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <functional>
 #include <map>
+#include <utility>
 
 #include "base/printable.hpp"
 #include "base/text.hpp"
@@ -49,8 +50,10 @@ void print_finding(const Finding& finding, const std::string& file, Session& ses
   if (!finding.item.empty()) text += fmt::format("{}: ", finding.item);
   text += fmt::format("{} ({}{})", advised(finding.sentence, finding.remedies), finding.rule,
                       finding.offset ? fmt::format(", byte {}", *finding.offset) : "");
-  session.line(
-      fmt::format("{}: {}", session.paint(style_of(finding.severity), name_of(finding.severity)), printable(text)));
+  const std::string_view severity = name_of(finding.severity);
+  std::string before = session.paint(style_of(finding.severity), severity);
+  for (const std::string& line : lines_of(fmt::format("{}: {}", severity, printable(text)), session.screen()))
+    session.line(before.empty() ? line : std::exchange(before, {}) + line.substr(severity.size()));
 }
 
 // A file that could not be checked for lack of memory may be good.

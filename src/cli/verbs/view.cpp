@@ -1,5 +1,6 @@
 // view: shows a model in a browser.
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <unistd.h>
 
 #include <chrono>
@@ -58,7 +59,9 @@ int run(const Arguments& arguments, Session& session) {
         "others on the network can reach it, and listen in: the link and the model travel as they are; --host NAME "
         "lets "
         "them address it by a name");
-  session.remark(fmt::format("serving {}; press Ctrl-C to stop", service.models().front()->name()));
+  std::vector<std::string> names;
+  for (const view::OpenModelPtr& model : service.models()) names.push_back(model->name());
+  session.remark(fmt::format("serving {}; press Ctrl-C to stop", fmt::join(names, " and ")));
   if (session.screen().terminal && has_browser() && !arguments.has("no-browser")) {
     try {
       const LinkPage page_for_browser(server.urls().front());

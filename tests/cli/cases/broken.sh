@@ -24,5 +24,5 @@ tare info out.zt
 # Compression stays unless asked otherwise.
 tare convert big.zt packed.zt --zstd -q; tare convert packed.zt again.zt -q; cmp packed.zt again.zt
 tare convert packed.zt raw.zt --no-zstd -q; cmp big.zt raw.zt
-tare convert packed.zt x.npz --no-zstd
+tare convert packed.zt x.npz --no-zstd 2> err; echo $?; sed 's/; .* do\(es\)*$/; OTHERS do/' err
 tare convert packed.zt x.zt --zstd --no-zstd

@@ -39,3 +39,15 @@ python3 -c "import json,struct; names=['n' * 2000, 'משקל.שכבה', 'w']; h=
 for verb in info ls verify 'diff a.safetensors'; do pty --stdout --columns 40 env LC_ALL=C.UTF-8 tare $verb b.safetensors --color never | tr -d '\r'; done
 pty --stdout --columns 40 tare show b.safetensors "$(printf 'n%.0s' $(seq 2000))" --color never | tr -d '\r' | cut -c 1-60 | head -3
 pty --stdout --columns 40 tare quantize model.zt narrow.mcf --method k4 --color never 2> /dev/null | tr -d '\r'
+# columns that do not fit are named: first those that matter least go
+pty --stdout --columns 110 tare quantize narrow/mistral narrow/q.gguf --method q4_k_m --color never 2> /dev/null | tr -d '\r'
+pty --stdout --columns 80 tare quantize narrow/mistral narrow/q.gguf --method q4_k_m --color never -f 2> /dev/null | tr -d '\r'
+pty --stdout --columns 70 tare quantize narrow/mistral narrow/q.gguf --method q4_k_m --color never -f 2> /dev/null | tr -d '\r'
+pty --stdout --columns 70 tare quantize narrow/mistral narrow/q.gguf --method q4_k_m --color never -fq | tr -d '\r' | tail -1
+pty --stdout --columns 80 tare diff narrow/mistral narrow/k4.mcf --tensors --top 2 --color never | tr -d '\r'
+pty --columns 80 tare formats --layouts --color never | tr -d '\r' | head -5
+# sentences are shortened at their end, messages are broken at spaces
+pty --stdout --columns 60 tare meta narrow/q.gguf --color never | tr -d '\r' | grep 'ggml.tokens'
+pty --stderr --columns 60 tare info HuggingFaceTB/SmolLM2-135M | tr -d '\r'
+pty --stderr --columns 60 tare quantize narrow/mistral 2>&1 | tr -d '\r'
+printf '\200\002cposix\nsystem\nU\002id\205R.' > suspicious.pt; pty --stdout --columns 60 tare verify suspicious.pt --color never | tr -d '\r'

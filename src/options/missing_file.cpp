@@ -1,4 +1,4 @@
-#include "cli/missing_file.hpp"
+#include "options/missing_file.hpp"
 
 #include <fmt/format.h>
 
@@ -6,11 +6,12 @@
 #include <filesystem>
 #include <vector>
 
-#include "cli/text.hpp"
+#include "base/nearest.hpp"
+#include "base/printable.hpp"
 #include "formats/format.hpp"
 #include "io/listing.hpp"
 
-namespace tare::cli {
+namespace tare {
 namespace {
 
 namespace fs = std::filesystem;
@@ -52,9 +53,12 @@ std::string similar_name(const fs::path& path) {
 
 }  // namespace
 
+std::string not_a_file(std::string_view path) {
+  if (path == "-") return "Tare reads parts of a file in any order and needs a file, not standard input";
+  return is_url(path) ? "Tare does not download: fetch the file first" : "";
+}
+
 std::string missing_file_hint(const std::string& path) {
-  if (path == "-") return "; Tare reads models in any order and so needs a file, not standard input";
-  if (is_url(path)) return "; Tare does not download, so fetch the file first";
   std::error_code ignored;
   if (fs::exists(path, ignored)) return {};
   const std::string similar = similar_name(path);
@@ -65,4 +69,9 @@ std::string missing_file_hint(const std::string& path) {
   return fmt::format("; did you mean {}{}?", similar.starts_with('-') ? "./" : "", printable(similar));
 }
 
-}  // namespace tare::cli
+std::string missing_file_sentence(std::string_view sentence, const std::string& path) {
+  const std::string instead = not_a_file(path);
+  return instead.empty() ? fmt::format("{}{}", sentence, missing_file_hint(path)) : instead;
+}
+
+}  // namespace tare
