@@ -40,6 +40,7 @@ OPENS = {
     "src/convert/metadata.cpp": "likewise, for its size",
     "python/src/checkpoint.cpp": "likewise",
     "src/inspect/verify.cpp": "likewise, for its format",
+    "src/cli/verbs/tokens.cpp": "likewise",
     "src/tiny_llama/model.cpp": "likewise",
     "src/tiny_llama/tokenizer.cpp": "likewise",
     "src/formats/gguf/splits.cpp": "checks the links",

@@ -27,7 +27,7 @@ LAYERS = [
     ["codecs"],
     ["resources"],
     ["formats"],
-    ["convert", "inspect", "tiny_llama"],
+    ["convert", "inspect", "tiny_llama", "tokenize"],
     ["device", "options", "view"],
     ["cli"],
 ]
@@ -42,6 +42,7 @@ PUBLIC = {
     "formats": ["append", "formats", "formats/mcf", "metadata_entry", "open", "pipeline", "write_options"],
     "convert": ["convert", "merge", "metadata", "plan", "quantize", "save"],
     "inspect": ["inspect"],
+    "tokenize": ["tokenizer"],
     "device": ["device"],
     "cli": ["tare"],
 }

@@ -22,6 +22,7 @@
 #include "tare/save.hpp"
 #include "tare/slice.hpp"
 #include "tare/stop.hpp"
+#include "tare/tokenizer.hpp"
 #include "tare/unfinished.hpp"
 #include "tare/version.hpp"
 #include "tare/work.hpp"

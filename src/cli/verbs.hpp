@@ -53,6 +53,9 @@ extern const Verb kVerb;
 namespace vocab_verb {
 extern const Verb kVerb;
 }
+namespace tokens_verb {
+extern const Verb kVerb;
+}
 namespace convert_verb {
 extern const Verb kVerb;
 // Checks and returns the options of a conversion, for other verbs that convert; `verb` has the options.

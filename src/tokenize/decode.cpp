@@ -1,0 +1,108 @@
+#include "tokenize/decode.hpp"
+
+#include <algorithm>
+
+#include "tokenize/models.hpp"
+
+namespace tare::tokenize {
+namespace {
+
+using Texts = std::vector<std::string>;
+
+void replace_all(std::string& text, std::string_view what, std::string_view with) {
+  if (what.empty() || text.find(what) == text.npos) return;
+  std::string out;
+  std::size_t done = 0;
+  for (std::size_t at = text.find(what); at != text.npos; at = text.find(what, done)) {
+    out.append(text, done, at - done).append(with);
+    done = at + what.size();
+  }
+  text = out.append(text, done);
+}
+
+// What English contractions and punctuation look like after words were joined by blanks, and before they were split.
+constexpr std::pair<std::string_view, std::string_view> kCleaned[] = {
+    {" .", "."},   {" ?", "?"},           {" !", "!"},   {" ,", ","},     {" ' ", "'"},   {" n't", "n't"},
+    {" 'm", "'m"}, {" do not", " don't"}, {" 's", "'s"}, {" 've", "'ve"}, {" 're", "'re"}};
+
+struct Joiner {
+  Texts& tokens;
+
+  void operator()(const JoinBytes&) const {}
+  void operator()(const ReplaceText& step) const {
+    for (std::string& token : tokens) replace_all(token, step.what, step.with);
+  }
+  void operator()(const ByteTokens&) const {
+    for (std::string& token : tokens)
+      if (const auto byte = byte_of_token(token)) token.assign(1, static_cast<char>(*byte));
+  }
+  void operator()(const Fuse&) const {
+    std::string all;
+    for (const std::string& token : tokens) all += token;
+    tokens.assign(1, std::move(all));
+  }
+  void operator()(const StripText& step) const {
+    for (std::string& token : tokens) {
+      for (std::size_t i = 0; i < step.start && !step.what.empty() && token.starts_with(step.what); ++i)
+        token.erase(0, step.what.size());
+      for (std::size_t i = 0; i < step.stop && !step.what.empty() && token.ends_with(step.what); ++i)
+        token.resize(token.size() - step.what.size());
+    }
+  }
+  void operator()(const UnspellBlanks& step) const {
+    for (std::size_t i = 0; i < tokens.size(); ++i)
+      replace_all(tokens[i], step.replacement, i == 0 && step.adds ? "" : " ");
+  }
+  void operator()(const JoinWordPieces& step) const {
+    for (std::size_t i = 0; i < tokens.size(); ++i) {
+      std::string& token = tokens[i];
+      if (i > 0) {
+        if (token.starts_with(step.prefix))
+          token.erase(0, step.prefix.size());
+        else
+          token.insert(0, 1, ' ');
+      }
+      if (step.cleans)
+        for (const auto& [what, with] : kCleaned) replace_all(token, what, with);
+    }
+  }
+  void operator()(const JoinSuffixes& step) const {
+    for (std::size_t i = 0; i < tokens.size(); ++i)
+      replace_all(tokens[i], step.suffix, i + 1 == tokens.size() ? "" : " ");
+  }
+  void operator()(const JoinBlanks&) const {
+    for (std::size_t i = 1; i < tokens.size(); ++i) tokens[i].insert(0, 1, ' ');
+  }
+};
+
+struct Speller {
+  std::string& token;
+
+  void operator()(const ReplaceText& step) const { replace_all(token, step.what, step.with); }
+  void operator()(const ByteTokens&) const {
+    if (const auto byte = byte_of_token(token)) token.assign(1, static_cast<char>(*byte));
+  }
+  void operator()(const UnspellBlanks& step) const { replace_all(token, step.replacement, " "); }
+  void operator()(const JoinWordPieces& step) const {
+    if (token.starts_with(step.prefix)) token.erase(0, step.prefix.size());
+  }
+  void operator()(const JoinSuffixes& step) const { replace_all(token, step.suffix, " "); }
+  template <typename Other>
+  void operator()(const Other& /*concerns more than one token*/) const {}
+};
+
+}  // namespace
+
+std::string joined_text(const std::vector<Decoder>& decoders, Texts tokens) {
+  for (const Decoder& step : decoders) std::visit(Joiner{tokens}, step);
+  std::string text;
+  for (const std::string& token : tokens) text += token;
+  return text;
+}
+
+std::string piece_text(const std::vector<Decoder>& decoders, std::string token) {
+  for (const Decoder& step : decoders) std::visit(Speller{token}, step);
+  return token;
+}
+
+}  // namespace tare::tokenize

@@ -1,0 +1,140 @@
+#include "tare/tokenizer.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "tare/error.hpp"
+#include "tokenize/decode.hpp"
+#include "tokenize/models.hpp"
+#include "tokenize/normalize.hpp"
+#include "tokenize/read.hpp"
+#include "tokenize/split.hpp"
+
+namespace tare {
+
+using namespace tokenize;
+
+class Tokenizer::Engine {
+ public:
+  explicit Engine(Rules rules)
+      : rules_(std::move(rules)), normalizers_(rules_.normalizers), encoder_(make_encoder(rules_)) {
+    TextBudget budget(0);
+    spelled_.reserve(rules_.added.size());
+    for (std::size_t i = 0; i < rules_.added.size(); ++i) {
+      const Added& added = rules_.added[i];
+      if (added.text.empty()) continue;
+      spelled_.push_back(added.normalized ? normalizers_.apply(added.text, budget) : added.text);
+      (added.normalized ? in_normalized_ : in_raw_).add(spelled_.back(), static_cast<Id>(i));
+    }
+    in_raw_.finish();
+    in_normalized_.finish();
+  }
+  Engine(const Engine&) = delete;
+  Engine& operator=(const Engine&) = delete;
+
+  std::vector<Id> encode(std::string_view text, const EncodeOptions& options) const {
+    constexpr std::size_t kLongest = std::size_t{1} << 30;
+    if (text.size() > kLongest)
+      throw Error(ErrorKind::limit, "tokenizer.text",
+                  fmt::format("expected a text of at most {} bytes, found {}", kLongest, text.size()));
+    std::string room;
+    if (!rules_.keeps_bytes) text = valid_text(text, room);
+    TextBudget budget(text.size());
+    std::vector<Id> ids;
+    if (options.frame) ids = rules_.before;
+    const auto put_word = [&](std::string_view word) { encoder_->encode(word, ids); };
+    const std::function<void(std::string_view)> visit = put_word;
+    cut_added(in_raw_, text, options.special, ids, [&](std::string_view part, bool first) {
+      const std::string changed = normalizers_.apply(std::string(part), budget);
+      cut_added(in_normalized_, changed, options.special, ids, [&](std::string_view words, bool begins) {
+        split_words(rules_.splitters, words, first && begins, budget.steps, visit);
+      });
+    });
+    if (options.frame) ids.insert(ids.end(), rules_.behind.begin(), rules_.behind.end());
+    return ids;
+  }
+
+  std::string decode(std::span<const Id> ids, bool special) const {
+    std::vector<std::string> texts;
+    texts.reserve(ids.size());
+    for (const Id id : ids) {
+      const std::string& text = text_of(id);
+      if (special || !rules_.special[static_cast<std::size_t>(id)]) texts.push_back(text);
+    }
+    return joined_text(rules_.decoders, std::move(texts));
+  }
+
+  std::string piece(Id id) const { return piece_text(rules_.decoders, text_of(id)); }
+  std::size_t size() const { return rules_.texts.size(); }
+
+ private:
+  const std::string& text_of(Id id) const {
+    if (id < 0 || static_cast<std::size_t>(id) >= rules_.texts.size())
+      throw Error(ErrorKind::usage, "tokenizer.id.range",
+                  fmt::format("there is no token {}; the ids are 0 to {}", id, std::int64_t(rules_.texts.size()) - 1));
+    return rules_.texts[static_cast<std::size_t>(id)];
+  }
+
+  static bool is_in_word(std::string_view text, std::size_t begin, std::size_t end) {
+    const auto is_word = [&](std::size_t at) { return is_word_character(first_character(text.substr(at)).value); };
+    if (begin > 0 && is_word(begin - last_length(text.substr(0, begin)))) return true;
+    return end < text.size() && is_word(end);
+  }
+
+  // Appends the added tokens that a text has, the leftmost and of these the longest, and calls visit(part, whether the
+  // text begins with it) for what is between them.
+  template <typename Visit>
+  void cut_added(const PrefixTable& table, std::string_view text, bool special, std::vector<Id>& ids,
+                 const Visit& visit) const {
+    std::size_t done = 0;
+    const auto visit_until = [&](std::size_t end) {
+      if (end > done) visit(text.substr(done, end - done), done == 0);
+    };
+    for (std::size_t at = 0; at < text.size() && !table.empty();) {
+      std::size_t length = 0, which = 0;
+      table.each(text.substr(at),
+                 [&](std::size_t found, Id i) { length = found, which = static_cast<std::size_t>(i); });
+      if (length == 0) {
+        ++at;
+        continue;
+      }
+      const Added& added = rules_.added[which];
+      std::size_t begin = at, end = at + length;
+      at = end;
+      if ((added.special && !special) || (added.single_word && is_in_word(text, begin, end)) || begin < done) continue;
+      while (added.left && begin > done) {
+        const unsigned before = last_length(text.substr(0, begin));
+        if (!is_white_space(first_character(text.substr(begin - before)).value)) break;
+        begin -= before;
+      }
+      while (added.right && end < text.size() && is_white_space(first_character(text.substr(end)).value))
+        end += first_character(text.substr(end)).length;
+      visit_until(begin);
+      ids.push_back(added.id);
+      done = end;
+    }
+    visit_until(text.size());
+  }
+
+  Rules rules_;
+  NormalizerChain normalizers_;
+  std::unique_ptr<WordEncoder> encoder_;
+  PrefixTable in_raw_, in_normalized_;
+  std::vector<std::string> spelled_;  // what both refer to
+};
+
+Tokenizer::Tokenizer(const Model& model) : engine_(std::make_shared<const Engine>(read_rules(model))) {}
+Tokenizer::~Tokenizer() = default;
+
+std::vector<std::int32_t> Tokenizer::encode(std::string_view text, const EncodeOptions& options) const {
+  return engine_->encode(text, options);
+}
+std::vector<std::int32_t> Tokenizer::encode(std::string_view text) const { return encode(text, EncodeOptions()); }
+std::string Tokenizer::decode(std::span<const std::int32_t> ids, bool special) const {
+  return engine_->decode(ids, special);
+}
+std::string Tokenizer::piece(std::int32_t id) const { return engine_->piece(id); }
+std::size_t Tokenizer::size() const { return engine_->size(); }
+
+}  // namespace tare

@@ -1,0 +1,260 @@
+// Texts into tokens and back. recorded.json has what the packages tokenizers and sentencepiece make of some texts
+// (record.py); tests/real/tokenizing.py asks them, and llama.cpp, about thousands.
+#include "tare/tokenizer.hpp"
+
+#include <gtest/gtest.h>
+#include <rapidcheck/gtest.h>
+
+#include <fstream>
+#include <iterator>
+
+#include "base/text.hpp"
+#include "resources/json_file.hpp"
+#include "resources/resources.hpp"
+#include "tokenize/pattern.hpp"
+#include "tokenize/unicode.hpp"
+
+namespace tare {
+namespace {
+
+using resources::get;
+using Ids = std::vector<std::int32_t>;
+
+Model model_with(const std::string& name, std::string_view content) {
+  Model model;
+  const auto bytes = std::as_bytes(std::span(content));
+  model.attachments.push_back({name, Blob::memory(Bytes(bytes.begin(), bytes.end()))});
+  return model;
+}
+
+Map recorded() {
+  std::ifstream file(TARE_TEST_DIR "/tokenize/recorded.json", std::ios::binary);
+  return resources::parse_small_json(std::string(std::istreambuf_iterator<char>(file), {}));
+}
+
+std::string from_hex(std::string_view hex) {
+  std::string bytes;
+  for (std::size_t i = 0; i + 1 < hex.size(); i += 2)
+    bytes += static_cast<char>(std::stoi(std::string(hex.substr(i, 2)), nullptr, 16));
+  return bytes;
+}
+
+Model pieces_model(const std::string& bytes) {
+  Model model = model_with("tokenizer.model", bytes);
+  model.vocabulary = resources::parse_sentencepiece(std::as_bytes(std::span(bytes)));
+  return model;
+}
+
+// Calls visit(name, tokenizer, ids of the texts) for each recorded tokenizer.
+template <typename Visit>
+void each_recorded(const Visit& visit) {
+  const Map all = recorded();
+  Map shared;
+  for (const Value& item : *get<List>(all, "tokenizers")) {
+    const Map& one = *item.get<Map>();
+    const std::string name = *get<std::string>(one, "name");
+    SCOPED_TRACE(name);
+    Model model;
+    if (const auto* const text = get<std::string>(one, "tokenizer")) {
+      model = model_with("tokenizer.json", *text);
+      if (name.starts_with("bytes")) shared = resources::parse_small_json(*text);
+    } else if (const auto* const hex = get<std::string>(one, "model")) {
+      model = pieces_model(from_hex(*hex));
+    } else {
+      shared.set("pre_tokenizer", *one.find("pre_tokenizer"));
+      model = model_with("tokenizer.json", to_json(shared));
+    }
+    visit(name, Tokenizer(model), *get<List>(one, "ids"));
+  }
+}
+
+Ids ids_of(const Value& value) {
+  Ids ids;
+  for (const Value& id : *value.get<List>()) ids.push_back(static_cast<std::int32_t>(*id.get<std::int64_t>()));
+  return ids;
+}
+
+TEST(Tokenizer, Recorded) {
+  const Map all = recorded();
+  const List& texts = *get<List>(all, "texts");
+  std::size_t kinds = 0;
+  each_recorded([&](const std::string& name, const Tokenizer& tokenizer, const List& ids) {
+    ++kinds;
+    const bool pieces = name.starts_with("sentencepiece");
+    ASSERT_EQ(ids.size(), texts.size());
+    for (std::size_t i = 0; i < texts.size(); ++i)
+      EXPECT_EQ(tokenizer.encode(*texts[i].text(), {.frame = !pieces, .special = !pieces}), ids_of(ids[i]))
+          << *texts[i].text();
+  });
+  EXPECT_GE(kinds, 15u);
+}
+
+TEST(Tokenizer, BytesComeBack) {
+  const Map all = recorded();
+  std::size_t compared = 0;
+  each_recorded([&](const std::string& name, const Tokenizer& tokenizer, const List&) {
+    if (!name.starts_with("bytes")) return;
+    for (const Value& text : *get<List>(all, "texts")) {
+      EXPECT_EQ(tokenizer.decode(tokenizer.encode(*text.text())), *text.text());
+      ++compared;
+    }
+  });
+  EXPECT_GE(compared, 400u);
+}
+
+const Tokenizer& byte_level() {
+  static const Tokenizer made = [] {
+    const Map all = recorded();
+    for (const Value& item : *get<List>(all, "tokenizers"))
+      if (const auto* const text = get<std::string>(*item.get<Map>(), "tokenizer"))
+        return Tokenizer(model_with("tokenizer.json", *text));
+    throw std::logic_error("nothing is recorded");
+  }();
+  return made;
+}
+
+RC_GTEST_PROP(Tokenizer, DecodeUndoesEncode, (const std::vector<std::uint32_t>& characters)) {
+  std::string text;
+  for (const std::uint32_t number : characters) {
+    const std::uint32_t character = number % 0x110000;
+    if (character < 0xD800 || character > 0xDFFF) tokenize::append_character(text, character);
+  }
+  RC_ASSERT(byte_level().decode(byte_level().encode(text)) == text);
+}
+
+RC_GTEST_PROP(Tokenizer, AnyBytesAreReadAsText, (const std::string& bytes)) {
+  std::string room;
+  const std::string text(tokenize::valid_text(bytes, room));
+  RC_ASSERT(is_valid_utf8(text));
+  RC_ASSERT(byte_level().encode(bytes) == byte_level().encode(text));
+  RC_ASSERT(byte_level().decode(byte_level().encode(bytes)) == text);
+}
+
+TEST(Tokenizer, MalformedBytesAreReplacementCharacters) {
+  EXPECT_EQ(byte_level().encode("a\xE2\x82z"), byte_level().encode("a\xEF\xBF\xBD\xEF\xBF\xBDz"));
+}
+
+// ---- a container's keys and vocabulary ----
+
+Token token(std::string text, float score = 0, TokenType type = TokenType::normal) {
+  return {std::move(text), score, type};
+}
+
+Model byte_model(std::string_view pre) {
+  Model model;
+  model.vocabulary.kind = "bpe";
+  for (unsigned byte = 0; byte < 256; ++byte)
+    model.vocabulary.tokens.push_back(token(std::string(1, static_cast<char>(byte))));
+  for (const char* const text : {"12", "ab", "abc", " a"}) model.vocabulary.tokens.push_back(token(text));
+  model.vocabulary.tokens.push_back(token("<s>", 0, TokenType::control));
+  model.vocabulary.tokens.push_back(token("<tool>", 0, TokenType::user_defined));
+  model.vocabulary.merges = {"1 2", "a b", "ab c", "\xC4\xA0 a"};
+  model.vocabulary.bos = 260;
+  model.metadata.set("tokenizer.ggml.pre", std::string(pre));
+  return model;
+}
+
+TEST(Tokenizer, KeysOfAContainer) {
+  const Tokenizer llama(byte_model("llama-bpe"));  // begins with bos
+  EXPECT_EQ(llama.encode("abc 12"), (Ids{260, 258, ' ', 256}));
+  EXPECT_EQ(llama.encode("abc", {.frame = false}), (Ids{258}));
+  const Tokenizer digits(byte_model("smollm"));
+  EXPECT_EQ(digits.encode("abc 12"), (Ids{258, ' ', '1', '2'}));
+  EXPECT_EQ(digits.encode("<s>a", {.special = true}), (Ids{260, 'a'}));
+  EXPECT_EQ(digits.encode("<s>a"), (Ids{'<', 's', '>', 'a'}));
+  EXPECT_EQ(digits.encode("a<tool>"), (Ids{'a', 261})) << "user-defined tokens always count";
+  EXPECT_EQ(digits.decode(Ids{260, 258, 259}), "<s>abc a");
+  EXPECT_EQ(digits.decode(Ids{260, 258, 259}, false), "abc a");
+  EXPECT_EQ(digits.piece(259), " a");
+  EXPECT_EQ(digits.size(), 262u);
+}
+
+TEST(Tokenizer, PiecesWithScores) {
+  Model model;
+  model.vocabulary.kind = "spm";
+  model.vocabulary.tokens = {token("<unk>", 0, TokenType::unknown),
+                             token("<s>", 0, TokenType::control),
+                             token("\xE2\x96\x81", -9),
+                             token("a", -8),
+                             token("b", -7),
+                             token("ab", -1),
+                             token("\xE2\x96\x81"
+                                   "ab",
+                                   -2)};
+  for (unsigned byte = 0; byte < 256; ++byte) {
+    constexpr char kDigits[] = "0123456789ABCDEF";
+    model.vocabulary.tokens.push_back(
+        token(std::string("<0x") + kDigits[byte >> 4] + kDigits[byte & 15] + ">", 0, TokenType::byte));
+  }
+  model.vocabulary.bos = 1;
+  model.vocabulary.unk = 0;
+  const Tokenizer tokenizer(model);
+  EXPECT_EQ(tokenizer.encode("ab aab"), (Ids{1, 6, 2, 3, 5}));
+  EXPECT_EQ(tokenizer.encode("\xC3\xA9", {.frame = false}), (Ids{2, 7 + 0xC3, 7 + 0xA9}));
+  EXPECT_EQ(tokenizer.decode(Ids{6, 2, 3, 5, 7 + 0xC3, 7 + 0xA9}), "ab aab\xC3\xA9");
+  EXPECT_EQ(tokenizer.piece(6), " ab");
+}
+
+// ---- what is refused ----
+
+std::string rule_of(const Model& model) {
+  try {
+    Tokenizer tokenizer(model);
+    static_cast<void>(tokenizer.encode("some text 1"));
+  } catch (const Error& error) {
+    return error.rule();
+  }
+  return "none";
+}
+
+std::string rule_of_json(const std::string& text) { return rule_of(model_with("tokenizer.json", text)); }
+
+TEST(Tokenizer, Refused) {
+  EXPECT_EQ(rule_of(Model()), "tokenizer.none");
+  EXPECT_EQ(rule_of(byte_model("something-new")), "tokenizer.step");
+  Model model = byte_model("gpt-2");
+  model.vocabulary.kind = "rwkv";
+  EXPECT_EQ(rule_of(model), "tokenizer.kind");
+  model = byte_model("gpt-2");
+  model.metadata = {};
+  EXPECT_EQ(rule_of(model), "tokenizer.step") << "how texts are split is not stated";
+  const std::string bpe = R"("model": {"type": "BPE", "vocab": {"a": 0}, "merges": []})";
+  EXPECT_EQ(rule_of_json("{" + bpe + "}"), "none");
+  EXPECT_EQ(rule_of_json(R"({"normalizer": {"type": "New"}, )" + bpe + "}"), "tokenizer.step");
+  EXPECT_EQ(rule_of_json(R"({"pre_tokenizer": {"type": "UnicodeScripts"}, )" + bpe + "}"), "tokenizer.step");
+  EXPECT_EQ(rule_of_json(R"({"decoder": {"type": "CTC"}, )" + bpe + "}"), "tokenizer.step");
+  EXPECT_EQ(rule_of_json(R"({"post_processor": {"type": "New"}, )" + bpe + "}"), "tokenizer.step");
+  EXPECT_EQ(
+      rule_of_json(R"({"pre_tokenizer": {"type": "Split", "pattern": {"Regex": "(a)\\1"}, "behavior": "Isolated"}, )" +
+                   bpe + "}"),
+      "tokenizer.pattern");
+  EXPECT_EQ(rule_of_json(R"({"model": {"type": "BPE", "vocab": {"a": 0}, "merges": ["a b"]}})"), "tokenizer.merges");
+  EXPECT_EQ(rule_of_json(R"({"model": {"type": "BPE", "vocab": {"a": 99999999}, "merges": []}})"), "tokenizer.ids");
+  EXPECT_EQ(rule_of_json(R"({"model": {"type": "WordLevel", "vocab": {"a": 0}}})"), "tokenizer.unknown");
+  EXPECT_EQ(rule_of_json(R"({"normalizer": {"type": "Precompiled", "precompiled_charsmap": "////"}, )" + bpe + "}"),
+            "tokenizer.charsmap");
+  EXPECT_EQ(rule_of_json(R"({"model": {"type": "WordPiece", "vocab": {"[UNK]": 0, ")" + std::string(5000, 'a') +
+                         R"(": 1}, "unk_token": "[UNK]"}})"),
+            "tokenizer.piece.long");
+  EXPECT_THROW(static_cast<void>(byte_level().decode(Ids{-1})), Error);
+  EXPECT_THROW(static_cast<void>(byte_level().decode(Ids{1 << 20})), Error);
+}
+
+TEST(Tokenizer, NormalizersThatMultiplyTextsAreBounded) {
+  std::string steps;
+  for (int i = 0; i < 40; ++i)
+    steps +=
+        std::string(i == 0 ? "" : ", ") + R"({"type": "Replace", "pattern": {"String": "a"}, "content": "aaaaaaaa"})";
+  const Model model =
+      model_with("tokenizer.json", R"({"normalizer": {"type": "Sequence", "normalizers": [)" + steps +
+                                       R"(]}, "model": {"type": "BPE", "vocab": {"a": 0}, "merges": []}})");
+  try {
+    static_cast<void>(Tokenizer(model).encode("aaaa"));
+    FAIL();
+  } catch (const Error& error) {
+    EXPECT_EQ(error.rule(), "tokenizer.text");
+  }
+}
+
+}  // namespace
+}  // namespace tare
