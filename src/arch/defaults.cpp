@@ -143,6 +143,40 @@ constexpr AssumedRow kAssumed[] = {
     {"cohere2", {"layer_norm_eps", 1e-5}},
     {"cohere2", {"sliding_window", whole(4096)}},
     {"cohere2", {"rope_theta", 10000.0}},
+    {"deepseek_v2", {"max_position_embeddings", whole(2048)}},
+    {"deepseek_v2", {"rms_norm_eps", 1e-6}},
+    {"deepseek_v2", {"first_k_dense_replace", whole(0)}},
+    {"deepseek_v2", {"kv_lora_rank", whole(512)}},
+    {"deepseek_v2", {"q_lora_rank", whole(1536)}},
+    {"deepseek_v2", {"n_routed_experts", whole(64)}},
+    {"deepseek_v2", {"n_shared_experts", whole(2)}},
+    {"deepseek_v2", {"qk_nope_head_dim", whole(128)}},
+    {"deepseek_v2", {"qk_rope_head_dim", whole(64)}},
+    {"deepseek_v2", {"routed_scaling_factor", 1.0}},
+    {"deepseek_v2", {"topk_method", std::string_view("greedy")}},
+    {"deepseek_v2", {"norm_topk_prob", false}},
+    {"deepseek_v2", {"v_head_dim", whole(128)}},
+    {"deepseek_v2", {"moe_intermediate_size", whole(1407)}},
+    {"deepseek_v2", {"rope_theta", 10000.0}},
+    {"deepseek_v3", {"moe_intermediate_size", whole(2048)}},
+    {"deepseek_v3", {"num_key_value_heads", whole(128)}},
+    {"deepseek_v3", {"n_shared_experts", whole(1)}},
+    {"deepseek_v3", {"n_routed_experts", whole(256)}},
+    {"deepseek_v3", {"routed_scaling_factor", 2.5}},
+    {"deepseek_v3", {"kv_lora_rank", whole(512)}},
+    {"deepseek_v3", {"q_lora_rank", whole(1536)}},
+    {"deepseek_v3", {"qk_rope_head_dim", whole(64)}},
+    {"deepseek_v3", {"v_head_dim", whole(128)}},
+    {"deepseek_v3", {"qk_nope_head_dim", whole(128)}},
+    {"deepseek_v3", {"n_group", whole(8)}},
+    {"deepseek_v3", {"topk_group", whole(4)}},
+    {"deepseek_v3", {"num_experts_per_tok", whole(8)}},
+    {"deepseek_v3", {"first_k_dense_replace", whole(3)}},
+    {"deepseek_v3", {"norm_topk_prob", true}},
+    {"deepseek_v3", {"max_position_embeddings", whole(4096)}},
+    {"deepseek_v3", {"rms_norm_eps", 1e-6}},
+    {"deepseek_v3", {"num_nextn_predict_layers", whole(1)}},
+    {"deepseek_v3", {"rope_theta", 10000.0}},
     {"ernie4_5", {"num_key_value_heads", whole(2)}},
     {"ernie4_5", {"max_position_embeddings", whole(131072)}},
     {"ernie4_5", {"rms_norm_eps", 1e-5}},
@@ -242,6 +276,7 @@ constexpr auto kFacts = [] {
 // Multimodal models assume the type of their language model, and llama.cpp has its own name for an embedding model.
 std::string_view language_type(std::string_view model_type) {
   if (model_type == "gemma3" || model_type == "gemma-embedding") return "gemma3_text";
+  if (model_type == "kimi_k2") return "deepseek_v3";
   return model_type == "mistral3" ? "mistral" : model_type;
 }
 

@@ -8,6 +8,17 @@
 #include "base/checked.hpp"
 
 namespace tare::arch {
+bool is_described(const Family& family, Role role) {
+  switch (role) {
+    case Role::q:
+    case Role::o: return !family.runtime.has_latent_attention;
+    case Role::stacked_gate_up:
+    case Role::stacked_down:
+    case Role::router_bias: return false;
+    default: return role < Role::q_compress || role == Role::other;
+  }
+}
+
 namespace {
 
 using Size = std::optional<std::uint64_t>;
@@ -22,6 +33,7 @@ Size sum(const Size& a, const Size& b) { return a && b ? checked_add(*a, *b) : s
 std::vector<Size> shape_of(Role role, const Family& family, const Sizes& sizes, bool experts) {
   const bool fused = spell(family, Dialect::hugging_face, {.role = Role::qkv, .layer = 0}).has_value();
   if (fused && (role == Role::q || role == Role::k || role == Role::v)) return {};
+  if (!is_described(family, role)) return {};
   const Size queries = product(sizes.heads, sizes.head), keys = product(sizes.kv_heads, sizes.head);
   switch (role) {
     case Role::token_embedding: return {sizes.vocabulary, sizes.hidden};
@@ -115,21 +127,6 @@ bool Sizes::has_experts(std::uint64_t layer) const {
 bool Expected::fits(const Shape& found) const {
   return std::ranges::equal(found, shape,
                             [](std::uint64_t size, const Size& wanted) { return !wanted || *wanted == size; });
-}
-
-bool is_described(Role role) {
-  switch (role) {
-    case Role::stacked_gate_up:
-    case Role::stacked_down:
-    case Role::router_bias:
-    case Role::next_join:
-    case Role::next_token_norm:
-    case Role::next_layer_norm:
-    case Role::next_embedding:
-    case Role::next_head:
-    case Role::next_head_norm: return false;
-    default: return true;
-  }
 }
 
 std::string Expected::shape_text() const {

@@ -22,7 +22,7 @@ struct Sizes {
   bool has_qk_norms = true;         // if the family has any
   bool mixture = false;             // layers have experts; `has_experts` knows which
   std::set<Role> biased = {};       // these have biases
-  std::uint64_t further = 0;        // layers behind the others, which may exist
+  std::uint64_t further = 0;        // layers after the last, which may exist
   std::uint64_t leading_plain = 0;  // the first layers of a mixture, which have none
   // In a mixture, every layer whose number, counted from 1, is a multiple of `sparse_step` has experts, except for
   // those in `plain_layers` (counted from 0).
@@ -35,7 +35,7 @@ struct Sizes {
 Sizes sizes_of(const Family& family, const Config& config);
 
 // Returns whether for_each_expected would visit a tensor with the role. What is not described may exist.
-bool is_described(Role role);
+bool is_described(const Family& family, Role role);
 
 struct Expected {
   TensorName name;                                  // with Root::model; the first expert if there are several

@@ -57,6 +57,9 @@ constexpr Words kPhi3Classes = {"Phi3ForCausalLM"};
 constexpr Words kArceeTypes = {"arcee"}, kArceeClasses = {"ArceeForCausalLM"};
 constexpr Words kCohereTypes = {"cohere"}, kCohereClasses = {"CohereForCausalLM"};
 constexpr Words kCohere2Types = {"cohere2"}, kCohere2Classes = {"Cohere2ForCausalLM"};
+constexpr Words kDeepSeekTypes = {"deepseek_v3", "deepseek_v2", "kimi_k2"},
+                kDeepSeekClasses = {"DeepseekV3ForCausalLM", "DeepseekV2ForCausalLM"};
+constexpr Variant kDeepSeekVariants[] = {{When::lacks_router_bias, "deepseek_v2", "DeepseekV2ForCausalLM"}};
 constexpr Words kErnieTypes = {"ernie4_5"}, kErnieClasses = {"Ernie4_5ForCausalLM", "Ernie4_5_ForCausalLM"};
 constexpr Words kErnieMoeTypes = {"ernie4_5_moe"}, kErnieMoeClasses = {"Ernie4_5_MoeForCausalLM"};
 constexpr Words kExaone4Types = {"exaone4"}, kExaone4Classes = {"Exaone4ForCausalLM"};
@@ -255,6 +258,16 @@ constexpr Family kFamilies[] = {
      .ties = true,
      .own_head_size = true,
      .runtime = {.keys = {kCohereKeys}, .window_period = 4, .rotates_part = true, .layer_norm_key = "layer_norm_eps"}},
+    {.name = "deepseek2",
+     .model_types = kDeepSeekTypes,
+     .architectures = kDeepSeekClasses,
+     .gguf = "deepseek2",
+     .names = {kEnds, kLatentAttention, kFinalNorm, kPreNorms, kQwenExperts, kGateBiasAndSharedExperts, kGated},
+     .own_head_size = true,
+     .variants = kDeepSeekVariants,
+     .runtime = {.keys = {kRoutedExpertKeys, kLatentKeys, kDeepSeekKeys},
+                 .has_latent_attention = true,
+                 .yarn_log_scale = 0.1}},
     {.name = "ernie4_5",
      .model_types = kErnieTypes,
      .architectures = kErnieClasses,

@@ -53,7 +53,7 @@ enum class ActivationKey : std::uint8_t { hidden_act, hidden_activation, either 
 enum class LargeAt80Layers : std::uint8_t { never, if_heads_share_keys, always };
 
 // When a GGUF file of a family is a class of transformers other than the family's first.
-enum class When : std::uint8_t { always, has_experts, states_type, lacks_yarn, has_window };
+enum class When : std::uint8_t { always, has_experts, states_type, lacks_yarn, has_window, lacks_router_bias };
 struct Variant {
   When when;
   std::string_view model_type, architecture;
@@ -95,6 +95,10 @@ struct Runtime {
   bool has_alpha_base = false;
   // The file's layers include those that predict further tokens, num_nextn_predict_layers.
   bool counts_next_layers = false;
+  // Keys and values come from one short vector: GGUF has one head for both, of its size and that of the rotated part.
+  bool has_latent_attention = false;
+  // yarn_log_multiplier is this times mscale_all_dim, and llama.cpp's graph computes the rest. 0: there is none.
+  double yarn_log_scale = 0;
   // Norms are LayerNorms without weights. Their epsilon, which has a key of its own in GGUF and none in config.json: the
   // class has this constant. 0: no such norms.
   double layer_norm_epsilon = 0;

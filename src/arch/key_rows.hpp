@@ -16,6 +16,7 @@ enum class KeyForm : std::uint8_t {
   flag,
   always,       // `number`, of which config.json knows nothing: the class implies it
   always_text,  // likewise `text`
+  groups,       // config.json has a word for that experts are chosen in groups, which the number of groups implies
   router,       // a word of config.json for how experts are weighted, as llama.cpp's number
 };
 
@@ -106,6 +107,22 @@ inline constexpr KeyRow kRoutedExpertKeys[] = {
     {.key = "expert_weights_scale", .from = {"routed_scaling_factor"}, .unstated = 1},
     {.key = "expert_group_count", .from = {"n_group"}, .unstated = 1},
     {.key = "expert_group_used_count", .from = {"topk_group"}, .unstated = 1},
+};
+
+inline constexpr std::string_view kHeadAndRotated = "attention.key_length_mla", kRotated = "rope.dimension_count";
+inline constexpr KeyRow kLatentKeys[] = {
+    {.key = "attention.q_lora_rank", .from = {"q_lora_rank"}, .zero = Zero::null, .unstated = 0},
+    {.key = "attention.kv_lora_rank", .from = {"kv_lora_rank"}},
+    {.key = "attention.value_length", .from = {"kv_lora_rank"}, .repeats = true},
+    {.key = kHeadAndRotated, .from = {"qk_nope_head_dim"}, .plus = "qk_rope_head_dim"},
+    {.key = "attention.value_length_mla", .from = {"v_head_dim"}},
+    {.key = kRotated, .from = {"qk_rope_head_dim"}},
+};
+
+inline constexpr KeyRow kDeepSeekKeys[] = {
+    {.key = "expert_weights_norm", .from = {"norm_topk_prob"}, .form = KeyForm::flag, .unstated = 0},
+    {.key = "expert_gating_func", .from = {"scoring_func"}, .form = KeyForm::router},
+    {.key = "expert_group_count", .from = {"topk_method"}, .form = KeyForm::groups},
 };
 
 inline constexpr KeyRow kGlmExpertKeys[] = {

@@ -15,7 +15,7 @@ enum class Experts : std::uint8_t { none, of_intermediate_size, of_moe_intermedi
 // Modules that have biases together.
 struct BiasGroup {
   std::span<const Role> roles;
-  std::string_view key = {};  // of config.json; empty: they always have them
+  std::string_view key = {};  // in config.json; empty: they always have them
   bool otherwise = false;     // what holds without the key
 };
 

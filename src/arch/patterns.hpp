@@ -64,6 +64,34 @@ inline constexpr Pattern kPairedAttention[] = {
     kAttention[5],
 };
 
+// DeepSeek: latent attention. GGUF's runtime multiplies the vectors of keys and values by the halves of what expands them;
+// early files have that as one tensor.
+inline constexpr Step kSplitHeads[] = {
+    {.verb = Verb::split_heads, .role = Role::k_expand, .other_half = Role::v_expand, .key = "qk_nope_head_dim"}};
+inline constexpr Pattern kLatentAttention[] = {
+    kAttention[0],
+    kAttention[3],
+    kAttention[4],
+    kAttention[5],
+    {.role = Role::q_compress, .hugging_face = "layers.{L}.self_attn.q_a_proj", .gguf = "blk.{L}.attn_q_a"},
+    {.role = Role::q_compress_norm,
+     .hugging_face = "layers.{L}.self_attn.q_a_layernorm",
+     .gguf = "blk.{L}.attn_q_a_norm"},
+    {.role = Role::q_expand, .hugging_face = "layers.{L}.self_attn.q_b_proj", .gguf = "blk.{L}.attn_q_b"},
+    {.role = Role::kv_compress,
+     .hugging_face = "layers.{L}.self_attn.kv_a_proj_with_mqa",
+     .gguf = "blk.{L}.attn_kv_a_mqa"},
+    {.role = Role::kv_compress_norm,
+     .hugging_face = "layers.{L}.self_attn.kv_a_layernorm",
+     .gguf = "blk.{L}.attn_kv_a_norm"},
+    {.role = Role::kv_expand,
+     .hugging_face = "layers.{L}.self_attn.kv_b_proj",
+     .gguf = "blk.{L}.attn_kv_b",
+     .steps = kSplitHeads},
+    {.role = Role::k_expand, .gguf = "blk.{L}.attn_k_b"},
+    {.role = Role::v_expand, .gguf = "blk.{L}.attn_v_b"},
+};
+
 inline constexpr Pattern kFinalNorm[] = {
     {.role = Role::final_norm, .hugging_face = "norm", .gguf = "output_norm"},
 };
@@ -292,7 +320,7 @@ inline constexpr Pattern kSharedExperts[] = {
      .gguf = "blk.{L}.ffn_down_shexp"},
 };
 
-// A layer behind the others that predicts the token after the next.
+// A layer after the last, which predicts the token after the next.
 inline constexpr Pattern kNextTokens[] = {
     {.role = Role::next_join, .hugging_face = "layers.{L}.eh_proj", .gguf = "blk.{L}.nextn.eh_proj"},
     {.role = Role::next_token_norm, .hugging_face = "layers.{L}.enorm", .gguf = "blk.{L}.nextn.enorm"},
@@ -352,7 +380,7 @@ inline constexpr Patterns kAllPatterns[] = {
     kEnds, kAttention, kFinalNorm, kPreNorms, kPostNorms, kSandwichNorms, kQkNorms, kGated, kFused, kRopeFactors,
     kMixtral, kQwenExperts, kPlainLayers, kSharedExpert, kMeta, kTinyLlama,
     // Rows of later families, whose names the first ones do not have.
-    kNormsOfGlm, kQkNormsOfHunyuan, kConvolved, kPhi2, kFusedGate, kGraniteExperts, kGateBias, kStaticsBias,
-    kMiniMaxBias, kSharedExperts, kNextTokens};
+    kLatentAttention, kNormsOfGlm, kQkNormsOfHunyuan, kConvolved, kPhi2, kFusedGate, kGraniteExperts, kGateBias,
+    kStaticsBias, kMiniMaxBias, kSharedExperts, kNextTokens};
 
 }  // namespace tare::arch

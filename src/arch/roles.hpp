@@ -42,6 +42,14 @@ enum class Role : std::uint8_t {
   shared_gate,  // belongs to the expert that processes every token
   shared_up,
   shared_down,
+  q_compress,  // latent attention: queries, and keys with values, come from short vectors
+  q_compress_norm,
+  q_expand,
+  kv_compress,
+  kv_compress_norm,
+  kv_expand,
+  k_expand,  // transposed; rank 3, heads first
+  v_expand,
   next_join,  // a layer that predicts further tokens: joins the vectors of the token and of the layer before
   next_token_norm,
   next_layer_norm,
@@ -60,6 +68,8 @@ constexpr bool is_norm(Role role) {
     case Role::post_ffn_norm:
     case Role::q_norm:
     case Role::k_norm:
+    case Role::q_compress_norm:
+    case Role::kv_compress_norm:
     case Role::next_token_norm:
     case Role::next_layer_norm:
     case Role::next_head_norm: return true;

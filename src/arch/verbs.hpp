@@ -23,6 +23,10 @@ enum class Verb : std::uint8_t {
   stack,       // the tensors of all experts of a layer become one of the role `role`: rank 3, experts first
   halve_rows,  // the first half of the rows of each expert has the role `role`, the second half the role `other_half`
 
+  // The rows of each head come apart: the first ones, as many as config.json states under `key`, have the role `role` and
+  // are transposed; the others have the role `other_half`. Both have rank 3, heads first.
+  split_heads,
+
   // GGUF does not have the tensor.
   omit,       // it is computed from the hyper-parameters
   omit_copy,  // it must equal the tensor with the role `role`, which llama.cpp uses in its place
@@ -41,7 +45,8 @@ struct Step {
 
   // Returns whether the step makes tensors of this role out of others.
   constexpr bool makes(Role made) const {
-    return (verb == Verb::stack && made == role) || (verb == Verb::halve_rows && (made == role || made == other_half));
+    return (verb == Verb::stack && made == role) ||
+           ((verb == Verb::halve_rows || verb == Verb::split_heads) && (made == role || made == other_half));
   }
 };
 using Steps = std::span<const Step>;

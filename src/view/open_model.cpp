@@ -57,6 +57,14 @@ std::string_view role_name(arch::Role role) {
     case Role::shared_gate: return "shared gate";
     case Role::shared_up: return "shared up";
     case Role::shared_down: return "shared down";
+    case Role::q_compress: return "q compress";
+    case Role::q_compress_norm: return "q compress norm";
+    case Role::q_expand: return "q expand";
+    case Role::kv_compress: return "kv compress";
+    case Role::kv_compress_norm: return "kv compress norm";
+    case Role::kv_expand: return "kv expand";
+    case Role::k_expand: return "k expand";
+    case Role::v_expand: return "v expand";
     case Role::next_join: return "next token join";
     case Role::next_token_norm:
     case Role::next_layer_norm:

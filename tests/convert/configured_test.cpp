@@ -79,7 +79,8 @@ TEST(Configured, EachFamilyWithoutOneTensor) {
     const std::string config =
         R"({"model_type":")" + type +
         R"(","vocab_size":10,"hidden_size":8,"intermediate_size":6,"num_hidden_layers":2,"num_attention_heads":2,)"
-        R"("num_key_value_heads":1,"head_dim":4,"num_experts":2,"moe_intermediate_size":3,)"
+        R"("num_key_value_heads":1,"head_dim":4,"num_experts":2,"num_local_experts":2,"n_routed_experts":2,)"
+        R"("moe_num_experts":2,"moe_intermediate_size":3,"first_k_dense_replace":0,"moe_layer_start_index":0,)"
         R"("shared_expert_intermediate_size":5,"tie_word_embeddings":false})";
     Model model;
     model.attachments = {text_file("config.json", config)};

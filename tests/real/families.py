@@ -22,7 +22,7 @@ from judging import Missing, check, equal, loaded, main, need, parts, tare, torc
 CONFIGURATIONS = int(os.environ.get("TARE_CONFIGURATIONS", "3"))
 # Keys that Tare writes for every family from fields that every container has. llama.cpp has the same values without them.
 FURTHER = {"vocab_size", "rope.freq_base", "attention.head_count_kv"}
-# What the converter makes of a directory's name, and what a program that writes files says of itself.
+# Keys that the converter derives from the directory's name, and those of the program that writes a file.
 NAMED = ("GGUF.", "general.name", "general.basename", "general.size_label", "general.finetune", "general.version", "tare.", "tokenizer.")
 
 
@@ -100,6 +100,30 @@ def same_directory(found, expected, what):
         check(ours[name] == theirs[name], f"{what}: {name}: {ours[name][:2]} and {theirs[name][:2]}", "tensors")
 
 
+def judge_next_layer(here, what, family, kind):
+    """The layer that predicts further tokens, which transformers neither writes nor reads: a copy of the last, and what joins it."""
+    torch, files = torch_module(), need("safetensors.torch", "safetensors")
+    config = json.loads((here / "hf/config.json").read_text())
+    if not config.get("num_nextn_predict_layers"):
+        return
+    tensors = files.load_file(here / "hf/model.safetensors")
+    last, size = config["num_hidden_layers"] - 1, config["hidden_size"]
+    layer = f"model.layers.{last + 1}."
+    tensors |= {name.replace(f"model.layers.{last}.", layer): tensor.flip(0).contiguous() for name, tensor in tensors.items() if f"layers.{last}." in name}
+    made = {"eh_proj": (size, 2 * size), "enorm": (size,), "hnorm": (size,), "shared_head.norm": (size,),
+            "shared_head.head": (config["vocab_size"], size), "embed_tokens": (config["vocab_size"], size)}
+    tensors |= {f"{layer}{name}.weight": torch.randn(shape).to(tensors["model.norm.weight"].dtype) for name, shape in made.items()}
+    folder = here / "next"
+    folder.mkdir()
+    (folder / "config.json").write_text(json.dumps(config))
+    files.save_file(tensors, folder / "model.safetensors", {"format": "pt"})
+    convert_by_llama_cpp(folder, here / "next-theirs.gguf", kind)
+    tare("convert", folder, here / "next.gguf")
+    compare_files(here / "next.gguf", here / "next-theirs.gguf", f"{what} with a next layer", family)
+    tare("convert", here / "next.gguf", f"{here}/next-back/")
+    same_directory(here / "next-back", folder, f"{what} with a next layer and back")
+
+
 def judge(name, family, folder):
     transformers, torch = need("transformers"), torch_module()
     converter()
@@ -124,6 +148,8 @@ def judge(name, family, folder):
             check(False, f"{what}, directory of the converter's file: {reason}")
             continue
         equal(type(again).__name__, family.get("class", type(model).__name__), f"{what}, directory of the converter's file: class")
+        if family.get("has_next_layer"):
+            judge_next_layer(here, what, family, kind)
         ids = torch.tensor([[dice.randrange(model.config.get_text_config().vocab_size) for _ in range(24)]])
         first = loaded(here / "hf", experts_implementation="eager")
         with torch.no_grad():

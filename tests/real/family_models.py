@@ -90,7 +90,7 @@ FAMILIES = {
                                                                                        num_hidden_layers=d.choice((2, 3, 4)))},
     "exaone4": {"layers": 4, "config": "Exaone4Config", "settings": lambda d: without_head(d, num_hidden_layers=d.choice((4, 5, 9)), sliding_window=16)},
     "glm4": {"config": "Glm4Config", "settings": lambda d: usual(d, head_dim=d.choice((8, 12, 16)), attention_bias=d.random() < 0.7)},
-    "glm4_moe": {"config": "Glm4MoeConfig", "settings": lambda d: usual(d, head_dim=d.choice((8, 12, 16)), attention_bias=d.random() < 0.5,
+    "glm4_moe": {"has_next_layer": True, "config": "Glm4MoeConfig", "settings": lambda d: usual(d, head_dim=d.choice((8, 12, 16)), attention_bias=d.random() < 0.5,
                                                                        use_qk_norm=d.random() < 0.5, n_routed_experts=d.choice((4, 6)), num_experts_per_tok=2,
                                                                        moe_intermediate_size=18, first_k_dense_replace=1, num_hidden_layers=d.choice((2, 3)),
                                                                        num_nextn_predict_layers=d.choice((0, 1)), routed_scaling_factor=2.5)},

@@ -193,10 +193,10 @@ class Comparison {
   }
 
   // Returns whether a tensor that is not required belongs to the model anyway.
-  static bool is_read(const arch::TensorName& name, const arch::Sizes& sizes) {
+  bool is_read(const arch::TensorName& name, const arch::Sizes& sizes) const {
     if (name.layer && *name.layer >= *sizes.layers) return *name.layer - *sizes.layers < sizes.further;
     // Older programs stored the frequencies of the rotary positions.
-    if (name.role == Role::rope_inverse || !arch::is_described(name.role)) return true;
+    if (name.role == Role::rope_inverse || !arch::is_described(family_, name.role)) return true;
     if (name.suffix == arch::Suffix::bias) return false;
     // A head may exist next to the token table that it equals.
     if (name.role == Role::output_head) return true;

@@ -44,6 +44,24 @@ bool is_in_form(const Model& model) {
   return !elsewhere && std::ranges::any_of(model.tensors, has_name_of_llama_cpp);
 }
 
+// Returns a remark on the known family that has most names in common; empty if none has half of them.
+std::string resemblance(const Model& model) {
+  constexpr std::size_t kMost = 1000;
+  const std::size_t count = std::min(model.tensors.size(), kMost);
+  const std::span<const Tensor> some = std::span(model.tensors).first(count);
+  const arch::Family* best = nullptr;
+  std::ptrdiff_t most = 0;
+  for (const arch::Family& family : arch::families()) {
+    if (family.gguf.empty()) continue;
+    const std::ptrdiff_t known = std::ranges::count_if(some, [&](const Tensor& tensor) {
+      return arch::parse(family, arch::Dialect::hugging_face, tensor.name).has_value();
+    });
+    if (known > most) best = &family, most = known;
+  }
+  if (best == nullptr || static_cast<std::size_t>(most) * 2 < count) return {};
+  return fmt::format("; {} of {} are names of a {} model", most, count, best->model_types.front());
+}
+
 // Returns whether the key begins with the architecture of a known family, or of this model.
 bool is_hyper_parameter(const Model& model, std::string_view key) {
   const auto begins = [&](std::string_view word) {
@@ -149,11 +167,14 @@ void adopt(Model& model, std::vector<Change>& changes, std::vector<Renamed>& ren
   const arch::Family* family = arch::find_family(type);
   if (is_in_form(model)) return;
   if (family == nullptr || family->gguf.empty())
-    throw unmapped(fmt::format("llama.cpp's tensor names for a {} model are not known (found {})", quote(type), [&] {
-      std::vector<std::string> names;
-      for (const Tensor& tensor : model.tensors) names.push_back(tensor.name);
-      return listed_names(std::move(names));
-    }()));
+    throw unmapped(fmt::format(
+        "llama.cpp's tensor names for a {} model are not known (found {}{})", quote(type),
+        [&] {
+          std::vector<std::string> names;
+          for (const Tensor& tensor : model.tensors) names.push_back(tensor.name);
+          return listed_names(std::move(names));
+        }(),
+        resemblance(model)));
   const ConfigFile config(model);
   if (const arch::Family* const other = bidirectional_family(*family, config)) {
     family = other;

@@ -31,6 +31,7 @@ class KeyAdopter {
     for (const arch::KeyRows rows : runtime_.keys)
       for (const arch::KeyRow& row : rows) add_row(row);
     add_next_layers();
+    add_latent_heads();
     add_layer_norm();
     add_head_sizes();
     add_window();
@@ -59,6 +60,7 @@ class KeyAdopter {
   }
 
   void add_row(const arch::KeyRow& row) {
+    if (row.form == KeyForm::groups) return;
     if (row.form == KeyForm::always_text) return set(row.key, row.text);
     if (row.form == KeyForm::always) return set_number(row, row.number);
     const std::string_view name = stated_name(row);
@@ -91,12 +93,19 @@ class KeyAdopter {
     changes_.push_back(unsupported(name, "llama.cpp does not know this way to weight experts"));
   }
 
-  // Layers that predict further tokens come behind the others.
+  // Layers that predict further tokens come after the last.
   void add_next_layers() {
     const auto further = runtime_.counts_next_layers ? file_.number("num_nextn_predict_layers") : std::nullopt;
     constexpr double kMost = 1024;
     if (further && *further >= 0 && *further <= kMost && config_.num_hidden_layers)
       *config_.num_hidden_layers += static_cast<std::int64_t>(*further);
+  }
+
+  void add_latent_heads() {
+    const auto latent = file_.number("kv_lora_rank"), rotated = file_.number("qk_rope_head_dim");
+    if (!runtime_.has_latent_attention || !latent || !rotated) return;
+    config_.num_key_value_heads = 1;
+    config_.head_dim = static_cast<std::int64_t>(*latent + *rotated);
   }
 
   // The field of the config holds the epsilon of any kind of norm.
@@ -220,10 +229,11 @@ class KeyAdopter {
         {"rope.scaling.yarn_attn_factor", attention},
         {"rope.scaling.yarn_beta_fast", rope.number("beta_fast")},
         {"rope.scaling.yarn_beta_slow", rope.number("beta_slow")},
-        {"rope.scaling.yarn_log_multiplier", runtime_.has_full_yarn ? all : std::nullopt},
+        {"rope.scaling.yarn_log_multiplier", log_multiplier(all)},
         {"attention.temperature_scale", runtime_.has_full_yarn ? rope.number("llama_4_scaling_beta") : std::nullopt}};
     for (const auto& [key, number] : more)
       if (number) set(key, as_f32(*number));
+    if (runtime_.yarn_log_scale != 0) return;
     // llama.cpp computes the scale of queries and keys by itself and ignores yarn_attn_factor, but multiplies by
     // attn_factor.
     const auto own = rope.number("mscale");
@@ -233,6 +243,11 @@ class KeyAdopter {
                                               : yarn_stretch(*factor, 1));
     const double usual = yarn_stretch(*factor, 1) / yarn_stretch(*factor, runtime_.has_full_yarn ? all.value_or(0) : 0);
     if (std::fabs(stretched / usual - 1) > 1e-6) set("rope.scaling.attn_factor", as_f32(stretched / usual));
+  }
+
+  std::optional<double> log_multiplier(std::optional<double> all) const {
+    if (all && runtime_.yarn_log_scale != 0) return *all * runtime_.yarn_log_scale;
+    return runtime_.has_full_yarn ? all : std::nullopt;
   }
 
   void add_long_rope(std::optional<double> original, std::optional<double> stretch) {

@@ -98,6 +98,11 @@ class TensorAdopter {
           add(std::move(half), {.role = step.role, .layer = name.layer}, Dialect::gguf);
           return add(std::move(other), {.role = step.other_half, .layer = name.layer}, Dialect::gguf);
         }
+        case Verb::split_heads: {
+          auto [half, other] = split_heads(tensor, model_.config, config_.number(step.key));
+          add(std::move(half), {.role = step.role, .layer = name.layer}, Dialect::gguf);
+          return add(std::move(other), {.role = step.other_half, .layer = name.layer}, Dialect::gguf);
+        }
         case Verb::omit: return omitted_.push_back(tensor.name);
         case Verb::omit_copy: copies_.emplace_back(std::move(tensor), step.role); return;
         case Verb::copy:

@@ -29,10 +29,17 @@ void add_router(const Origin& origin, const arch::KeyRow& row, Map& keys) {
 }
 
 void add_extra(const Origin& origin, const arch::KeyRow& row, Map& keys) {
+  if (row.form == arch::KeyForm::groups) {
+    if (origin.number(row.key).value_or(1) > 1) keys.set(row.from[0], "group_limited_greedy");
+    return;
+  }
   if (row.form == arch::KeyForm::always_text) return;  // where it matters, another part reads it
   if (row.form == arch::KeyForm::router) return add_router(origin, row, keys);
   if (row.form == arch::KeyForm::flag) {
-    if (const auto flag = origin.keys.flag(row.key)) keys.set(row.from[0], *flag);
+    if (const auto flag = origin.keys.flag(row.key))
+      keys.set(row.from[0], *flag);
+    else if (row.unstated)
+      keys.set(row.from[0], *row.unstated != 0);
     return;
   }
   auto found = origin.number(row.key);
@@ -56,7 +63,19 @@ void add_extras(const Origin& origin, Map& keys) {
     for (const arch::KeyRow& row : rows) add_extra(origin, row, keys);
 }
 
+// Latent attention: GGUF has one head, of the short vector and the rotated part.
+void add_latent_heads(const Origin& origin, Map& keys) {
+  const auto whole = origin.number(arch::kHeadAndRotated), rotated = origin.number(arch::kRotated);
+  if (!whole || !rotated || *whole <= *rotated)
+    throw origin.keys.refused(whole ? arch::kRotated : arch::kHeadAndRotated, Value(rotated.value_or(0)),
+                              "the size of a head and of its rotated part");
+  keys.set("qk_nope_head_dim", static_cast<std::int64_t>(*whole - *rotated));
+  keys.set("num_key_value_heads", origin.model.config.num_attention_heads.value_or(0));
+  keys.erase("head_dim");
+}
+
 void add_heads(const Origin& origin, Map& keys) {
+  if (origin.family.runtime.has_latent_attention) return add_latent_heads(origin, keys);
   const auto head = static_cast<double>(origin.head_size());
   if (const auto rotated = origin.number("rope.dimension_count"); rotated && *rotated != head) {
     if (origin.family.runtime.rotates_part && *rotated > 0 && *rotated < head)
@@ -156,6 +175,11 @@ HubClass hub_class_with_head(const Origin& origin) {
       case arch::When::has_experts: return origin.number("expert_count").value_or(0) > 0;
       case arch::When::states_type: return origin.model.config.model_type == variant.model_type;
       case arch::When::lacks_yarn: return !origin.is_yarn();
+      case arch::When::lacks_router_bias:
+        return std::ranges::none_of(origin.model.tensors, [&](const Tensor& tensor) {
+          const auto name = arch::parse(origin.family, arch::Dialect::gguf, tensor.name);
+          return name && name->role == Role::router_bias;
+        });
       case arch::When::has_window: return origin.model.config.sliding_window.value_or(0) > 0;
     }
     return false;

@@ -78,7 +78,13 @@ void add_yarn(const Origin& origin, Map& scaling) {
     if (const auto found = origin.number(from)) scaling.append(name, *found);
   const auto all = origin.number("rope.scaling.yarn_log_multiplier"),
              beside = origin.number("rope.scaling.attn_factor");
-  if (all) {
+  const double scale = origin.family.runtime.yarn_log_scale;
+  if (all && scale != 0) {
+    // A tenth in f32 is not one in f64.
+    const double exact = std::round(*all / scale * 1e6) / 1e6;
+    scaling.append("mscale", exact);
+    scaling.append("mscale_all_dim", exact);
+  } else if (all) {
     scaling.append("mscale", 1.0);
     scaling.append("mscale_all_dim", *all);
   }

@@ -99,7 +99,7 @@ class TensorReleaser {
       return finish(std::move(tensor), before, name);
     }
     tensor = restored(std::move(tensor), name, steps_in(family_, Dialect::gguf, name));
-    if (maker->steps.back().verb == Verb::halve_rows) return add_half(std::move(tensor), name, *maker);
+    if (maker->steps.back().verb != Verb::stack) return add_half(std::move(tensor), name, *maker);
     name.role = maker->role;
     std::uint32_t expert = 0;
     for (Tensor& one : unstack(tensor)) {
@@ -118,7 +118,8 @@ class TensorReleaser {
     const Tensor &first = halves.at(step.role), &second = halves.at(step.other_half);
     name.role = whole;
     renamed_.push_back({second.name, arch::spell(family_, Dialect::hugging_face, name).value_or("")});
-    finish(restored(join_rows(first, second), name, maker.steps), first.name, name);
+    Tensor joined = step.verb == Verb::split_heads ? join_heads(first, second) : join_rows(first, second);
+    finish(restored(std::move(joined), name, maker.steps), first.name, name);
     halves_.erase({name.layer.value_or(0), whole});
   }
 
@@ -137,6 +138,7 @@ class TensorReleaser {
           break;
         case Verb::stack:
         case Verb::halve_rows:
+        case Verb::split_heads:
         case Verb::omit:
         case Verb::omit_copy:
         case Verb::copy:
@@ -227,7 +229,7 @@ std::size_t count_released_tensors(const Model& model, const arch::Family& famil
     if (paired && !arch::rotated_heads(name->role, model.config)) return 0;
     if (is_omitted(*name, family, has_config && is_copy(tensor))) continue;
     const arch::Pattern* const maker = arch::find_maker(family, name->role);
-    if (maker != nullptr && maker->steps.back().verb == Verb::halve_rows) {
+    if (maker != nullptr && maker->steps.back().verb != Verb::stack) {
       count += name->role == maker->steps.back().role ? 1 : 0;
       continue;
     }

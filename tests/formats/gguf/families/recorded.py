@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 """Every family, both ways, by what llama.cpp's converter was seen to do: no packages are needed.
 
-    recorded.py TARE    converts a model for each line of recorded.jsonl, compares names, types, shapes and keys, and goes back
+    recorded.py TARE    converts a model for each line of recorded.jsonl, compares names, types, shapes and keys, and goes back;
+a model that lacks a matrix, or has one of another shape or in a layer too many, is refused by its name
 
 A line has the config.json of a tiny model as transformers writes it, its tensors, and the tensors and keys of the file that the
 converter made of it. `tests/real/families.py TARE --record` makes the lines.
@@ -122,12 +123,37 @@ def problems_of(tare, row, folder):
     return found
 
 
+def damaged(row):
+    """Names of what is wrong, and the tensors of a model with that."""
+    tensors = row["tensors"]
+    # The last matrix of the last expert, where there are any.
+    matrices = [name for name in tensors if name.endswith((".down_proj.weight", ".w2.weight", ".c_proj.weight", ".fc2.weight"))]
+    if matrices:
+        yield matrices[-1], {name: entry for name, entry in tensors.items() if name != matrices[-1]}
+        yield matrices[-1], tensors | {matrices[-1]: [tensors[matrices[-1]][0], [size + 1 for size in tensors[matrices[-1]][1]]]}
+    some = next(name for name in tensors if ".0." in name and len(tensors[name][1]) == 2)
+    stray = some.replace(".0.", f".{row['config']['num_hidden_layers'] + 3}.", 1)
+    yield stray, tensors | {stray: tensors[some]}
+
+
+def accepted(tare, row, folder):
+    """Damage that is not refused by the name of the tensor."""
+    for number, (name, tensors) in enumerate(damaged(row)):
+        directory = folder / f"damaged-{number}"
+        directory.mkdir()
+        (directory / "config.json").write_text(json.dumps(row["config"]))
+        write_safetensors(directory / "model.safetensors", tensors, random.Random(name))
+        said = convert(tare, directory, folder / f"damaged-{number}.gguf")
+        if name not in said:
+            yield f"damage of {name} is not refused by its name: {said or 'accepted'}"
+
+
 def main():
     tare, wrong = sys.argv[1], 0
     rows = [json.loads(line) for line in RECORD.read_text().splitlines()]
     for row in rows:
         with tempfile.TemporaryDirectory() as folder:
-            found = problems_of(tare, row, pathlib.Path(folder))
+            found = problems_of(tare, row, pathlib.Path(folder)) + list(accepted(tare, row, pathlib.Path(folder)))
         for problem in found[:8]:
             print(f"{row['family']}: {problem}")
         wrong += bool(found)

@@ -61,6 +61,27 @@ TEST(GgufVerbs, HalvesAreJoined) {
   EXPECT_EQ(rule_of([] { join_rows(numbers("x", {2, 0, 3}), numbers("y", {2, 0, 3})); }), "convert.names");
 }
 
+// Two heads of three rows each: two for keys, one for values.
+TEST(GgufVerbs, SplitHeadsAreJoined) {
+  Config config;
+  config.num_attention_heads = 2;
+  const Tensor whole = numbers("kv_b", {6, 4});
+  const auto [keys, values] = split_heads(whole, config, 2);
+  EXPECT_EQ(keys.shape, (Shape{2, 4, 2}));
+  EXPECT_EQ(keys.values<float>(), (std::vector<float>{0, 4, 1, 5, 2, 6, 3, 7, 12, 16, 13, 17, 14, 18, 15, 19}));
+  EXPECT_EQ(values.shape, (Shape{2, 1, 4}));
+  EXPECT_EQ(values.values<float>(), (std::vector<float>{8, 9, 10, 11, 20, 21, 22, 23}));
+  const Tensor back = join_heads(keys, values);
+  EXPECT_EQ(back.shape, whole.shape);
+  EXPECT_EQ(back.values<float>(), whole.values<float>());
+  for (const auto first : {std::optional<double>(), std::optional(0.0), std::optional(3.0), std::optional(-1e300)})
+    EXPECT_EQ(rule_of([&] { split_heads(whole, config, first); }), "convert.names");
+  EXPECT_EQ(rule_of([&] { split_heads(numbers("kv_b", {5, 4}), config, 2); }), "convert.names");
+  EXPECT_EQ(rule_of([&] { split_heads(whole, Config(), 2); }), "convert.names");
+  EXPECT_EQ(rule_of([&, &half = keys] { join_heads(half, half); }), "convert.names");
+  EXPECT_EQ(rule_of([&, &half = keys] { join_heads(half, numbers("v", {3, 1, 4})); }), "convert.names");
+}
+
 TEST(GgufVerbs, StacksComeApart) {
   Stacks stacks;
   for (const std::uint32_t expert : {1u, 0u})

@@ -62,6 +62,13 @@ std::pair<Tensor, Tensor> halve_rows(const Tensor& tensor);
 // The inverse: for each expert the rows of the first, then those of the second. The result has the name of the first.
 Tensor join_rows(const Tensor& first, const Tensor& second);
 
+// ---- split_heads.cpp ----
+
+// `first`: how many rows of each head the first part has.
+std::pair<Tensor, Tensor> split_heads(const Tensor& tensor, const Config& config, std::optional<double> first);
+// The inverse. The result has the name of the first.
+Tensor join_heads(const Tensor& first, const Tensor& second);
+
 // ---- copy.cpp ----
 
 // Compares layouts, shapes and stored bytes. Reads both tensors.
