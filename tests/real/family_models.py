@@ -6,6 +6,11 @@ that llama.cpp's loader requires and its converter leaves out where the head is 
 becomes, where GGUF has one architecture for several classes.
 """
 LAYERS = (1, 2, 3, 5)
+DEFAULT_ROPE = {"rope_type": "default", "rope_theta": 10000.0}
+YARN = {"rope_type": "yarn", "rope_theta": 10000.0, "factor": 4.0, "original_max_position_embeddings": 20, "beta_fast": 32, "beta_slow": 1,
+        "mscale": 1.0, "mscale_all_dim": 1.0}
+# The only context that llama.cpp's converter takes with it.
+ALPHA = {"max_position_embeddings": 32768, "rope_parameters": DEFAULT_ROPE | {"rope_type": "dynamic", "alpha": 1000.0, "factor": 1.0}}
 
 
 def usual(dice, **settings):
@@ -81,9 +86,11 @@ FAMILIES = {
     "cohere2": {"layers": 4, "further": ("attention.layer_norm_rms_epsilon",), "config": "Cohere2Config", "settings": lambda d: even_heads(d, tie_word_embeddings=True, logit_scale=0.25, rotary_pct=1.0, sliding_window=16,
                                                                            num_hidden_layers=d.choice((4, 5, 8)))},
     "deepseek_v2": {"config": "DeepseekV2Config", "further": ("expert_weights_norm",),
-                    "settings": lambda d: latent(d, q_lora_rank=d.choice((None, 14)), first_k_dense_replace=d.choice((0, 1)))},
+                    # Its class cannot take apart heads with an odd part.
+                    "settings": lambda d: latent(d, q_lora_rank=d.choice((None, 14)), qk_nope_head_dim=d.choice((6, 10)), first_k_dense_replace=d.choice((0, 1)))},
     "deepseek_v3": {"config": "DeepseekV3Config", "further": ("expert_weights_norm",),
-                    "settings": lambda d: latent(d, q_lora_rank=14, first_k_dense_replace=1, n_group=2, topk_group=1, norm_topk_prob=True)},
+                    "settings": lambda d: latent(d, q_lora_rank=14, first_k_dense_replace=1, n_group=2, topk_group=1, norm_topk_prob=True,
+                                                 rope_parameters=d.choice((DEFAULT_ROPE, YARN)))},
     "ernie4_5": {"config": "Ernie4_5Config", "settings": usual},
     "ernie4_5_moe": {"config": "Ernie4_5_MoeConfig", "settings": lambda d: without_head(d, moe_num_experts=d.choice((3, 5)), moe_k=2, moe_intermediate_size=18,
                                                                                        moe_num_shared_experts=d.choice((1, 2)), moe_layer_start_index=1,
@@ -96,7 +103,7 @@ FAMILIES = {
                                                                        num_nextn_predict_layers=d.choice((0, 1)), routed_scaling_factor=2.5)},
     "granitemoe": {"config": "GraniteMoeConfig", "settings": lambda d: without_head(d, num_local_experts=d.choice((3, 5)), embedding_multiplier=12.0,
                                                                                    logits_scaling=3.0, attention_multiplier=0.25, residual_multiplier=0.5)},
-    "hunyuan_v1_dense": {"config": "HunYuanDenseV1Config", "settings": usual},
+    "hunyuan_v1_dense": {"config": "HunYuanDenseV1Config", "settings": lambda d: usual(d, **d.choice(({}, ALPHA)))},
     "minimax_m2": {"config": "MiniMaxM2Config", "settings": lambda d: minimax(d)},
     "olmoe": {"config": "OlmoeConfig", "settings": lambda d: without_head(d, num_experts=d.choice((3, 5)), num_experts_per_tok=2)},
     "phi": {"further": ("attention.layer_norm_rms_epsilon",), "config": "PhiConfig", "settings": lambda d: phi(d)},
