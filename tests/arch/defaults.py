@@ -26,7 +26,7 @@ ELSEWHERE = {
     "output_router_logits", "router_aux_loss_coef", "router_jitter_noise", "layer_types", "no_rope_layers", "max_window_layers",
     "decoder_sparse_step", "mlp_only_layers", "use_bidirectional_attention", "_sliding_window_pattern",
     "rope_parameters", "use_cache", "bos_token_id", "eos_token_id", "pad_token_id", "eod_token_id",
-    "rope_interleave", "qk_head_dim", "attention_out_bias", "use_qk_norm", "qk_layernorm", "moe_norm_min", "moe_layer_end_index", "use_bias", "use_qkv_bias", "lm_head_bias", "input_jitter_noise",
+    "rope_interleave", "qk_head_dim", "qk_nope_head_dim", "qk_rope_head_dim", "v_head_dim", "kv_lora_rank", "q_lora_rank", "attention_out_bias", "use_qk_norm", "qk_layernorm", "moe_norm_min", "moe_layer_end_index", "use_bias", "use_qkv_bias", "lm_head_bias", "input_jitter_noise",
 }
 
 
