@@ -30,7 +30,7 @@ COPIES = {
     "src/cli/options.hpp": ("match skip no-mmap max-expansion threads json", "other verbs have them"),
     "src/cli/options.cpp": ("match skip verbose", "verbs that list tensors; --quiet excludes it"),
     "src/cli/quantize_recipe.cpp": ("method importance embeddings head keep", "they depend on the model and on each other"),
-    "src/cli/verbs/convert.cpp": ("to dialect force json", "where and how OUT can be written"),
+    "src/cli/verbs/convert.cpp": ("to dialect force json dtype quant overflow", "where and how OUT can be written; one needs another"),
     "src/cli/verbs/quantize.cpp": ("method keep to json", "which of them an error is about; keys of the result"),
     "src/cli/verbs/append.cpp": ("json", "how the result is shown"),
     "src/cli/verbs/plan.cpp": ("force json", "they are of the plan itself"),

@@ -58,7 +58,8 @@ enum class ChangeKind : std::uint8_t {
 
 // How much a change matters.
 enum class Impact : std::uint8_t {
-  results,  // the model may compute something else, or a text may become other tokens
+  // The model may compute something else, or a text may become other tokens. The command shows it as a "warning".
+  results,
   lost,     // not in the output
   changed,  // in the output, but different
   note,     // worth knowing
@@ -77,7 +78,7 @@ struct Change {
   std::vector<std::string> values = {};  // one for each item
   std::string before = {}, after = {};
   std::uint64_t count = 0;
-  bool lossy = false;
+  bool lossy = false;  // values were rounded, or something is not in the output
   std::string detail = {};
   std::size_t named = 8;              // how many items a sentence names before "and 3 more"
   std::vector<Advice> remedies = {};  // what would avoid or undo the change

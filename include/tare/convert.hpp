@@ -1,4 +1,4 @@
-// Converts files.
+// Converts files: `convert` for a path, `save` (save.hpp) for a model that you hold.
 //
 //   const tare::Conversion done = tare::convert("Llama-3.2-1B/", "model.gguf", {.adapt = {.quant = {.method = "q4_k_m"}}});
 #pragma once

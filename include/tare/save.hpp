@@ -57,7 +57,9 @@ struct SaveOptions {
 struct Saved {
   std::string to;                                        // format name
   std::uint64_t tensors = 0, bytes = 0, file_bytes = 0;  // bytes: of the tensors, decoded
-  std::vector<Change> changes;  // what had to change, and remarks about the result; to_text makes a sentence of each
+  // What had to change, and remarks about the result, in the order in which they were found: sort by `impact` to show
+  // what matters first. to_text makes a sentence of each.
+  std::vector<Change> changes;
   std::vector<TensorOutcome> outcomes;  // one per tensor if quantization was asked for
   std::vector<LostKeys> lost;
 };

@@ -91,9 +91,9 @@ PyObject* guess(PyObject*, PyObject* args) {
     unsigned long most = 1;
     if (parse_tuple(args, "OO|k", &word, &candidates, &most) == 0) throw PythonError();
     std::vector<std::string> names;
-    const Ref list = Ref::take(PySequence_List(candidates));
-    const Py_ssize_t size = PyList_Size(list.get());
-    for (Py_ssize_t i = 0; i < size; ++i) names.push_back(text_of(PyList_GetItem(list.get(), i), "a candidate"));
+    const Py_ssize_t size = PyList_Size(candidates);
+    if (size < 0) throw PythonError();
+    for (Py_ssize_t i = 0; i < size; ++i) names.push_back(text_of(PyList_GetItem(candidates, i), "a candidate"));
     return list_of(nearest(text_of(word, "a word"), names, most), [](const std::string& name) { return text(name); });
   });
 }

@@ -133,7 +133,7 @@ def _explained(functions, text):
     for name, _, _, _, words in _tare.options:
         if name not in known or name in explained:
             continue
-        words = re.sub(r"--([a-z-]+)", lambda match: spelled.get(match[1], match[1]), words)
+        words = re.sub(r"--([a-z-]+)", lambda option: spelled.get(option[1], option[1]), words)
         words = words.replace("; may be given several times", "; one, or several")
         words = re.sub(r"\bOUT\b", "the target", re.sub(r"\bIN\b", "the source", words))
         lines += textwrap.wrap(words, 120, initial_indent=f"    {name:<14}", subsequent_indent=" " * 18)

@@ -469,6 +469,11 @@ def test_help_begins_with_what_there_is():
     assert "Returns a Conversion" in explained and "Raises" in explained and "--" not in explained
 
 
+def test_a_vocabulary_in_a_notebook(demo):
+    page = tare.open(demo / "mistral").vocabulary._repr_html_()
+    assert "96 tokens" in page and "bos 1" in page and "and 36 more" in page and "&lt;unk&gt;" in page
+
+
 def test_methods_differ_by_bits():
     methods = tare.methods()
     assert len({methods[f"group{bits}"] for bits in (2, 4, 8)}) == 3 and "2 bits" in methods["group2"]
