@@ -28,6 +28,7 @@ LAYERS = [
     ["resources"],
     ["formats"],
     ["convert", "inspect", "tiny_llama"],
+    ["run"],
     ["device", "options", "view"],
     ["cli"],
 ]
@@ -42,6 +43,7 @@ PUBLIC = {
     "formats": ["append", "formats", "formats/mcf", "metadata_entry", "open", "pipeline", "write_options"],
     "convert": ["convert", "merge", "metadata", "plan", "quantize", "save"],
     "inspect": ["inspect"],
+    "run": ["run"],
     "device": ["device"],
     "cli": ["tare"],
 }
