@@ -9,7 +9,7 @@ TARE is the built command. Other blocks have other tests: `<!-- shell: -->` and 
 examples of docs/verbs tools/verbs.py, Python python/tests/test_docs.py, C++ the build. A block that none of them runs must be ```sh.
 
 All commands of a page run in order in one directory, as a reader runs them, by bash. What `<!-- shell: -->` shows is run, too, for the
-files that it makes. A line must succeed; `tare verify` and `tare diff` may also end with 1, which is an answer. `tare view` is ended when
+files that it makes. A line must succeed; `tare verify`, `tare diff` and `tare compare` may also end with 1, an answer. `tare view` is ended when
 it has printed its link. An output that exists is an error: an earlier command of the page made it.
 
 README.md, the tour, the recipes and python.md begin in an empty directory (with `tare demo .`, if they do not run it themselves), and the Python
@@ -265,6 +265,7 @@ def stock(tare, directory):
     (directory / "vocab.txt").write_text("".join(f"{token}\n" for token in ("<unk>", "\u2581", *"Onceupta")))
     (directory / "merges.txt").write_text("")
     (directory / "suspicious.pt").write_bytes(b"\x80\x02cposix\nsystem\nU\x02id\x85R.")
+    (directory / "ids.txt").write_text("".join(f"{i * i % 61}\n" for i in range(600)))
     (directory / "chat.jinja").write_text("{{ messages[0].content }}")
     shutil.copy(directory / "chat.jinja", directory / "t.jinja")
 
@@ -305,7 +306,7 @@ def run_line(command, folder, environment, expected=None, replaceable=()):
         return serve(command.split(" #")[0], folder, environment)
     done = subprocess.run(["bash", "-o", "pipefail", "-c", command.replace("/tmp/", "./")], cwd=folder, env=environment, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
                           stderr=subprocess.STDOUT, timeout=SECONDS)
-    fine = (0, 1) if re.match(r"tare (?:verify|diff) ", command) else (0,)
+    fine = (0, 1) if re.match(r"tare (?:verify|diff|compare) ", command) else (0,)
     said = done.stdout.decode(errors="backslashreplace")
     if done.returncode == 1 and "--force" not in command and (exists := EXISTS.search(said)) and (replaceable is None or exists[1].strip("/") in replaceable):
         return run_line(re.sub(r"\btare (convert|quantize|plan|finish|report|cat)\b", r"tare \1 --force", command, count=1), folder, environment, expected)

@@ -28,6 +28,7 @@ LAYERS = [
     ["resources"],
     ["formats"],
     ["convert", "inspect", "tiny_llama", "tokenize"],
+    ["run"],
     ["device", "options", "view"],
     ["cli"],
 ]
@@ -43,6 +44,7 @@ PUBLIC = {
     "convert": ["convert", "merge", "metadata", "plan", "quantize", "save"],
     "inspect": ["inspect"],
     "tokenize": ["tokenizer"],
+    "run": ["run"],
     "device": ["device"],
     "cli": ["tare"],
 }

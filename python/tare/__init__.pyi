@@ -235,6 +235,49 @@ class Difference:
     def same(self) -> bool: ...
     def __bool__(self) -> bool: ...
 
+class Perplexity:
+    value: float
+    error: float
+    loss: float
+    tokens: int
+    pieces: int
+    def __init__(self, **facts: Any) -> None: ...
+
+class Comparison:
+    tokens: int
+    predicted: int
+    kl: tuple[float, float]
+    kl_median: tuple[float, float]
+    kl_99: tuple[float, float]
+    kl_largest: float
+    perplexity_a: tuple[float, float]
+    perplexity_b: tuple[float, float]
+    ratio: tuple[float, float]
+    top_1: tuple[float, float]
+    top_5: tuple[float, float]
+    largest_change: float
+    places: list[dict[str, Any]]
+    parting: dict[str, Any] | None
+    settings: list[tuple[str, str]]
+    casts: list[tuple[str, int]]
+    worst: list[dict[str, Any]]
+    def __init__(self, **facts: Any) -> None: ...
+    @property
+    def same(self) -> bool: ...
+
+class Scorer:
+    vocab_size: int
+    hidden_size: int
+    layers: int
+    context: int
+    def __init__(self, model: Model) -> None: ...
+    def logits(
+        self, tokens: Any, *, context: int = 0, begin: int | None = None, threads: int = 0, progress: _Progress = None
+    ) -> np.ndarray[Any, Any]: ...
+    def perplexity(
+        self, tokens: Any, *, context: int = 512, begin: int | None = None, threads: int = 0, progress: _Progress = None
+    ) -> Perplexity: ...
+
 class Writer:
     def __init__(
         self,
@@ -449,6 +492,17 @@ def verify(
 ) -> Verification: ...
 def hash(model: Model | _Path | _Content, *, threads: int = 0, progress: _Progress = None) -> str: ...
 def diff(a: Model | _Path | _Content, b: Model | _Path | _Content, *, threads: int = 0, progress: _Progress = None) -> Difference: ...
+def run(model: Model | _Path | _Content) -> Scorer: ...
+def compare(
+    a: Model | _Path | _Content,
+    b: Model | _Path | _Content,
+    *,
+    tokens: Any,
+    context: int = 512,
+    begin: int | None = None,
+    threads: int = 0,
+    progress: _Progress = None,
+) -> Comparison: ...
 def formats() -> list[dict[str, Any]]: ...
 def methods() -> dict[str, str]: ...
 def plan(

@@ -11,18 +11,19 @@ namespace tare::cli {
 
 std::span<const Verb* const> verbs() {
   static constexpr const Verb* kTable[] = {
-      &info_verb::kVerb,   &ls_verb::kVerb,         &show_verb::kVerb,   &cat_verb::kVerb,     &extract_verb::kVerb,
-      &meta_verb::kVerb,   &vocab_verb::kVerb,      &tokens_verb::kVerb, &convert_verb::kVerb, &quantize_verb::kVerb,
-      &append_verb::kVerb, &plan_verb::kVerb,       &task_verb::kVerb,   &finish_verb::kVerb,  &verify_verb::kVerb,
-      &hash_verb::kVerb,   &diff_verb::kVerb,       &load_verb::kVerb,   &view_verb::kVerb,    &report_verb::kVerb,
-      &run_verb::kVerb,    &formats_verb::kVerb,    &demo_verb::kVerb,   &version_verb::kVerb, &help_verb::kVerb,
-      &man_verb::kVerb,    &completions_verb::kVerb};
+      &info_verb::kVerb,    &ls_verb::kVerb,     &show_verb::kVerb,    &cat_verb::kVerb,        &extract_verb::kVerb,
+      &meta_verb::kVerb,    &vocab_verb::kVerb,  &tokens_verb::kVerb,  &convert_verb::kVerb,    &quantize_verb::kVerb,
+      &append_verb::kVerb,  &plan_verb::kVerb,   &task_verb::kVerb,    &finish_verb::kVerb,     &verify_verb::kVerb,
+      &hash_verb::kVerb,    &diff_verb::kVerb,   &compare_verb::kVerb, &perplexity_verb::kVerb, &load_verb::kVerb,
+      &view_verb::kVerb,    &report_verb::kVerb, &run_verb::kVerb,     &formats_verb::kVerb,    &demo_verb::kVerb,
+      &version_verb::kVerb, &help_verb::kVerb,   &man_verb::kVerb,     &completions_verb::kVerb};
   return kTable;
 }
 
 std::span<const VerbGroup> verb_groups() {
   static constexpr const Verb* kLook[] = {&info_verb::kVerb, &ls_verb::kVerb, &show_verb::kVerb, &view_verb::kVerb};
-  static constexpr const Verb* kCheck[] = {&verify_verb::kVerb, &diff_verb::kVerb, &hash_verb::kVerb};
+  static constexpr const Verb* kCheck[] = {&verify_verb::kVerb, &diff_verb::kVerb, &compare_verb::kVerb,
+                                           &hash_verb::kVerb};
   static constexpr const Verb* kWrite[] = {&convert_verb::kVerb, &quantize_verb::kVerb, &meta_verb::kVerb,
                                            &extract_verb::kVerb};
   static constexpr VerbGroup kGroups[] = {{"Look", kLook}, {"Check and compare", kCheck}, {"Write", kWrite}};
@@ -31,8 +32,8 @@ std::span<const VerbGroup> verb_groups() {
 
 namespace {
 
-constexpr Alias kAliases[] = {{"inspect", "info"}, {"list", "ls"},      {"compare", "diff"},
-                              {"cp", "convert"},   {"check", "verify"}, {"sum", "hash"}};
+constexpr Alias kAliases[] = {
+    {"inspect", "info"}, {"list", "ls"}, {"cp", "convert"}, {"check", "verify"}, {"sum", "hash"}};
 
 // Words for jobs that an option of another verb does.
 constexpr std::pair<std::string_view, std::string_view> kJobs[] = {

@@ -91,6 +91,12 @@ extern const Verb kVerb;
 namespace report_verb {
 extern const Verb kVerb;
 }
+namespace compare_verb {
+extern const Verb kVerb;
+}
+namespace perplexity_verb {
+extern const Verb kVerb;
+}
 namespace load_verb {
 extern const Verb kVerb;
 }

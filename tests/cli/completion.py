@@ -32,7 +32,7 @@ NAMES = (
 COMPLETED = (
     ("tare show plain.safetensors mod", "model.weight"),
     ("tare diff plain.safetensors plain.safetensors mod", "model.weight"),
-    ("tare compare plain.safetensors plain.safetensors oth", "other.bias"),
+    ("tare compare plain.s", "plain.safetensors"),
     ("tare plain.s", "plain.safetensors"),
     ("tare quantize a b --method q4_k_", "q4_k_m"),
     ("tare quantize a b --head bf", "bf16"),

@@ -63,6 +63,9 @@ SAMPLES = [
     ("run", "tare run demo.tllm --tokens 1 -n 3 --vocab tokens.txt --merges merges.txt --json"),
     ("verify", "tare verify mistral demo.zt nowhere cut.zt cut.gguf --json || true"),
     ("hash", "tare hash mistral mistral.zt --json"),
+    ("perplexity", "tare perplexity mistral --tokens ids.txt --context 20 --json"),
+    ("compare", "tare compare mistral mistral.zt --tokens ids.txt --json"),
+    ("compare", "tare compare mistral k4.mcf --tokens ids.txt --json || true"),
     ("diff", "tare diff mistral mistral.alt --json || true"),
     ("diff", "tare diff mistral k4.mcf --json || true"),
     ("diff", "tare diff numbers.npy other/numbers.npy --exact --json || true"),
@@ -137,6 +140,7 @@ def prepare(folder, run):
     name = "base_model.model.model.layers.0.self_attn.q_proj.lora_"
     safetensors(folder / "lora/adapter_model.safetensors", {f"{name}A.weight": ("F32", [2, 64], bytes(512)), f"{name}B.weight": ("F32", [64, 2], bytes(512))})
     (folder / "lora/adapter_config.json").write_text('{"peft_type": "LORA", "r": 2, "lora_alpha": 4, "base_model_name_or_path": "mistral"}')
+    (folder / "ids.txt").write_text(" ".join(str(i * i % 96) for i in range(50)))
     (folder / "bpe/config.json").write_text('{"model_type": "gpt2", "vocab_size": 6}')
     (folder / "bpe/tokenizer.json").write_text(json.dumps({"version": "1.0", "pre_tokenizer": {"type": "ByteLevel"}, "decoder": {"type": "ByteLevel"},
         "model": {"type": "BPE", "vocab": {"a": 0, "b": 1, "ab": 2, "\u00e4": 3, "\u0120": 4, "\u00e4a": 5}, "merges": ["a b", "\u00e4 a"]}}))

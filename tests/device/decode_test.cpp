@@ -9,9 +9,9 @@
 namespace tare::testing {
 namespace {
 
+using device::AxisRange;
 using device::Loading;
 using device::Report;
-using device::AxisRange;
 
 constexpr DType kMade[] = {DType::f32, DType::f16, DType::bf16};
 

@@ -9,9 +9,9 @@
 namespace tare::testing {
 namespace {
 
+using device::AxisRange;
 using device::Choice;
 using device::Loading;
-using device::AxisRange;
 
 class LoadErrors : public DeviceTest {
  protected:

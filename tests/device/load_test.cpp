@@ -12,10 +12,10 @@
 namespace tare::testing {
 namespace {
 
+using device::AxisRange;
 using device::Choice;
 using device::Loading;
 using device::Report;
-using device::AxisRange;
 
 class Load : public DeviceTest {};
 

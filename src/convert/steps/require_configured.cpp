@@ -13,6 +13,7 @@
 #include "base/name_map.hpp"
 #include "base/printable.hpp"
 #include "base/text.hpp"
+#include "convert/configured.hpp"
 #include "convert/directory_form.hpp"
 #include "resources/config_file.hpp"
 #include "resources/config_parts.hpp"
@@ -259,7 +260,9 @@ std::string some_of(const std::vector<const Tensor*>& tensors) {
   return listed_names(names, 4);
 }
 
-std::optional<Map> config_of(const Model& model) {
+}  // namespace
+
+std::optional<Map> config_json_of(const Model& model) {
   const Attachment* const file = model.attachment("config.json");
   if (file == nullptr && model.config.empty()) return std::nullopt;
   try {
@@ -278,10 +281,12 @@ std::optional<Map> config_of(const Model& model) {
   }
 }
 
-}  // namespace
+arch::Sizes configured_sizes(const arch::Family& family, const Map& config_json) {
+  return sizes_in(family, ConfigView(config_json));
+}
 
 void require_configured(const Model& model, std::vector<Change>& lines, const Format* used_by) {
-  std::optional<Map> found = config_of(model);
+  std::optional<Map> found = config_json_of(model);
   if (!found || model.tensors.empty() || model.attachment("adapter_config.json") != nullptr) return;
   const ConfigView config(std::move(*found));
   const arch::Family* const family = arch::find_family(config.text("model_type"));

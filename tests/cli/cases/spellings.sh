@@ -2,7 +2,7 @@
 tare tiny.zt | head -1
 tare tiny.zt --json | cut -c 1-40
 tare inspect tiny.zt | head -1
-tare compare tiny.zt tiny.zt
+tare cp --help | head -1
 tare info tiny.zt model.zt missing.zt | grep "^[a-z].*: zT"
 tare info --json tiny.zt model.zt | cut -c 1-22
 # what is not there: a sentence that helps

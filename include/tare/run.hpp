@@ -1,0 +1,122 @@
+// Runs models of known families on given tokens: logits, perplexity, and the comparison of two models.
+//
+//   const tare::run::Scorer scorer(tare::open("model.gguf"));
+//   const std::vector<float> logits = scorer.logits(tokens);
+//
+// Any container and layout will do. Computes in f32, with the weights decoded a tile at a time, once for all tokens that
+// fit into Options::memory together. Results do not depend on the number of threads.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "tare/export.hpp"
+#include "tare/model.hpp"
+#include "tare/work.hpp"
+
+namespace tare::run {
+
+struct Options {
+  // What hidden states and intermediate results may take; what does not fit is in a temporary file, or computed in
+  // several parts, each of which reads the weights again. A text takes what it needs, though, and so does a tile.
+  std::uint64_t memory = std::uint64_t{1} << 30;
+  // Texts are cut into pieces of so many tokens, which know nothing of each other. 0: not cut.
+  std::uint64_t context = 0;
+  // Replaces the first token of each piece, as llama.cpp does for models whose texts begin with a token of their own.
+  std::optional<std::int32_t> begin = {};
+  Work work = {};
+};
+
+class TARE_API Scorer {
+ public:
+  // Reads no weights, but checks that all are there. Throws unsupported `run.family` and `run.setting`, corrupt
+  // `run.config` and `run.tensors`.
+  explicit Scorer(Model model);
+  ~Scorer();
+  Scorer(Scorer&&) noexcept;
+  Scorer& operator=(Scorer&&) noexcept;
+
+  std::uint64_t vocab_size() const;
+  std::uint64_t hidden_size() const;
+  std::uint64_t layers() const;
+  // The most tokens of a piece, as far as the model states it; else 0.
+  std::uint64_t context() const;
+
+  // For each token, the logits of the token after it: tokens.size() rows of vocab_size(). Throws usage `run.tokens` for
+  // no tokens or one that does not exist, `run.context` for a text that is too long, corrupt `run.not_finite` for weights
+  // that are NaN or infinite, `run.overflow`, and errors in the data.
+  [[nodiscard]] std::vector<float> logits(std::span<const std::int32_t> tokens, const Options& options = {}) const;
+
+  struct Inner;
+  const Inner& inner() const { return *inner_; }
+
+ private:
+  std::unique_ptr<const Inner> inner_;
+};
+
+// A mean or a quantile, with its standard error.
+struct Estimate {
+  double value = 0, error = 0;
+};
+
+struct Perplexity {
+  Estimate perplexity = {}, loss = {};  // loss: the mean negative log likelihood of a token, in nats
+  std::uint64_t tokens = 0;             // that were predicted
+  std::uint64_t pieces = 0;
+};
+
+// By llama.cpp's convention: of each whole piece of Options::context tokens (0: 512), the second half counts; what remains
+// after the last whole piece does not. Throws usage `run.tokens` if there is no whole piece, and what logits() throws.
+[[nodiscard]] TARE_API Perplexity perplexity(const Scorer& scorer, std::span<const std::int32_t> tokens,
+                                             const Options& options = {});
+
+// One place of a model: the embeddings, a layer, the output.
+struct PlaceDifference {
+  std::string name;       // "embeddings", "layer 3", "output"
+  double difference = 0;  // relative distance of the hidden states after it (output: logits) from those of A
+  double own = 0;         // relative distance of its additions if B also gets A's hidden states: its own part
+};
+
+// Where two models part beyond rounding.
+struct Parting {
+  std::string place;
+  std::optional<std::uint64_t> layer = {};
+  std::string tensor = {};  // the first one that differs there, by its name in a directory; empty: none, but settings
+  std::string role = {};    // what it is for: "q", "ffn.up"
+  double relative_rms = 0;  // the difference of that tensor
+};
+
+// One token of the text where the two disagree.
+struct Position {
+  std::uint64_t token = 0;  // its number in the text
+  double kl = 0;
+};
+
+struct Comparison {
+  std::uint64_t tokens = 0, predicted = 0;  // compared; for the perplexities
+  Estimate kl, kl_median, kl_99;            // KL divergence of B's next token from A's, in nats
+  double kl_largest = 0;
+  Perplexity a, b;
+  Estimate ratio;                       // perplexity of B / perplexity of A
+  Estimate top_1, top_5;                // how often, and how many of five, both name the same tokens
+  double largest_change = 0;            // largest difference of a token's probability
+  std::vector<PlaceDifference> places;  // empty if the two have other layers
+  std::optional<Parting> parting;
+  std::vector<std::pair<std::string, std::string>> settings = {};  // that differ: name, "A -> B"
+  std::vector<std::pair<std::string, std::uint64_t>> casts = {};   // "f32 -> ggml.q8_0" and how many tensors
+  std::vector<Position> worst = {};                                // up to ten
+};
+
+// Runs two models on the same tokens. Options::context 0: 512; a shorter rest counts if it has two tokens. KL and
+// agreement are of all tokens, perplexities of the second half of each piece. Throws usage `run.vocabularies` if the
+// two do not have equally many tokens, and what logits() throws.
+[[nodiscard]] TARE_API Comparison compare(const Scorer& a, const Scorer& b, std::span<const std::int32_t> tokens,
+                                          const Options& options = {});
+
+}  // namespace tare::run

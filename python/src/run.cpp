@@ -1,0 +1,157 @@
+#include "run.hpp"
+
+#include "base/endian.hpp"
+#include "buffer.hpp"
+#include "model.hpp"
+#include "run_job.hpp"
+#include "tare/run.hpp"
+
+namespace tare::py {
+namespace {
+
+// From an array of 32-bit integers, little-endian.
+std::vector<std::int32_t> tokens_of(PyObject* object) {
+  const SourcePtr source = source_over(object, "tokens");
+  Bytes bytes(static_cast<std::size_t>(source->size()));
+  source->read(0, bytes);
+  std::vector<std::int32_t> tokens(bytes.size() / sizeof(std::int32_t));
+  for (std::size_t i = 0; i < tokens.size(); ++i)
+    tokens[i] = load_le<std::int32_t>(bytes.data() + i * sizeof(std::int32_t));
+  return tokens;
+}
+
+// What all of them take: tokens, context, begin (-1: none), threads, report.
+struct Asked {
+  PyObject *tokens = nullptr, *report = nullptr;
+  unsigned long long context = 0;
+  int begin = -1;
+  unsigned threads = 0;
+
+  run::Options options(Progress& progress) const {
+    run::Options options{.context = context, .work = {.threads = threads, .progress = &progress}};
+    if (begin >= 0) options.begin = begin;
+    return options;
+  }
+};
+
+Ref estimate_tuple(const run::Estimate& estimate) {
+  return Ref::take(PyTuple_Pack(2, real(estimate.value).get(), real(estimate.error).get()));
+}
+
+// _scorer(model)
+PyObject* scorer_facts(PyObject*, PyObject* object) {
+  return guarded([&] {
+    const run::Scorer scorer(*complete_model_of(object));
+    Dict facts;
+    facts.set("vocab_size", number(scorer.vocab_size())).set("hidden_size", number(scorer.hidden_size()));
+    facts.set("layers", number(scorer.layers())).set("context", number(scorer.context()));
+    return facts.done();
+  });
+}
+
+// _logits(model, tokens, context, begin, threads, report)
+PyObject* logits_of(PyObject*, PyObject* args) {
+  return guarded([&] {
+    PyObject* object = nullptr;
+    Asked asked;
+    if (parse_tuple(args, "OOKiIO", &object, &asked.tokens, &asked.context, &asked.begin, &asked.threads,
+                    &asked.report) == 0)
+      throw PythonError();
+    const auto model = complete_model_of(object);
+    const std::vector<std::int32_t> tokens = tokens_of(asked.tokens);
+    const auto logits = std::make_shared<std::vector<float>>();
+    run_job(asked.report,
+            [&](Progress& progress) { *logits = run::Scorer(*model).logits(tokens, asked.options(progress)); });
+    return make_buffer(std::as_bytes(std::span<const float>(*logits)), logits);
+  });
+}
+
+// _perplexity(model, tokens, context, begin, threads, report)
+PyObject* perplexity_of(PyObject*, PyObject* args) {
+  return guarded([&] {
+    PyObject* object = nullptr;
+    Asked asked;
+    if (parse_tuple(args, "OOKiIO", &object, &asked.tokens, &asked.context, &asked.begin, &asked.threads,
+                    &asked.report) == 0)
+      throw PythonError();
+    const auto model = complete_model_of(object);
+    const std::vector<std::int32_t> tokens = tokens_of(asked.tokens);
+    run::Perplexity found;
+    run_job(asked.report,
+            [&](Progress& progress) { found = run::perplexity(run::Scorer(*model), tokens, asked.options(progress)); });
+    Dict facts;
+    facts.set("value", real(found.perplexity.value)).set("error", real(found.perplexity.error));
+    facts.set("loss", real(found.loss.value));
+    facts.set("tokens", number(found.tokens)).set("pieces", number(found.pieces));
+    return facts.done();
+  });
+}
+
+Ref comparison_dict(const run::Comparison& found) {
+  Dict facts;
+  facts.set("tokens", number(found.tokens)).set("predicted", number(found.predicted));
+  facts.set("kl", estimate_tuple(found.kl)).set("kl_median", estimate_tuple(found.kl_median));
+  facts.set("kl_99", estimate_tuple(found.kl_99)).set("kl_largest", real(found.kl_largest));
+  facts.set("perplexity_a", estimate_tuple(found.a.perplexity)).set("perplexity_b", estimate_tuple(found.b.perplexity));
+  facts.set("ratio", estimate_tuple(found.ratio)).set("top_1", estimate_tuple(found.top_1));
+  facts.set("top_5", estimate_tuple(found.top_5)).set("largest_change", real(found.largest_change));
+  facts.set("places", list_of(found.places, [](const run::PlaceDifference& place) {
+              Dict row;
+              row.set("name", text(place.name)).set("difference", real(place.difference)).set("own", real(place.own));
+              return row.done();
+            }));
+  if (found.parting) {
+    Dict row;
+    row.set("place", text(found.parting->place));
+    row.set("layer", found.parting->layer ? number(*found.parting->layer) : none());
+    row.set("tensor", found.parting->tensor.empty() ? none() : text(found.parting->tensor));
+    row.set("role", found.parting->role.empty() ? none() : text(found.parting->role));
+    row.set("relative_rms", real(found.parting->relative_rms));
+    facts.set("parting", row.done());
+  } else {
+    facts.set("parting", none());
+  }
+  const auto pairs = [](const auto& all, const auto& made) {
+    return list_of(all, [&](const auto& one) {
+      return Ref::take(PyTuple_Pack(2, text(one.first).get(), made(one.second).get()));
+    });
+  };
+  facts.set("settings", pairs(found.settings, [](const std::string& values) { return text(values); }));
+  facts.set("casts", pairs(found.casts, [](std::uint64_t count) { return number(count); }));
+  facts.set("worst", list_of(found.worst, [](const run::Position& one) {
+              Dict row;
+              row.set("token", number(one.token)).set("kl", real(one.kl));
+              return row.done();
+            }));
+  return facts.done();
+}
+
+// _compare(a, b, tokens, context, begin, threads, report)
+PyObject* compare_models(PyObject*, PyObject* args) {
+  return guarded([&] {
+    PyObject *first = nullptr, *second = nullptr;
+    Asked asked;
+    if (parse_tuple(args, "OOOKiIO", &first, &second, &asked.tokens, &asked.context, &asked.begin, &asked.threads,
+                    &asked.report) == 0)
+      throw PythonError();
+    const auto a = complete_model_of(first), b = complete_model_of(second);
+    const std::vector<std::int32_t> tokens = tokens_of(asked.tokens);
+    run::Comparison found;
+    run_job(asked.report, [&](Progress& progress) {
+      found = run::compare(run::Scorer(*a), run::Scorer(*b), tokens, asked.options(progress));
+    });
+    return comparison_dict(found);
+  });
+}
+
+PyMethodDef run_methods[] = {{"_scorer", scorer_facts, METH_O, nullptr},
+                             {"_logits", logits_of, METH_VARARGS, nullptr},
+                             {"_perplexity", perplexity_of, METH_VARARGS, nullptr},
+                             {"_compare", compare_models, METH_VARARGS, nullptr},
+                             {nullptr, nullptr, 0, nullptr}};
+
+}  // namespace
+
+PyMethodDef* run_functions() { return run_methods; }
+
+}  // namespace tare::py

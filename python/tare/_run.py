@@ -1,0 +1,93 @@
+"""Running models on given tokens: logits, perplexity, and the comparison of two models."""
+
+import numpy as np
+
+from . import _progress, _tare
+from ._errors import WrongTypeError
+from ._model import Model
+from ._work import Record, _opened
+
+__all__ = ["Comparison", "Perplexity", "Scorer", "compare", "run"]
+
+
+def _ids(tokens):
+    """Little-endian 32-bit integers. What does not fit becomes the nearest one, which no model has."""
+    ids = np.asarray(tokens)
+    if ids.ndim != 1 or (ids.size and ids.dtype.kind not in "iu"):
+        raise WrongTypeError(f"tokens are a list of whole numbers, not {ids.dtype} of shape {ids.shape}")
+    limits = np.iinfo(np.int32)
+    return np.minimum(ids, limits.max).astype(np.int64).clip(limits.min).astype("<i4")
+
+
+class Perplexity(Record):
+    """How well a model predicts: `value` with its standard `error`, from `tokens` in `pieces`; `loss` is its logarithm."""
+
+    value: float
+    error: float
+    loss: float
+    tokens: int
+    pieces: int
+
+
+class Comparison(Record):
+    """The comparison of two models on the same tokens. Estimates are pairs of a value and its standard error; divergences are in nats."""
+
+    tokens: int  # compared
+    predicted: int  # counted by the perplexities
+    kl: tuple
+    kl_median: tuple
+    kl_99: tuple
+    kl_largest: float
+    perplexity_a: tuple
+    perplexity_b: tuple
+    ratio: tuple  # perplexity of B / perplexity of A
+    top_1: tuple  # how often both name the same best token
+    top_5: tuple  # how many of the best five both name
+    largest_change: float  # largest difference of a token's probability
+    places: list  # a dict for the embeddings, each layer and the output: name, difference, own
+    parting: dict  # where they part by more than the rounding of their types: place, layer, tensor, role, relative_rms; or None
+    settings: list  # (name, 'A -> B') of each setting that differs
+    casts: list  # ('f32 -> bf16', number of tensors)
+    worst: list  # dicts: token, kl
+
+    @property
+    def same(self):
+        return self.kl_largest == 0
+
+    def _verdict(self):
+        return {"same": self.same, "parting": self.parting and self.parting["place"]}
+
+
+class Scorer:
+    """A model that runs on tokens, as long as the model that it was made from is open."""
+
+    def __init__(self, model):
+        self._model = model
+        facts = _tare._scorer(model)
+        self.vocab_size, self.hidden_size = facts["vocab_size"], facts["hidden_size"]
+        self.layers, self.context = facts["layers"], facts["context"]
+
+    def __repr__(self):
+        return f"Scorer(vocab_size={self.vocab_size!r}, hidden_size={self.hidden_size!r}, layers={self.layers!r}, context={self.context!r})"
+
+    def logits(self, tokens, *, context=0, begin=None, threads=0, progress=None):
+        """For each token, the logits of the one after it: an array of len(tokens) x vocab_size."""
+        with _progress.reporter(progress, "running") as report:
+            found = _tare._logits(self._model, _ids(tokens), context, -1 if begin is None else begin, threads, report)
+        return np.frombuffer(found, np.float32).reshape(-1, self.vocab_size)
+
+    def perplexity(self, tokens, *, context=512, begin=None, threads=0, progress=None):
+        """By llama.cpp's convention: the second half of each whole piece of `context` tokens counts."""
+        with _progress.reporter(progress, "running") as report:
+            return Perplexity(**_tare._perplexity(self._model, _ids(tokens), context, -1 if begin is None else begin, threads, report))
+
+
+def run(model):
+    """A Scorer for a model or file of a known family, in any container and layout. Computes in f32."""
+    return Scorer(model if isinstance(model, Model) else Model(model, mmap=True, complete=True))
+
+
+def compare(a, b, *, tokens, context=512, begin=None, threads=0, progress=None):
+    """Compares two models on the same tokens: KL divergence, perplexities, and the first layer and tensor at which they part."""
+    with _opened(a, True) as first, _opened(b, True) as second, _progress.reporter(progress, "running") as report:
+        return Comparison(**_tare._compare(first, second, _ids(tokens), context, -1 if begin is None else begin, threads, report))

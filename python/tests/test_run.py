@@ -1,0 +1,58 @@
+"""Models on given tokens."""
+
+import numpy as np
+import pytest
+
+import tare
+
+IDS = [i * i % 61 for i in range(70)]
+
+
+def test_logits_do_not_depend_on_the_container(demo, tmp_path):
+    first = tare.run(demo / "mistral").logits(IDS)
+    assert first.shape == (70, tare.run(demo / "mistral").vocab_size) and first.dtype == np.float32
+    assert np.isfinite(first).all()
+    for name in ("m.zt", "m.gguf", "m.mcf"):
+        tare.convert(demo / "mistral", tmp_path / name)
+        assert np.array_equal(tare.run(tmp_path / name).logits(np.array(IDS, np.int64)), first)
+
+
+def test_pieces(demo):
+    scorer = tare.run(demo / "mistral")
+    whole = scorer.logits(IDS, context=40)
+    assert np.array_equal(whole[40:], scorer.logits(IDS[40:]))
+    assert np.array_equal(scorer.logits(IDS, context=40, begin=3)[40:], scorer.logits([3, *IDS[41:]]))
+
+
+def test_perplexity_of_the_logits(demo):
+    scorer = tare.run(demo / "mistral")
+    found = scorer.perplexity(IDS, context=70)
+    logits = scorer.logits(IDS).astype(np.float64)
+    losses = np.log(np.exp(logits).sum(1)) - logits[np.arange(70), IDS[1:] + [0]]
+    assert found.tokens == 34 and found.pieces == 1
+    assert found.value == pytest.approx(np.exp(losses[35:69].mean()), rel=1e-5)
+
+
+def test_compare(demo, tmp_path):
+    tare.convert(demo / "mistral", tmp_path / "m.zt")
+    same = tare.compare(demo / "mistral", tmp_path / "m.zt", tokens=IDS)
+    assert same.same and same.parting is None and same.kl == (0, 0) and same.tokens == 70
+    tare.quantize(demo / "mistral", tmp_path / "k4.mcf", method="k4")
+    other = tare.compare(demo / "mistral", tmp_path / "k4.mcf", tokens=IDS)
+    assert not other.same and other.parting is None and other.kl[0] > 0 and other.casts
+    assert [place["name"] for place in other.places][0] == "embeddings"
+    assert "same=False" in repr(other)
+
+
+def test_refuses(demo):
+    scorer = tare.run(demo / "mistral")
+    for tokens in ([], [-1], [2**40], [-(2**40)], np.array([2**63], np.uint64)):
+        with pytest.raises(tare.UsageError) as error:
+            scorer.logits(tokens)
+        assert error.value.rule == "run.tokens"
+    for tokens in ([1.5], [[1]], ["a"]):
+        with pytest.raises(tare.WrongTypeError):
+            scorer.logits(tokens)
+    with pytest.raises(tare.UnsupportedError) as error:
+        tare.run(demo / "demo.zt")
+    assert error.value.rule == "run.family"

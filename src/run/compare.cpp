@@ -1,0 +1,373 @@
+// Two models on the same tokens: what they predict, and where they part.
+//
+// Both run layer by layer. As long as their hidden states are the same, a layer that parts is the first that is not the
+// same after it. From then on, and always for two models of different types, B also runs each layer on A's hidden states:
+// what differs then is this layer's own.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+#include <map>
+#include <set>
+
+#include "base/parallel.hpp"
+#include "base/stopping.hpp"
+#include "model/element_types.hpp"
+#include "run/estimates.hpp"
+#include "run/texts.hpp"
+#include "tare/codec.hpp"
+#include "tare/progress.hpp"
+
+namespace tare::run {
+namespace {
+
+// The same computation on the same weights gives the same numbers; settings that went through another container may have
+// lost a last bit.
+constexpr double kSame = 1e-5;
+// The same for weights: norms that another container keeps with 1 added.
+constexpr double kSameWeights = 1e-6;
+
+// The relative error that a type costs by itself, as a root mean square: half a unit in the last place for floats, and
+// for blocks of codes what their bits allow with one scale for normally distributed weights.
+double rounding_of(const Weight& weight) {
+  const Tensor& tensor = weight.tensor;
+  const Component* const data = tensor.component("data");
+  if (tensor.is_dense() && data != nullptr) {
+    const ElementType* const type = element_type(data->dtype, data->type);
+    return type == nullptr || type->coding.mantissa_bits == 0
+               ? 0
+               : std::ldexp(1.0, -1 - static_cast<int>(type->coding.mantissa_bits));
+  }
+  const auto elements = static_cast<double>(tensor.shape.elements().value_or(1));
+  return 2.5 * std::exp2(-8 * static_cast<double>(tensor.bytes()) / std::max(1.0, elements));
+}
+
+double expected_difference(const Weight& a, const Weight& b) {
+  if (dtype_name(a.tensor) == dtype_name(b.tensor)) return 0;
+  return std::hypot(rounding_of(a), rounding_of(b));
+}
+
+// Sums of squares; from panels in their order, so that they do not depend on the threads.
+struct Sums {
+  double distance = 0, size = 0;
+
+  double ratio() const {
+    if (distance == 0) return 0;
+    return size == 0 ? INFINITY : std::sqrt(distance / size);
+  }
+};
+
+// Adds |b - a|^2 and |a - base|^2 (base null: |a|^2) over the tokens of a batch.
+void add_distance(const Batch& batch, std::size_t features, const Floats& a, const Floats& b, const Floats* base,
+                  unsigned threads, Sums& sums) {
+  std::vector<Sums> parts(batch.panels);
+  std::vector<std::size_t> used(batch.panels);
+  for (const Text& text : batch.texts)
+    for (std::size_t panel = 0; panel < text.panels; ++panel)
+      used[text.first_panel + panel] = std::min(kPanel, text.tokens.size() - panel * kPanel);
+  parallel_for(batch.panels, threads, [&](std::size_t panel) {
+    const std::size_t begin = panel * features * kPanel;
+    for (std::size_t f = 0; f < features; ++f)
+      for (std::size_t t = 0; t < used[panel]; ++t) {
+        const std::size_t i = begin + f * kPanel + t;
+        const double off = static_cast<double>(b[i]) - static_cast<double>(a[i]),
+                     own = static_cast<double>(a[i]) - (base == nullptr ? 0 : static_cast<double>((*base)[i]));
+        parts[panel].distance += off * off;
+        parts[panel].size += own * own;
+      }
+  });
+  for (const Sums& part : parts) sums.distance += part.distance, sums.size += part.size;
+}
+
+bool are_same(const Floats& a, const Floats& b) {
+  return a.size() == b.size() && std::memcmp(a.data(), b.data(), a.size() * sizeof(float)) == 0;
+}
+
+// The difference of two weights, relative to A's. Reads both.
+double weight_difference(const Weight& a, const Weight& b, const std::string& place, unsigned threads) {
+  if (a.rows != b.rows || a.columns != b.columns) return INFINITY;
+  const std::uint64_t step = std::max<std::uint64_t>(1, (std::uint64_t{1} << 18) / a.columns);
+  const auto count = static_cast<std::size_t>((a.rows + step - 1) / step);
+  std::vector<Sums> parts(count);
+  parallel_for(count, threads, [&](std::size_t part) {
+    const std::uint64_t first = part * step, rows = std::min(step, a.rows - first);
+    std::vector<float> x(static_cast<std::size_t>(rows * a.columns)), y(x.size());
+    a.read(first, rows, x.data(), place);
+    b.read(first, rows, y.data(), place);
+    for (std::size_t i = 0; i < x.size(); ++i) {
+      const double off = static_cast<double>(y[i]) - static_cast<double>(x[i]);
+      parts[part].distance += off * off;
+      parts[part].size += static_cast<double>(x[i]) * static_cast<double>(x[i]);
+    }
+  });
+  Sums all;
+  for (const Sums& part : parts) all.distance += part.distance, all.size += part.size;
+  return all.ratio();
+}
+
+using Named = std::pair<std::string, const Weight*>;
+
+class Comparer {
+ public:
+  Comparer(const Scorer& a, const Scorer& b, const Options& options)
+      : a_(a.inner().plan),
+        b_(b.inner().plan),
+        options_(options),
+        run_a_(a_, options.work.threads),
+        run_b_(b_, options.work.threads) {}
+
+  Comparison run(std::span<const std::int32_t> tokens) {
+    if (a_.vocabulary != b_.vocabulary)
+      throw Error(ErrorKind::usage, "run.vocabularies",
+                  fmt::format("A has {} tokens and B {}; the two do not speak the same language", a_.vocabulary,
+                              b_.vocabulary));
+    const std::uint64_t context = options_.context == 0 ? 512 : options_.context;
+    check_tokens(a_, tokens, context, options_);
+    check_tokens(b_, tokens, context, options_);
+    if (tokens.size() < 2) throw Error(ErrorKind::usage, "run.tokens", "expected at least 2 tokens, found 1");
+    // A copy of A's hidden states, and the result of B for that copy, are in memory as well.
+    const std::uint64_t bytes =
+        std::max(run_a_.bytes_per_token() + 16 * a_.hidden, run_b_.bytes_per_token() + 16 * b_.hidden);
+    cut(tokens, context, false, options_, bytes, pieces_);
+    alike_ = a_.layers.size() == b_.layers.size() && a_.hidden == b_.hidden;
+    for (const auto& [name, value] : a_.settings()) settings_a_[name] = value;
+    for (const auto& [name, value] : b_.settings()) settings_b_[name] = value;
+    compare_settings();
+    if (options_.work.progress != nullptr)
+      options_.work.progress->expect((std::max(a_.layers.size(), b_.layers.size()) + 1) * pieces_.batches.size());
+    run_layers();
+    compare_outputs();
+    find_parting();
+    return std::move(result_);
+  }
+
+ private:
+  void compare_settings() {
+    std::map<std::string, std::pair<std::string, std::string>> both;
+    for (const auto& [name, value] : settings_a_) both[name].first = value;
+    for (const auto& [name, value] : settings_b_) both[name].second = value;
+    for (const auto& [name, values] : both)
+      if (values.first != values.second)
+        result_.settings.emplace_back(name, fmt::format("{} -> {}", values.first.empty() ? "none" : values.first,
+                                                        values.second.empty() ? "none" : values.second));
+  }
+
+  void note(std::string name, const Sums& difference, const Sums& own) {
+    if (alike_) result_.places.push_back({std::move(name), difference.ratio(), own.ratio()});
+  }
+
+  void advance() const {
+    if (options_.work.progress != nullptr) options_.work.progress->advance(1);
+  }
+
+  void run_layers() {
+    states_a_.emplace(pieces_, a_.hidden, options_.memory / 2);
+    states_b_.emplace(pieces_, b_.hidden, options_.memory / 2);
+    const auto features = static_cast<std::size_t>(a_.hidden);
+    const std::size_t batches = pieces_.batches.size();
+    Sums sums;
+    for (std::size_t batch = 0; batch < batches; ++batch) {
+      Floats x, y;
+      run_a_.embed(pieces_.batches[batch], x);
+      run_b_.embed(pieces_.batches[batch], y);
+      if (alike_) add_distance(pieces_.batches[batch], features, x, y, nullptr, options_.work.threads, sums);
+      states_a_->put(batch, std::move(x)), states_b_->put(batch, std::move(y));
+    }
+    note("embeddings", sums, sums);
+    for (std::size_t layer = 0; layer < std::max(a_.layers.size(), b_.layers.size()); ++layer) {
+      states_a_->turn(), states_b_->turn();
+      Sums difference, own;
+      for (std::size_t batch = 0; batch < batches; ++batch) run_layer(layer, batch, difference, own);
+      note(fmt::format("layer {}", layer), difference, own);
+    }
+    states_a_->turn(), states_b_->turn();
+  }
+
+  void run_layer(std::size_t layer, std::size_t number, Sums& difference, Sums& own) {
+    check_stop();
+    const Batch& batch = pieces_.batches[number];
+    const auto features = static_cast<std::size_t>(a_.hidden);
+    Floats x = states_a_->take(number), y = states_b_->take(number);
+    const bool same = alike_ && are_same(x, y);
+    Floats before, given;
+    if (alike_) before = x;
+    if (alike_ && !same) given = x;
+    if (layer < a_.layers.size()) run_a_.run_layer(layer, batch, x);
+    if (layer < b_.layers.size()) run_b_.run_layer(layer, batch, y);
+    if (!given.empty()) run_b_.run_layer(layer, batch, given);
+    if (alike_) {
+      add_distance(batch, features, x, y, nullptr, options_.work.threads, difference);
+      add_distance(batch, features, x, same ? y : given, &before, options_.work.threads, own);
+    }
+    states_a_->put(number, std::move(x)), states_b_->put(number, std::move(y));
+    advance();
+  }
+
+  void compare_outputs() {
+    const auto vocabulary = static_cast<std::size_t>(a_.vocabulary);
+    const std::size_t most = panels_at_once(vocabulary, 3);
+    Floats x, y, given;
+    Sums difference, own;
+    std::size_t piece = 0;
+    for (std::size_t batch = 0; batch < pieces_.batches.size(); ++batch) {
+      const Floats hidden_a = states_a_->take(batch), hidden_b = states_b_->take(batch);
+      const bool same = alike_ && are_same(hidden_a, hidden_b);
+      for (const Text& text : pieces_.batches[batch].texts) {
+        for (std::size_t first = 0; first < text.panels; first += most) {
+          check_stop();
+          const std::size_t count = std::min(most, text.panels - first);
+          run_a_.logits(hidden_a, text.first_panel + first, count, x);
+          run_b_.logits(hidden_b, text.first_panel + first, count, y);
+          if (alike_ && !same) run_b_.logits(hidden_a, text.first_panel + first, count, given);
+          take_panels(text, pieces_.first[piece], first, count, x, y);
+          if (!alike_) continue;
+          Batch part;
+          part.add(text.tokens.subspan(first * kPanel, std::min(count * kPanel, text.tokens.size() - first * kPanel)));
+          add_distance(part, vocabulary, x, y, nullptr, options_.work.threads, difference);
+          add_distance(part, vocabulary, x, same ? y : given, nullptr, options_.work.threads, own);
+        }
+        ++piece;
+      }
+      advance();
+    }
+    note("output", difference, own);
+    finish();
+  }
+
+  void take_panels(const Text& text, std::uint64_t begin, std::size_t first, std::size_t count, const Floats& x,
+                   const Floats& y) {
+    const auto vocabulary = static_cast<std::size_t>(a_.vocabulary);
+    std::vector<Divergence> found(count);
+    std::vector<double> sums_a(count * kPanel), sums_b(count * kPanel);
+    parallel_for(count, options_.work.threads, [&](std::size_t panel) {
+      const float *const a = x.data() + panel * vocabulary * kPanel, *const b = y.data() + panel * vocabulary * kPanel;
+      float largest[kPanel];
+      log_sums(a, vocabulary, largest, sums_a.data() + panel * kPanel);
+      log_sums(b, vocabulary, largest, sums_b.data() + panel * kPanel);
+      diverge(a, b, sums_a.data() + panel * kPanel, sums_b.data() + panel * kPanel, vocabulary, found[panel]);
+    });
+    for (std::size_t i = 0; i < count * kPanel; ++i) {
+      const std::size_t token = first * kPanel + i, lane = i % kPanel;
+      if (token >= text.tokens.size()) break;
+      const Divergence& one = found[i / kPanel];
+      kl_.push_back(std::max(0.0, one.kl[lane]));
+      places_.push_back(begin + token);
+      result_.largest_change = std::max(result_.largest_change, static_cast<double>(one.change[lane]));
+      std::size_t held = 0, both = 0;
+      for (std::size_t j = 0; j < 5; ++j) {
+        if (one.top_a[lane][j] < 0) continue;
+        ++held;
+        both += std::find(one.top_b[lane], one.top_b[lane] + 5, one.top_a[lane][j]) != one.top_b[lane] + 5 ? 1 : 0;
+      }
+      top_1_.push_back(one.top_a[lane][0] == one.top_b[lane][0] ? 1 : 0);
+      top_5_.push_back(static_cast<double>(both) / static_cast<double>(std::max<std::size_t>(1, held)));
+      if (token < text.tokens.size() / 2 || token + 1 >= text.tokens.size()) continue;
+      const std::size_t next =
+          (i / kPanel * vocabulary + static_cast<std::size_t>(text.tokens[token + 1])) * kPanel + lane;
+      losses_a_.push_back(sums_a[i] - static_cast<double>(x[next]));
+      losses_b_.push_back(sums_b[i] - static_cast<double>(y[next]));
+    }
+  }
+
+  void finish() {
+    Comparison& out = result_;
+    out.tokens = kl_.size();
+    out.predicted = losses_a_.size();
+    out.kl = mean_of(kl_), out.kl_median = quantile_of(kl_, 0.5), out.kl_99 = quantile_of(kl_, 0.99);
+    out.top_1 = mean_of(top_1_), out.top_5 = mean_of(top_5_);
+    out.a = perplexity_of(losses_a_, pieces_.first.size());
+    out.b = perplexity_of(losses_b_, pieces_.first.size());
+    std::vector<double> more(losses_a_.size());
+    for (std::size_t i = 0; i < more.size(); ++i) more[i] = losses_b_[i] - losses_a_[i];
+    const Estimate log_ratio = mean_of(more);
+    out.ratio = {std::exp(log_ratio.value), std::exp(log_ratio.value) * log_ratio.error};
+    std::vector<std::size_t> order(kl_.size());
+    for (std::size_t i = 0; i < order.size(); ++i) order[i] = i;
+    const std::size_t listed = std::min<std::size_t>(10, order.size());
+    std::partial_sort(order.begin(), order.begin() + static_cast<std::ptrdiff_t>(listed), order.end(),
+                      [&](std::size_t i, std::size_t j) { return kl_[i] != kl_[j] ? kl_[i] > kl_[j] : i < j; });
+    for (std::size_t i = 0; i < listed; ++i)
+      if (kl_[order[i]] > 0) out.worst.push_back({places_[order[i]], kl_[order[i]]});
+    out.kl_largest = listed == 0 ? 0 : kl_[order[0]];
+  }
+
+  // Compares the weights of a place. The place parts with its first weight that differs by more than its types, or, if
+  // there is none, if what it adds differs by more than that: then a setting does.
+  bool parts(const std::string& place, std::optional<std::uint64_t> layer, const std::vector<Named>& a,
+             const std::vector<Named>& b, double own) {
+    std::map<std::string, const Weight*> others(b.begin(), b.end());
+    double expected = 0;
+    std::optional<Parting> found;
+    const auto part_with = [&](const std::string& role, const Weight& weight, double difference) {
+      if (!found)
+        found = {
+            .place = place, .layer = layer, .tensor = weight.tensor.name, .role = role, .relative_rms = difference};
+    };
+    for (const auto& [role, weight] : a) {
+      const auto other = others.extract(role);
+      if (other.empty()) {
+        part_with(role, *weight, INFINITY);
+        continue;
+      }
+      const Weight& second = *other.mapped();
+      count_cast(*weight, second);
+      const double rounding = expected_difference(*weight, second);
+      expected = std::max(expected, rounding);
+      const double difference = weight_difference(*weight, second, place, options_.work.threads);
+      if (!(difference <= 3 * rounding + kSameWeights)) part_with(role, *weight, difference);
+    }
+    for (const auto& [role, weight] : others) part_with(role, *weight, INFINITY);
+    if (!found && !(own <= kSame + 4 * expected)) found = {.place = place, .layer = layer};
+    if (found && !result_.parting) result_.parting = found;
+    return result_.parting.has_value();
+  }
+
+  void count_cast(const Weight& a, const Weight& b) {
+    const std::string from = dtype_name(a.tensor), to = dtype_name(b.tensor);
+    if (from != to && counted_.insert(a.tensor.name).second) ++casts_[fmt::format("{} -> {}", from, to)];
+  }
+
+  void find_parting() {
+    if (!alike_) return;
+    parts("embeddings", {}, {{"embeddings", &a_.embeddings}}, {{"embeddings", &b_.embeddings}},
+          result_.places.front().own);
+    for (std::size_t layer = 0; layer < a_.layers.size(); ++layer)
+      parts(a_.layers[layer].place, layer, Plan::weights_of(a_.layers[layer]), Plan::weights_of(b_.layers[layer]),
+            result_.places[layer + 1].own);
+    const auto ends = [](const Plan& plan) {
+      std::vector<Named> all;
+      if (plan.final_norm) all.emplace_back("final_norm", &plan.final_norm);
+      all.emplace_back("head", &plan.head_weight);
+      return all;
+    };
+    parts("output", {}, ends(a_), ends(b_), result_.places.back().own);
+    result_.casts.assign(casts_.begin(), casts_.end());
+  }
+
+  const Plan& a_;
+  const Plan& b_;
+  const Options& options_;
+  Executor run_a_, run_b_;
+  Pieces pieces_;
+  std::optional<HiddenStates> states_a_, states_b_;
+  bool alike_ = false;
+  std::map<std::string, std::string> settings_a_, settings_b_;
+  std::map<std::string, std::uint64_t> casts_;
+  std::set<std::string> counted_;
+  std::vector<double> kl_, top_1_, top_5_, losses_a_, losses_b_;
+  std::vector<std::uint64_t> places_;
+  Comparison result_;
+};
+
+}  // namespace
+
+Comparison compare(const Scorer& a, const Scorer& b, std::span<const std::int32_t> tokens, const Options& options) {
+  const StopScope stop(options.work);
+  Comparison made = Comparer(a, b, options).run(tokens);
+  a.inner().check_sources();
+  b.inner().check_sources();
+  return made;
+}
+
+}  // namespace tare::run

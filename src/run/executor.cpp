@@ -1,0 +1,378 @@
+#include "run/executor.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+#include <numeric>
+
+#include "base/parallel.hpp"
+
+namespace tare::run {
+namespace {
+
+// A tile of rows of a weight is at most this many floats, if that is enough for a few rows: 1 MiB.
+constexpr std::size_t kTileFloats = std::size_t{1} << 18;
+constexpr std::size_t kFewRows = 12, kMostRows = 96;
+// As much of a row as is used at a time: with it, a panel takes 32 KiB.
+constexpr std::size_t kDepth = 256;
+// Rows of a tile begin at different places of a cache.
+constexpr std::size_t kPadding = 16;
+
+std::size_t tile_rows(std::size_t rows, std::size_t columns, unsigned threads) {
+  const std::size_t fitting = std::clamp(kTileFloats / std::max<std::size_t>(1, columns), kFewRows, kMostRows);
+  // Every thread gets some.
+  const std::size_t share = (rows + threads - 1) / threads;
+  const std::size_t wanted = std::min(fitting, std::max(share, kFewRows));
+  return wanted / kFewRows * kFewRows;
+}
+
+std::size_t panels_for(std::size_t tokens) { return (tokens + kPanel - 1) / kPanel; }
+
+const float* panel_of(const Floats& all, std::size_t panel, std::size_t features) {
+  return all.data() + panel * features * kPanel;
+}
+float* panel_of(Floats& all, std::size_t panel, std::size_t features) { return all.data() + panel * features * kPanel; }
+
+// One of the experts' tokens.
+struct Routed {
+  std::size_t panel, lane;
+  float share;
+};
+
+}  // namespace
+
+void Batch::add(std::span<const std::int32_t> tokens) {
+  const std::size_t count = panels_for(tokens.size());
+  texts.push_back({tokens, panels, count});
+  panels += count;
+}
+
+std::size_t Batch::longest() const {
+  std::size_t most = 0;
+  for (const Text& text : texts) most = std::max(most, text.tokens.size());
+  return most;
+}
+
+std::uint64_t Executor::bytes_per_token() const {
+  const std::uint64_t attention = (plan_.heads + 2 * plan_.kv_heads) * plan_.head, dense = 2 * plan_.intermediate,
+                      experts = 3 * plan_.hidden + 2 * std::max(plan_.expert_rows, plan_.shared_rows);
+  const bool mixture = plan_.used_experts != 0;
+  return sizeof(float) * (2 * plan_.hidden + std::max({attention, dense, mixture ? experts : 0}));
+}
+
+Floats Executor::take_buffer(std::size_t size) const {
+  Floats buffer;
+  {
+    const std::scoped_lock lock(mutex_);
+    if (!buffers_.empty()) {
+      buffer = std::move(buffers_.back());
+      buffers_.pop_back();
+    }
+  }
+  if (buffer.size() < size) buffer.resize(size);
+  return buffer;
+}
+
+void Executor::give_buffer(Floats buffer) const {
+  const std::scoped_lock lock(mutex_);
+  buffers_.push_back(std::move(buffer));
+}
+
+// y = by.weight * x + by.bias. Each item decodes a tile of rows and multiplies it with all panels.
+void Executor::multiply(const Projection& by, const std::string& place, const Floats& x, std::size_t panels,
+                        Floats& y) const {
+  const Weight& weight = by.weight;
+  const auto rows = static_cast<std::size_t>(weight.rows), columns = static_cast<std::size_t>(weight.columns);
+  const std::size_t tile = tile_rows(rows, columns, thread_count(threads_)), stride = columns + kPadding;
+  const std::vector<float> bias = by.bias.values(place);
+  y.resize(panels * rows * kPanel);
+  parallel_for((rows + tile - 1) / tile, threads_, [&](std::size_t item) {
+    const std::size_t first = item * tile, count = std::min(tile, rows - first);
+    Floats buffer = take_buffer(count * (stride + columns));
+    float *const padded = buffer.data(), *const read = padded + count * stride;
+    weight.read(first, count, read, place);
+    for (std::size_t r = 0; r < count; ++r)
+      std::memcpy(padded + r * stride, read + r * columns, columns * sizeof(float));
+    for (std::size_t panel = 0; panel < panels; ++panel)
+      std::fill_n(panel_of(y, panel, rows) + first * kPanel, count * kPanel, 0.0f);
+    for (std::size_t k = 0; k < columns; k += kDepth)
+      for (std::size_t panel = 0; panel < panels; ++panel)
+        add_product(padded + k, stride, count, std::min(kDepth, columns - k), panel_of(x, panel, columns) + k * kPanel,
+                    panel_of(y, panel, rows) + first * kPanel);
+    if (!bias.empty())
+      for (std::size_t panel = 0; panel < panels; ++panel)
+        add_bias(panel_of(y, panel, rows) + first * kPanel, bias.data() + first, count);
+    give_buffer(std::move(buffer));
+  });
+}
+
+void Executor::normalize_all(const Weight& weight, const std::string& place, const Floats& x, std::size_t panels,
+                             Floats& out) const {
+  const auto hidden = static_cast<std::size_t>(plan_.hidden);
+  const std::vector<float> values = weight.values(place);
+  out.resize(panels * hidden * kPanel);
+  parallel_for(panels, threads_, [&](std::size_t panel) {
+    normalize(plan_.norm, panel_of(x, panel, hidden), values.empty() ? nullptr : values.data(), hidden, plan_.epsilon,
+              panel_of(out, panel, hidden));
+  });
+}
+
+void Executor::embed(const Batch& batch, Floats& hidden) const {
+  const auto features = static_cast<std::size_t>(plan_.hidden);
+  hidden.assign(batch.panels * features * kPanel, 0.0f);
+  std::vector<std::pair<const Text*, std::size_t>> panels;
+  for (const Text& text : batch.texts)
+    for (std::size_t panel = 0; panel < text.panels; ++panel) panels.emplace_back(&text, panel);
+  parallel_for(panels.size(), threads_, [&](std::size_t item) {
+    const auto [text, panel] = panels[item];
+    std::vector<float> row(features);
+    float* const out = panel_of(hidden, text->first_panel + panel, features);
+    const std::size_t begin = panel * kPanel, count = std::min(kPanel, text->tokens.size() - begin);
+    for (std::size_t t = 0; t < count; ++t) {
+      plan_.embeddings.read(static_cast<std::uint64_t>(text->tokens[begin + t]), 1, row.data(), "the embeddings");
+      for (std::size_t f = 0; f < features; ++f) out[f * kPanel + t] = row[f] * plan_.embedding_scale;
+    }
+  });
+}
+
+Executor::AnglesPtr Executor::angles(bool local, std::size_t tokens, std::size_t longest) const {
+  const Rope& rope = local ? plan_.local_rope : plan_.rope;
+  // Only these depend on the length of the text.
+  const std::size_t length = rope.kind == "dynamic" || rope.kind == "longrope" ? tokens : longest;
+  {
+    const std::scoped_lock lock(mutex_);
+    if (const auto found = angles_.find({local, length}); found != angles_.end()) return found->second;
+  }
+  const Rotation rotation = rotation_of(rope, length);
+  auto made = std::make_shared<Angles>();
+  made->pairs = rotation.frequencies.size();
+  const std::size_t panels = panels_for(length);
+  made->cosines.resize(panels * made->pairs * kPanel);
+  made->sines.resize(made->cosines.size());
+  parallel_for(panels, threads_, [&](std::size_t panel) {
+    for (std::size_t pair = 0; pair < made->pairs; ++pair)
+      for (std::size_t t = 0; t < kPanel; ++t) {
+        const std::size_t at = (panel * made->pairs + pair) * kPanel + t;
+        // The angle in f32, as the libraries compute it.
+        const double angle = static_cast<float>(panel * kPanel + t) * rotation.frequencies[pair];
+        made->cosines[at] = static_cast<float>(std::cos(angle)) * rotation.scale;
+        made->sines[at] = static_cast<float>(std::sin(angle)) * rotation.scale;
+      }
+  });
+  const std::scoped_lock lock(mutex_);
+  return angles_[{local, length}] = made;
+}
+
+// Clamps, normalizes and rotates queries or keys.
+void Executor::prepare_heads(const Weight& norm, const LayerPlan& layer, const Batch& batch, std::size_t heads,
+                             bool queries, Floats& x) const {
+  const auto head = static_cast<std::size_t>(plan_.head);
+  const std::vector<float> weights = norm.values(layer.place);
+  const std::size_t longest = batch.longest();
+  struct Item {
+    std::size_t panel, position;  // in panels
+    AnglesPtr angles;
+  };
+  std::vector<Item> items;
+  for (const Text& text : batch.texts) {
+    const AnglesPtr turns = layer.rotates ? angles(layer.local_rope, text.tokens.size(), longest) : nullptr;
+    for (std::size_t panel = 0; panel < text.panels; ++panel) items.push_back({text.first_panel + panel, panel, turns});
+  }
+  parallel_for(items.size(), threads_, [&](std::size_t i) {
+    const Item& item = items[i];
+    float* const all = panel_of(x, item.panel, heads * head);
+    if (plan_.most != 0) clamp(all, plan_.most, heads * head);
+    if (!weights.empty() && plan_.wide_qk_norms)
+      normalize(Norm::rms, all, weights.data(), heads * head, plan_.epsilon, all);
+    float factors[kPanel];
+    for (std::size_t t = 0; t < kPanel; ++t)
+      factors[t] = 1 + plan_.position_scale *
+                           static_cast<float>(std::log(1 + std::floor(static_cast<double>(item.position * kPanel + t) /
+                                                                      std::max(1.0, plan_.rope.original))));
+    for (std::size_t h = 0; h < heads; ++h) {
+      float* const one = all + h * head * kPanel;
+      if (!weights.empty() && !plan_.wide_qk_norms) normalize(Norm::rms, one, weights.data(), head, plan_.epsilon, one);
+      if (item.angles != nullptr) {
+        const std::size_t at = item.position * item.angles->pairs * kPanel;
+        rotate(one, item.angles->cosines.data() + at, item.angles->sines.data() + at, item.angles->pairs);
+      }
+      if (queries && plan_.position_scale != 0) scale_tokens(one, factors, head);
+    }
+  });
+}
+
+// The result takes the place of the queries, which no other item needs.
+void Executor::attend_head(const LayerPlan& layer, const Text& text, std::size_t panel, std::size_t head,
+                           const Floats& keys, const Floats& values, Floats& queries) const {
+  const auto size = static_cast<std::size_t>(plan_.head), heads = static_cast<std::size_t>(plan_.heads),
+             kv_heads = static_cast<std::size_t>(plan_.kv_heads);
+  const std::size_t shared = head / (heads / kv_heads);
+  const std::size_t first_query = panel * kPanel;
+  const auto window = static_cast<std::size_t>(layer.window);
+  const std::size_t first_panel = window == 0 || first_query + 1 <= window ? 0 : (first_query + 1 - window) / kPanel;
+  const std::size_t count = panel + 1 - first_panel;
+  Floats buffer = take_buffer(count * kPanel * kPanel + size * kPanel);
+  float *const scores = buffer.data(), *const sum = scores + count * kPanel * kPanel;
+  std::fill_n(scores, count * kPanel * kPanel + size * kPanel, 0.0f);
+  float* const query = panel_of(queries, text.first_panel + panel, heads * size) + head * size * kPanel;
+  const auto part = [&](const Floats& all, std::size_t j) {
+    return panel_of(all, text.first_panel + first_panel + j, kv_heads * size) + shared * size * kPanel;
+  };
+  for (std::size_t j = 0; j < count; ++j)
+    add_transposed(part(keys, j), kPanel, size, query, scores + j * kPanel * kPanel);
+  scale(scores, plan_.attention_scale, count * kPanel);
+  if (plan_.attention_cap != 0) soft_cap(scores, plan_.attention_cap, count * kPanel);
+  float sums[kPanel];
+  soften(scores, count * kPanel, {first_query, first_panel * kPanel, window}, sums);
+  for (std::size_t j = 0; j < count; ++j)
+    add_product(part(values, j), kPanel, size, kPanel, scores + j * kPanel * kPanel, sum);
+  divide_tokens(sum, sums, size);
+  std::copy_n(sum, size * kPanel, query);
+  give_buffer(std::move(buffer));
+}
+
+void Executor::attend(const LayerPlan& layer, const Batch& batch, const Floats& x, Floats& out) const {
+  const auto heads = static_cast<std::size_t>(plan_.heads), kv_heads = static_cast<std::size_t>(plan_.kv_heads);
+  Floats q, k, v;
+  multiply(layer.q, layer.place, x, batch.panels, q);
+  multiply(layer.k, layer.place, x, batch.panels, k);
+  multiply(layer.v, layer.place, x, batch.panels, v);
+  if (plan_.most != 0) clamp(v.data(), plan_.most, v.size() / kPanel);
+  prepare_heads(layer.q_norm, layer, batch, heads, true, q);
+  prepare_heads(layer.k_norm, layer, batch, kv_heads, false, k);
+  std::vector<std::pair<const Text*, std::size_t>> panels;
+  for (const Text& text : batch.texts)
+    for (std::size_t panel = text.panels; panel-- > 0;) panels.emplace_back(&text, panel);  // the longest first
+  parallel_for(panels.size() * heads, threads_, [&](std::size_t item) {
+    const auto [text, panel] = panels[item / heads];
+    attend_head(layer, *text, panel, item % heads, k, v, q);
+  });
+  multiply(layer.o, layer.place, q, batch.panels, out);
+}
+
+void Executor::feed_forward(const FeedForward& by, const std::string& place, const Floats& x, std::size_t panels,
+                            Floats& out) const {
+  Floats gate, up;
+  multiply(by.gate, place, x, panels, gate);
+  multiply(by.up, place, x, panels, up);
+  const auto rows = static_cast<std::size_t>(by.gate.weight.rows);
+  parallel_for(panels, threads_, [&](std::size_t panel) {
+    apply_gate(plan_.activation, panel_of(gate, panel, rows), panel_of(up, panel, rows), rows);
+  });
+  up = {};
+  multiply(by.down, place, gate, panels, out);
+}
+
+void Executor::run_experts(const LayerPlan& layer, const Batch& batch, const Floats& x, Floats& out) const {
+  const auto hidden = static_cast<std::size_t>(plan_.hidden);
+  const std::size_t experts = layer.experts.size();
+  Floats scores;
+  multiply({layer.router, {}}, layer.place, x, batch.panels, scores);
+  std::vector<std::vector<Routed>> routed(experts);
+  std::vector<double> shares(experts);
+  std::vector<std::size_t> order(experts);
+  for (const Text& text : batch.texts)
+    for (std::size_t token = 0; token < text.tokens.size(); ++token) {
+      const std::size_t panel = text.first_panel + token / kPanel, lane = token % kPanel;
+      const float* const logits = panel_of(scores, panel, experts) + lane;
+      double most = logits[0], total = 0, chosen = 0;
+      for (std::size_t e = 0; e < experts; ++e) most = std::max(most, static_cast<double>(logits[e * kPanel]));
+      for (std::size_t e = 0; e < experts; ++e)
+        total += shares[e] = std::exp(static_cast<double>(logits[e * kPanel]) - most);
+      std::iota(order.begin(), order.end(), std::size_t{0});
+      const auto used = static_cast<std::ptrdiff_t>(plan_.used_experts);
+      std::partial_sort(order.begin(), order.begin() + used, order.end(), [&](std::size_t a, std::size_t b) {
+        return shares[a] != shares[b] ? shares[a] > shares[b] : a < b;
+      });
+      for (std::ptrdiff_t i = 0; i < used; ++i) chosen += shares[order[static_cast<std::size_t>(i)]];
+      for (std::ptrdiff_t i = 0; i < used; ++i) {
+        const std::size_t expert = order[static_cast<std::size_t>(i)];
+        routed[expert].push_back(
+            {panel, lane, static_cast<float>(shares[expert] / (plan_.normalizes_experts ? chosen : total))});
+      }
+    }
+  out.assign(batch.panels * hidden * kPanel, 0.0f);
+  Floats gathered, made;
+  for (std::size_t expert = 0; expert < experts; ++expert) {
+    const std::vector<Routed>& tokens = routed[expert];
+    if (tokens.empty()) continue;
+    const std::size_t panels = panels_for(tokens.size());
+    gathered.assign(panels * hidden * kPanel, 0.0f);
+    parallel_for(panels, threads_, [&](std::size_t panel) {
+      for (std::size_t i = panel * kPanel; i < std::min((panel + 1) * kPanel, tokens.size()); ++i)
+        for (std::size_t f = 0; f < hidden; ++f)
+          panel_of(gathered, panel, hidden)[f * kPanel + i % kPanel] =
+              panel_of(x, tokens[i].panel, hidden)[f * kPanel + tokens[i].lane];
+    });
+    feed_forward(layer.experts[expert], layer.place, gathered, panels, made);
+    parallel_for(panels, threads_, [&](std::size_t panel) {
+      for (std::size_t i = panel * kPanel; i < std::min((panel + 1) * kPanel, tokens.size()); ++i)
+        for (std::size_t f = 0; f < hidden; ++f)
+          panel_of(out, tokens[i].panel, hidden)[f * kPanel + tokens[i].lane] +=
+              panel_of(made, panel, hidden)[f * kPanel + i % kPanel] * tokens[i].share;
+    });
+  }
+  if (!layer.shared_router) return;
+  Floats share;
+  multiply({layer.shared_router, {}}, layer.place, x, batch.panels, share);
+  feed_forward(layer.shared, layer.place, x, batch.panels, made);
+  parallel_for(batch.panels, threads_, [&](std::size_t panel) {
+    float* const one = panel_of(made, panel, hidden);
+    scale_by_sigmoid(one, panel_of(share, panel, 1), hidden);
+    add_scaled(one, 1, hidden, panel_of(out, panel, hidden));
+  });
+}
+
+void Executor::add_to_hidden(Floats& out, const Weight& norm, const LayerPlan& layer, std::size_t panels,
+                             Floats& hidden) const {
+  const auto features = static_cast<std::size_t>(plan_.hidden);
+  const std::vector<float> weights = norm.values(layer.place);
+  parallel_for(panels, threads_, [&](std::size_t panel) {
+    float *const from = panel_of(out, panel, features), *const to = panel_of(hidden, panel, features);
+    if (plan_.norms_after)
+      normalize(plan_.norm, from, weights.empty() ? nullptr : weights.data(), features, plan_.epsilon, from);
+    add_scaled(from, plan_.residual_scale, features, to);
+    if (!all_finite(to, features * kPanel))
+      throw Error(ErrorKind::corrupt, "run.overflow",
+                  fmt::format("the hidden states after {} are not finite, though its weights are", layer.place))
+          .blame(Subject::input);
+  });
+}
+
+void Executor::run_layer(std::size_t number, const Batch& batch, Floats& hidden) const {
+  const LayerPlan& layer = plan_.layers.at(number);
+  Floats x, out;
+  const auto enter = [&](const Weight& norm) -> const Floats& {
+    if (!plan_.norms_first) return hidden;
+    normalize_all(norm, layer.place, hidden, batch.panels, x);
+    return x;
+  };
+  attend(layer, batch, enter(layer.attention_norm), out);
+  add_to_hidden(out, layer.post_attention_norm, layer, batch.panels, hidden);
+  const Floats& y = enter(layer.ffn_norm);
+  if (layer.router)
+    run_experts(layer, batch, y, out);
+  else
+    feed_forward(layer.ffn, layer.place, y, batch.panels, out);
+  add_to_hidden(out, layer.post_ffn_norm, layer, batch.panels, hidden);
+}
+
+void Executor::logits(const Floats& hidden, std::size_t first, std::size_t count, Floats& out) const {
+  const auto features = static_cast<std::size_t>(plan_.hidden);
+  const auto begin = hidden.begin() + static_cast<std::ptrdiff_t>(first * features * kPanel);
+  const Floats part(begin, begin + static_cast<std::ptrdiff_t>(count * features * kPanel));
+  Floats x;
+  normalize_all(plan_.final_norm, "the final norm", part, count, x);
+  multiply({plan_.head_weight, {}}, "the output head", x, count, out);
+  const std::size_t rows = static_cast<std::size_t>(plan_.vocabulary);
+  if (plan_.output_divisor == 1 && plan_.output_cap == 0) return;
+  parallel_for(count, threads_, [&](std::size_t panel) {
+    float* const logits = panel_of(out, panel, rows);
+    if (plan_.output_divisor != 1) scale(logits, 1 / plan_.output_divisor, rows);
+    if (plan_.output_cap != 0) soft_cap(logits, plan_.output_cap, rows);
+  });
+}
+
+}  // namespace tare::run

@@ -1,0 +1,79 @@
+// Runs the layers of a plan on panels of tokens.
+//
+// Layers are outside, tokens inside: run_layer() reads and decodes each weight once, a tile of rows at a time, for all
+// tokens that it is given. The memory that it takes is a few values for each token and a tile for each thread.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <span>
+#include <vector>
+
+#include "base/aligned.hpp"
+#include "run/plan.hpp"
+
+namespace tare::run {
+
+using Floats = AlignedVector<float>;
+
+// Texts that run side by side: each begins a panel of its own.
+struct Text {
+  std::span<const std::int32_t> tokens;
+  std::size_t first_panel = 0, panels = 0;
+};
+struct Batch {
+  std::vector<Text> texts;
+  std::size_t panels = 0;
+
+  void add(std::span<const std::int32_t> tokens);
+  std::size_t longest() const;  // tokens
+};
+
+class Executor {
+ public:
+  // The plan must outlive the executor. `threads`: 0 means all cores.
+  Executor(const Plan& plan, unsigned threads) : plan_(plan), threads_(threads) {}
+
+  const Plan& plan() const { return plan_; }
+  // The bytes that run_layer() allocates for each token.
+  std::uint64_t bytes_per_token() const;
+
+  // Fills hidden states: [batch.panels][hidden][kPanel], as everywhere. The tokens have been checked.
+  void embed(const Batch& batch, Floats& hidden) const;
+  void run_layer(std::size_t layer, const Batch& batch, Floats& hidden) const;
+  // The logits of panels [first, first + count) of hidden states: [count][vocabulary][kPanel].
+  void logits(const Floats& hidden, std::size_t first, std::size_t count, Floats& out) const;
+
+ private:
+  struct Angles {
+    std::size_t pairs = 0;
+    Floats cosines, sines;  // [panels][pairs][kPanel]
+  };
+  using AnglesPtr = std::shared_ptr<const Angles>;
+
+  AnglesPtr angles(bool local, std::size_t tokens, std::size_t longest) const;
+  void multiply(const Projection& by, const std::string& place, const Floats& x, std::size_t panels, Floats& y) const;
+  void normalize_all(const Weight& weight, const std::string& place, const Floats& x, std::size_t panels,
+                     Floats& out) const;
+  void attend(const LayerPlan& layer, const Batch& batch, const Floats& x, Floats& out) const;
+  void prepare_heads(const Weight& norm, const LayerPlan& layer, const Batch& batch, std::size_t heads, bool queries,
+                     Floats& x) const;
+  void attend_head(const LayerPlan& layer, const Text& text, std::size_t panel, std::size_t head, const Floats& keys,
+                   const Floats& values, Floats& queries) const;
+  void feed_forward(const FeedForward& by, const std::string& place, const Floats& x, std::size_t panels,
+                    Floats& out) const;
+  void run_experts(const LayerPlan& layer, const Batch& batch, const Floats& x, Floats& out) const;
+  void add_to_hidden(Floats& out, const Weight& norm, const LayerPlan& layer, std::size_t panels, Floats& hidden) const;
+  Floats take_buffer(std::size_t size) const;
+  void give_buffer(Floats buffer) const;
+
+  const Plan& plan_;
+  unsigned threads_;
+  mutable std::mutex mutex_;  // protects what follows
+  mutable std::vector<Floats> buffers_;
+  mutable std::map<std::pair<bool, std::size_t>, AnglesPtr> angles_;
+};
+
+}  // namespace tare::run

@@ -1,0 +1,549 @@
+#include "run/plan.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "arch/compute_facts.hpp"
+#include "arch/expected.hpp"
+#include "arch/model_classes.hpp"
+#include "arch/names.hpp"
+#include "base/budget.hpp"
+#include "base/checked.hpp"
+#include "base/name_map.hpp"
+#include "base/printable.hpp"
+#include "convert/configured.hpp"
+#include "convert/directory_form.hpp"
+#include "resources/config_file.hpp"
+#include "resources/json_file.hpp"
+#include "resources/resources.hpp"
+#include "tare/codec.hpp"
+#include "tare/elements.hpp"
+#include "wire/value_json.hpp"
+
+namespace tare::run {
+namespace {
+
+using arch::Dialect;
+using arch::Role;
+using arch::Suffix;
+
+Error refused(std::string_view rule, std::string sentence, ErrorKind kind = ErrorKind::unsupported) {
+  return Error(kind, rule, sentence).about("config.json").blame(Subject::input);
+}
+
+// Finds tensors by role, and remembers what is wrong with them.
+class Tensors {
+ public:
+  Tensors(const Model& model, const arch::Family& family) : family_(family) {
+    for (const Tensor& tensor : model.tensors) tensors_.emplace(tensor.name, &tensor);
+    for (const Tensor& tensor : model.tensors)
+      if (const auto name = arch::parse(family, Dialect::hugging_face, tensor.name);
+          name && (name->role == Role::token_embedding || name->layer)) {
+        root_ = name->root;
+        return;
+      }
+  }
+
+  bool has_names() const { return root_.has_value(); }
+  // Whether the family has such a tensor.
+  bool knows(Role role) const { return spelled({.role = role, .layer = layer_of(role)}).has_value(); }
+  bool exists(arch::TensorName name) const {
+    const auto text = spelled(name);
+    return text && tensors_.contains(*text);
+  }
+
+  // `shape`: slowest dimension first; a vector has one.
+  Weight take(arch::TensorName name, std::vector<std::uint64_t> shape) {
+    const auto text = spelled(name);
+    const std::string called = text.value_or("?"), expected = fmt::format("{}", fmt::join(shape, "x"));
+    const auto found = tensors_.find(called);
+    if (found == tensors_.end()) {
+      missing_.push_back(fmt::format("{} ({})", called, expected));
+      return {};
+    }
+    const Tensor& tensor = *found->second;
+    if (!std::ranges::equal(tensor.shape, shape)) {
+      misshapen_.push_back(fmt::format("{}: expected {}, found {}", called, expected, tensor.shape.text()));
+      return {};
+    }
+    Weight weight{.tensor = tensor, .numbers = cast(to_dense(tensor), DType::f32, Overflow::infinity)};
+    weight.columns = shape.back();
+    weight.rows = 1;
+    for (std::size_t i = 0; i + 1 < shape.size(); ++i) weight.rows *= shape[i];
+    return weight;
+  }
+  Weight take_norm(Role role, std::optional<std::uint32_t> layer, std::uint64_t size) {
+    if (!knows(role)) return {};
+    Weight weight = take({.role = role, .layer = layer}, {size});
+    if (const arch::Step* const step = arch::find_step(family_, role, arch::Verb::add))
+      weight.added = static_cast<float>(step->number);
+    return weight;
+  }
+
+  void require_complete() const {
+    if (missing_.empty() && misshapen_.empty()) return;
+    const auto list = [](std::string_view what, const std::vector<std::string>& names) {
+      return names.empty() ? std::string() : fmt::format("{}: {}", what, listed_names(names, 24));
+    };
+    throw Error(ErrorKind::corrupt, "run.tensors",
+                fmt::format("{}{}{}", list("missing", missing_), missing_.empty() || misshapen_.empty() ? "" : "; ",
+                            list("of another shape", misshapen_)))
+        .blame(Subject::input);
+  }
+
+ private:
+  static std::optional<std::uint32_t> layer_of(Role role) {
+    return arch::is_in_layer(role) ? std::optional<std::uint32_t>(0) : std::nullopt;
+  }
+  std::optional<std::string> spelled(arch::TensorName name) const {
+    name.root = root_.value_or(arch::Root::model);
+    return arch::spell(family_, Dialect::hugging_face, name);
+  }
+
+  const arch::Family& family_;
+  NameViewMap<const Tensor*> tensors_;
+  std::optional<arch::Root> root_;
+  std::vector<std::string> missing_, misshapen_;
+};
+
+class Planner {
+ public:
+  Planner(const Model& model, const Map& json, const arch::Family& family)
+      : family_(family), runtime_(family.runtime), file_(json), tensors_(model, family) {
+    fields_ = resources::parse_config(to_json(Value(json)));
+    resources::assume_fields(fields_, file_);
+    sizes_ = arch::Sizes(configured_sizes(family, json));
+  }
+
+  Plan run() {
+    if (!tensors_.has_names())
+      throw refused("run.family", fmt::format("it describes a model of the type {}, but no tensor has one of its names",
+                                              quote(file_.model_type())));
+    take_sizes();
+    take_numbers();
+    take_ropes();
+    take_ends();
+    std::vector<bool> windows = layers_with_window();
+    for (std::uint32_t layer = 0; layer < *sizes_.layers; ++layer) take_layer(layer, windows[layer]);
+    tensors_.require_complete();
+    return std::move(plan_);
+  }
+
+ private:
+  void take_sizes() {
+    std::vector<std::string_view> missing;
+    const auto take = [&](const std::optional<std::uint64_t>& size, std::string_view name) {
+      if (!size || *size == 0) missing.push_back(name);
+      return size.value_or(0);
+    };
+    plan_.vocabulary = take(sizes_.vocabulary, "vocab_size");
+    plan_.hidden = take(sizes_.hidden, "hidden_size");
+    plan_.intermediate = take(sizes_.intermediate, "intermediate_size");
+    plan_.heads = take(sizes_.heads, "num_attention_heads");
+    plan_.kv_heads = take(sizes_.kv_heads, "num_key_value_heads");
+    plan_.head = take(sizes_.head, "head_dim");
+    take(sizes_.layers, "num_hidden_layers");
+    if (sizes_.mixture) {
+      take(sizes_.experts, "num_experts");
+      plan_.expert_rows = take(sizes_.expert_rows, "moe_intermediate_size");
+      plan_.shared_rows =
+          tensors_.knows(Role::shared_gate) ? take(sizes_.shared_rows, "shared_expert_intermediate_size") : 0;
+      const auto used = file_.number("num_experts_per_tok");
+      if (!used || *used < 1 || *used > static_cast<double>(sizes_.experts.value_or(0)))
+        missing.push_back("num_experts_per_tok");
+      else
+        plan_.used_experts = static_cast<std::uint64_t>(*used);
+    }
+    if (!missing.empty())
+      throw refused("run.config",
+                    fmt::format("expected whole numbers above 0, and no more experts in use than there are, for {}",
+                                fmt::join(missing, ", ")),
+                    ErrorKind::corrupt);
+    if (plan_.heads % plan_.kv_heads != 0)
+      throw refused(
+          "run.config",
+          fmt::format("{} heads cannot share {} heads of keys and values evenly", plan_.heads, plan_.kv_heads),
+          ErrorKind::corrupt);
+    // Sizes that no tensor can have would overflow sums below.
+    constexpr std::uint64_t kMost = std::uint64_t{1} << 31;
+    const auto queries = checked_mul(plan_.heads, plan_.head);
+    for (const std::uint64_t size : {plan_.vocabulary, plan_.hidden, plan_.intermediate, queries.value_or(kMost + 1),
+                                     sizes_.experts.value_or(0), plan_.expert_rows, plan_.shared_rows})
+      if (size > kMost)
+        throw refused("run.config", fmt::format("a size is {}, at most {} is possible", size, kMost),
+                      ErrorKind::corrupt);
+    require_count(*sizes_.layers, "layers");
+    require_count(sizes_.mixture ? checked_mul(*sizes_.layers, *sizes_.experts).value_or(UINT64_MAX) : 0, "experts");
+    plan_.context = static_cast<std::uint64_t>(std::max<std::int64_t>(0, fields_.max_position_embeddings.value_or(0)));
+  }
+
+  float positive(std::string_view key, double usual) const {
+    const double found = file_.number(key).value_or(usual);
+    if (!(found > 0) || !std::isfinite(found))
+      throw refused("run.config", fmt::format("{} is {}, expected a number above 0", key, found), ErrorKind::corrupt);
+    return static_cast<float>(found);
+  }
+
+  void take_numbers() {
+    const double head = static_cast<double>(plan_.head), hidden = static_cast<double>(plan_.hidden);
+    if (runtime_.bidirectional == true || flag("use_bidirectional_attention"))
+      throw refused("run.family", "its attention looks at the tokens that follow, too, so it predicts none");
+    if (const Value* const causal = file_.find("is_causal"); causal != nullptr && *causal == false)
+      throw refused("run.family", "its attention looks at the tokens that follow, too, so it predicts none");
+    plan_.norms_first = tensors_.knows(Role::attention_norm) || runtime_.layer_norm_epsilon != 0;
+    plan_.norms_after = tensors_.knows(Role::post_attention_norm);
+    plan_.wide_qk_norms = family_.wide_qk_norms;
+    plan_.norm = runtime_.layer_norm_epsilon != 0 ? Norm::layer : Norm::rms;
+    plan_.epsilon = static_cast<float>(runtime_.layer_norm_epsilon != 0 ? runtime_.layer_norm_epsilon
+                                                                        : fields_.rms_norm_eps.value_or(1e-5));
+    plan_.attention_scale = static_cast<float>(1 / std::sqrt(head));
+    if (arch::compute_facts_of(file_.model_type()).scales_embeddings)
+      plan_.embedding_scale = static_cast<float>(std::sqrt(hidden));
+    if (runtime_.reads(arch::KeyGroup::scales)) {
+      plan_.embedding_scale = positive("embedding_multiplier", 1);
+      plan_.residual_scale = positive("residual_multiplier", 1);
+      plan_.attention_scale = positive("attention_multiplier", 1);
+      plan_.output_divisor = positive("logits_scaling", 1);
+    }
+    if (runtime_.layers_of_largest)
+      plan_.attention_scale =
+          static_cast<float>(1 / std::sqrt(static_cast<double>(positive("query_pre_attn_scalar", head))));
+    if (runtime_.reads(arch::KeyGroup::soft_caps)) {
+      plan_.attention_cap = static_cast<float>(file_.number("attn_logit_softcapping").value_or(0));
+      plan_.output_cap = static_cast<float>(file_.number("final_logit_softcapping").value_or(0));
+    }
+    if (runtime_.reads(arch::KeyGroup::clamp)) plan_.most = static_cast<float>(file_.number("clip_qkv").value_or(0));
+    // Without the key, the weights of the chosen experts are always normalized.
+    plan_.normalizes_experts = !runtime_.normalizes_experts || flag("norm_topk_prob");
+    plan_.activation = activation();
+  }
+
+  bool flag(std::string_view key) const {
+    const Value* const found = file_.find(key);
+    return found != nullptr && *found == true;
+  }
+  std::string text(std::string_view key) const {
+    const Value* const found = file_.find(key);
+    return found != nullptr && found->text() != nullptr ? *found->text() : std::string();
+  }
+
+  Gate activation() const {
+    std::string name;
+    switch (family_.activation_key) {
+      case arch::ActivationKey::hidden_act: name = fields_.hidden_act.value_or(""); break;
+      case arch::ActivationKey::hidden_activation: name = text("hidden_activation"); break;
+      case arch::ActivationKey::either:
+        name = text("hidden_act");
+        if (name == "gelu") name.clear();  // in these files, it has always meant the approximation
+        break;
+    }
+    if (name.empty()) return runtime_.activation == arch::Activation::gelu_tanh ? Gate::gelu_tanh : Gate::silu;
+    constexpr std::pair<std::string_view, Gate> kKnown[] = {{"silu", Gate::silu},
+                                                            {"swish", Gate::silu},
+                                                            {"gelu_pytorch_tanh", Gate::gelu_tanh},
+                                                            {"gelu_new", Gate::gelu_tanh},
+                                                            {"gelu_fast", Gate::gelu_tanh},
+                                                            {"gelu_accurate", Gate::gelu_tanh},
+                                                            {"gelu", Gate::gelu},
+                                                            {"relu", Gate::relu}};
+    const auto found = std::ranges::find(kKnown, name, &std::pair<std::string_view, Gate>::first);
+    if (found == std::end(kKnown))
+      throw refused("run.setting", fmt::format("the activation is \"{}\", which is not known here", quote(name)));
+    return found->second;
+  }
+
+  Rope rope_of(const Map& object) const {
+    const auto find = [&](std::string_view key) {
+      const Value* const found = object.find(key);
+      return found == nullptr || found->is_null() ? nullptr : found;
+    };
+    const auto number = [&](std::string_view key) {
+      const Value* const found = find(key);
+      return found == nullptr ? std::nullopt : resources::number_of(*found);
+    };
+    const auto list = [&](std::string_view key) {
+      std::vector<double> numbers;
+      const Value* const found = find(key);
+      if (const List* const items = found == nullptr ? nullptr : found->get<List>())
+        for (const Value& item : *items) numbers.push_back(resources::number_of(item).value_or(0));
+      return numbers;
+    };
+    Rope rope;
+    const Value* const kind = find("rope_type");
+    rope.kind = kind != nullptr && kind->text() != nullptr ? *kind->text() : "default";
+    if (rope.kind == "su") rope.kind = "longrope";
+    rope.theta = number("rope_theta").value_or(fields_.rope_theta.value_or(10000));
+    rope.context = static_cast<double>(plan_.context);
+    rope.factor = number("factor");
+    rope.attention_factor = number("attention_factor");
+    rope.beta_fast = number("beta_fast"), rope.beta_slow = number("beta_slow");
+    rope.mscale = number("mscale"), rope.mscale_all = number("mscale_all_dim");
+    rope.low_frequency = number("low_freq_factor"), rope.high_frequency = number("high_freq_factor");
+    const Value* const truncates = find("truncate");
+    rope.truncates = truncates == nullptr || *truncates != false;
+    rope.long_factors = list("long_factor"), rope.short_factors = list("short_factor");
+    // In some families, the length at the top of config.json takes precedence.
+    const auto inside = number("original_max_position_embeddings"),
+               beside = runtime_.has_original_context ? file_.number("original_max_position_embeddings") : std::nullopt;
+    if (rope.kind != "default") rope.original = beside ? *beside : inside.value_or(rope.context);
+    double part = 1;
+    if (runtime_.rotates_part)
+      part = number("partial_rotary_factor").value_or(file_.number("partial_rotary_factor").value_or(1));
+    if (!(part > 0) || part > 1)
+      throw refused("run.config", fmt::format("partial_rotary_factor is {}, expected a number in (0, 1]", part),
+                    ErrorKind::corrupt);
+    rope.rotated = static_cast<std::size_t>(static_cast<double>(plan_.head) * part);
+    if (std::string problem = problem_of(rope); !problem.empty()) throw refused("run.setting", std::move(problem));
+    return rope;
+  }
+
+  void take_ropes() {
+    plan_.rope = rope_of(file_.ropes().full);
+    plan_.local_rope = file_.ropes().sliding.empty() ? plan_.rope : rope_of(file_.ropes().sliding);
+    if (plan_.rope.kind == "dynamic")
+      plan_.context =
+          static_cast<std::uint64_t>(static_cast<double>(plan_.context) * std::clamp(*plan_.rope.factor, 1.0, 1e6));
+    const Value* const beta = file_.ropes().full.find("llama_4_scaling_beta");
+    if (runtime_.has_full_yarn && beta != nullptr) {
+      plan_.position_scale = static_cast<float>(resources::number_of(*beta).value_or(0));
+      if (plan_.position_scale != 0 && plan_.rope.original <= 0)
+        throw refused("run.setting", "llama_4_scaling_beta needs original_max_position_embeddings");
+    }
+  }
+
+  // Which layers have a window.
+  std::vector<bool> layers_with_window() {
+    const auto layers = static_cast<std::size_t>(*sizes_.layers);
+    std::vector<bool> windows(layers);
+    const arch::ModelClass& type = arch::class_of(file_.model_type());
+    const bool alternates = arch::compute_facts_of(file_.model_type()).alternates_windows;
+    const std::int64_t size = fields_.sliding_window.value_or(0);
+    const bool by_period = runtime_.window_period > 0, late = runtime_.has_max_window_layers,
+               unrotated = runtime_.rope_skips_every > 0, varies = by_period || late || unrotated || alternates;
+    if (size <= 0 || !type.has_window) return windows;
+    const Value* const types = file_.find("layer_types");
+    const List* const list = !varies || types == nullptr ? nullptr : types->get<List>();
+    if (list != nullptr && list->size() < layers)
+      throw refused("run.config", fmt::format("layer_types has {} entries, expected {}", list->size(), layers),
+                    ErrorKind::corrupt);
+    double period = static_cast<double>(runtime_.window_period);
+    if (runtime_.states_window_period) period = file_.number("sliding_window_pattern").value_or(period);
+    const double first = file_.number("max_window_layers").value_or(0);
+    for (std::size_t layer = 0; layer < layers; ++layer) {
+      const auto at = static_cast<double>(layer);
+      if (list != nullptr)
+        windows[layer] = (*list)[layer] == Value("sliding_attention");
+      else if (by_period)
+        windows[layer] = period < 1 || std::fmod(at + 1, std::floor(period)) != 0;
+      else if (alternates)
+        windows[layer] = layer % 2 == 0 && at < first;
+      else if (late)
+        windows[layer] = at >= first;
+      else
+        windows[layer] = !unrotated || !has_positions(layer);
+    }
+    return windows;
+  }
+
+  bool has_positions(std::size_t layer) const {
+    if (runtime_.rope_skips_every == 0) return true;
+    const Value* const found = file_.find("no_rope_layers");
+    if (const List* const list = found == nullptr ? nullptr : found->get<List>())
+      return layer < list->size() && resources::number_of((*list)[layer]).value_or(0) != 0;
+    const double every =
+        file_.number("no_rope_layer_interval").value_or(static_cast<double>(runtime_.rope_skips_every));
+    return every < 1 || std::fmod(static_cast<double>(layer) + 1, std::floor(every)) != 0;
+  }
+
+  void take_ends() {
+    plan_.embeddings = tensors_.take({.role = Role::token_embedding}, {plan_.vocabulary, plan_.hidden});
+    plan_.final_norm = tensors_.take_norm(Role::final_norm, std::nullopt, plan_.hidden);
+    plan_.tied = !sizes_.has_head;
+    plan_.head_weight = sizes_.has_head ? tensors_.take({.role = Role::output_head}, {plan_.vocabulary, plan_.hidden})
+                                        : plan_.embeddings;
+  }
+
+  Projection take_projection(arch::TensorName name, std::uint64_t rows, std::uint64_t columns, bool biased) {
+    Projection made{.weight = tensors_.take(name, {rows, columns}), .bias = {}};
+    name.suffix = Suffix::bias;
+    if (biased) made.bias = tensors_.take(name, {rows});
+    return made;
+  }
+
+  FeedForward take_feed_forward(std::uint32_t layer, std::array<Role, 3> roles, std::optional<std::uint32_t> expert,
+                                std::uint64_t rows, bool biased) {
+    const auto take = [&](Role role, std::uint64_t out, std::uint64_t in) {
+      return take_projection({.role = role, .layer = layer, .expert = expert}, out, in, biased);
+    };
+    return {take(roles[0], rows, plan_.hidden), take(roles[1], rows, plan_.hidden), take(roles[2], plan_.hidden, rows)};
+  }
+
+  // Rows [first, first + rows) of a matrix.
+  static Weight part_of(const Weight& whole, std::uint64_t first, std::uint64_t rows) {
+    if (!whole) return {};
+    Weight part = whole;
+    part.first_row += first;
+    part.rows = rows;
+    return part;
+  }
+
+  void take_attention(std::uint32_t layer, LayerPlan& it) {
+    const std::uint64_t queries = plan_.heads * plan_.head, keys = plan_.kv_heads * plan_.head;
+    const bool inputs = sizes_.biases_inputs || sizes_.biases_attention;
+    if (tensors_.knows(Role::qkv)) {
+      const Weight all = tensors_.take({.role = Role::qkv, .layer = layer}, {queries + 2 * keys, plan_.hidden});
+      it.q.weight = part_of(all, 0, queries);
+      it.k.weight = part_of(all, queries, keys);
+      it.v.weight = part_of(all, queries + keys, keys);
+    } else {
+      it.q = take_projection({.role = Role::q, .layer = layer}, queries, plan_.hidden, inputs);
+      it.k = take_projection({.role = Role::k, .layer = layer}, keys, plan_.hidden, inputs);
+      it.v = take_projection({.role = Role::v, .layer = layer}, keys, plan_.hidden, inputs);
+    }
+    it.o = take_projection({.role = Role::o, .layer = layer}, plan_.hidden, queries, sizes_.biases_attention);
+    it.q_norm = tensors_.take_norm(Role::q_norm, layer, plan_.wide_qk_norms ? queries : plan_.head);
+    it.k_norm = tensors_.take_norm(Role::k_norm, layer, plan_.wide_qk_norms ? keys : plan_.head);
+  }
+
+  void take_experts(std::uint32_t layer, LayerPlan& it) {
+    const auto count = static_cast<std::uint32_t>(*sizes_.experts);
+    const std::uint64_t rows = plan_.expert_rows, hidden = plan_.hidden;
+    it.router = tensors_.take({.role = Role::router, .layer = layer}, {count, hidden});
+    if (tensors_.exists({.role = Role::stacked_gate_up, .layer = layer})) {
+      const Weight both = tensors_.take({.role = Role::stacked_gate_up, .layer = layer}, {count, 2 * rows, hidden}),
+                   down = tensors_.take({.role = Role::stacked_down, .layer = layer}, {count, hidden, rows});
+      for (std::uint64_t i = 0; i < count; ++i)
+        it.experts.push_back({{part_of(both, i * 2 * rows, rows), {}},
+                              {part_of(both, (i * 2 + 1) * rows, rows), {}},
+                              {part_of(down, i * hidden, hidden), {}}});
+    } else {
+      for (std::uint32_t i = 0; i < count; ++i)
+        it.experts.push_back(
+            take_feed_forward(layer, {Role::expert_gate, Role::expert_up, Role::expert_down}, i, rows, false));
+    }
+    if (plan_.shared_rows == 0) return;
+    it.shared_router = tensors_.take({.role = Role::shared_router, .layer = layer}, {1, hidden});
+    it.shared = take_feed_forward(layer, {Role::shared_gate, Role::shared_up, Role::shared_down}, std::nullopt,
+                                  plan_.shared_rows, false);
+  }
+
+  void take_layer(std::uint32_t layer, bool has_window) {
+    LayerPlan it;
+    it.place = fmt::format("layer {}", layer);
+    it.window = has_window ? static_cast<std::uint64_t>(*fields_.sliding_window) : 0;
+    it.rotates = has_positions(layer);
+    it.local_rope = has_window;
+    it.attention_norm = tensors_.take_norm(Role::attention_norm, layer, plan_.hidden);
+    it.ffn_norm = tensors_.take_norm(Role::ffn_norm, layer, plan_.hidden);
+    it.post_attention_norm = tensors_.take_norm(Role::post_attention_norm, layer, plan_.hidden);
+    it.post_ffn_norm = tensors_.take_norm(Role::post_ffn_norm, layer, plan_.hidden);
+    take_attention(layer, it);
+    if (sizes_.has_experts(layer)) {
+      take_experts(layer, it);
+    } else if (tensors_.knows(Role::gate_up)) {
+      const Weight both =
+          tensors_.take({.role = Role::gate_up, .layer = layer}, {2 * plan_.intermediate, plan_.hidden});
+      it.ffn.gate.weight = part_of(both, 0, plan_.intermediate);
+      it.ffn.up.weight = part_of(both, plan_.intermediate, plan_.intermediate);
+      it.ffn.down =
+          take_projection({.role = Role::down, .layer = layer}, plan_.hidden, plan_.intermediate, sizes_.biases_ffn);
+    } else {
+      it.ffn = take_feed_forward(layer, {Role::gate, Role::up, Role::down}, std::nullopt, plan_.intermediate,
+                                 sizes_.biases_ffn);
+    }
+    plan_.layers.push_back(std::move(it));
+  }
+
+  const arch::Family& family_;
+  const arch::Runtime& runtime_;
+  resources::ConfigFile file_;
+  Config fields_;
+  arch::Sizes sizes_;
+  Tensors tensors_;
+  Plan plan_;
+};
+
+}  // namespace
+
+Plan plan_of(Model model) {
+  model.refuse_broken();
+  std::vector<Change> ignored;
+  release_conventions(model, ignored);
+  const std::optional<Map> json = config_json_of(model);
+  if (!json)
+    throw Error(ErrorKind::unsupported, "run.family",
+                "the model has no config.json, or one that does not parse, so it is not known what it computes")
+        .blame(Subject::input);
+  const std::string type = resources::ConfigFile(*json).model_type();
+  const arch::Family* const family = arch::find_family(type);
+  if (family == nullptr || !arch::spell(*family, Dialect::hugging_face, {.role = Role::token_embedding}))
+    throw refused("run.family", type.empty() ? "it has no model_type, so it is not known what the model computes"
+                                             : fmt::format("models of the type {} cannot be run here", quote(type)));
+  return Planner(model, *json, *family).run();
+}
+
+std::vector<std::pair<std::string, std::string>> Plan::settings() const {
+  std::vector<std::pair<std::string, std::string>> all;
+  const auto add = [&](std::string_view name, const auto& value) { all.emplace_back(name, fmt::format("{}", value)); };
+  add("vocab_size", vocabulary), add("hidden_size", hidden), add("intermediate_size", intermediate);
+  add("heads", heads), add("key heads", kv_heads), add("head_dim", head), add("layers", layers.size());
+  add("epsilon", epsilon), add("embedding scale", embedding_scale), add("attention scale", attention_scale);
+  add("residual scale", residual_scale), add("logits divisor", output_divisor);
+  add("attention soft cap", attention_cap), add("output soft cap", output_cap), add("clamp", most);
+  add("position scale", position_scale), add("activation", static_cast<int>(activation));
+  add("experts in use", used_experts), add("normalized experts", normalizes_experts);
+  add("kind of norm", static_cast<int>(norm)), add("norms before", norms_first), add("norms after", norms_after);
+  for (const auto& [name, one] : {std::pair("", &rope), {"local ", &local_rope}}) {
+    const auto number = [&](std::string_view key, const std::optional<double>& value) {
+      if (value) add(fmt::format("{}{}", name, key), *value);
+    };
+    add(fmt::format("{}rope_type", name), one->kind), add(fmt::format("{}rope_theta", name), one->theta);
+    add(fmt::format("{}rotated elements", name), one->rotated);
+    if (one->kind == "default") continue;
+    add(fmt::format("{}original context", name), one->original);
+    number("factor", one->factor), number("attention_factor", one->attention_factor);
+    number("beta_fast", one->beta_fast), number("beta_slow", one->beta_slow);
+    number("mscale", one->mscale), number("mscale_all_dim", one->mscale_all);
+    number("low_freq_factor", one->low_frequency), number("high_freq_factor", one->high_frequency);
+    add(fmt::format("{}long_factor", name), fmt::format("{}", fmt::join(one->long_factors, " ")));
+    add(fmt::format("{}short_factor", name), fmt::format("{}", fmt::join(one->short_factors, " ")));
+  }
+  const auto per_layer = [&](std::string_view name, const auto& value) {
+    std::vector<std::string> texts;
+    for (const LayerPlan& layer : layers) texts.push_back(fmt::format("{}", value(layer)));
+    all.emplace_back(name, fmt::format("{}", fmt::join(texts, " ")));
+  };
+  per_layer("windows", [](const LayerPlan& layer) { return layer.window; });
+  per_layer("layers with positions", [](const LayerPlan& layer) { return layer.rotates ? 1 : 0; });
+  return all;
+}
+
+std::vector<std::pair<std::string, const Weight*>> Plan::weights_of(const LayerPlan& layer) {
+  std::vector<std::pair<std::string, const Weight*>> all;
+  const auto add = [&](std::string name, const Weight& weight) {
+    if (weight) all.emplace_back(std::move(name), &weight);
+  };
+  const auto project = [&](const std::string& name, const Projection& one) {
+    add(name, one.weight);
+    add(name + ".bias", one.bias);
+  };
+  const auto feed = [&](const std::string& name, const FeedForward& one) {
+    project(name + ".gate", one.gate), project(name + ".up", one.up), project(name + ".down", one.down);
+  };
+  add("attention_norm", layer.attention_norm);
+  project("q", layer.q), project("k", layer.k), project("v", layer.v), project("o", layer.o);
+  add("q_norm", layer.q_norm), add("k_norm", layer.k_norm), add("post_attention_norm", layer.post_attention_norm);
+  add("ffn_norm", layer.ffn_norm);
+  feed("ffn", layer.ffn);
+  add("router", layer.router);
+  for (std::size_t i = 0; i < layer.experts.size(); ++i) feed(fmt::format("experts.{}", i), layer.experts[i]);
+  add("shared_router", layer.shared_router);
+  feed("shared", layer.shared);
+  add("post_ffn_norm", layer.post_ffn_norm);
+  return all;
+}
+
+}  // namespace tare::run

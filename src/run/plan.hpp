@@ -1,0 +1,87 @@
+// What a model computes: its numbers, its layers and their weights, from the tables of arch and config.json.
+//
+// A plan is made from any container's model, in the form of a Hugging Face directory: its names, its order of rows, its
+// convention for norms. Everything that a plan needs is checked when it is made; no tensor's data is read.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "arch/families.hpp"
+#include "run/kernels.hpp"
+#include "run/rope.hpp"
+#include "tare/model.hpp"
+
+namespace tare::run {
+
+// A matrix, or some of the rows of one, of any layout. A vector is a matrix with one row. False: there is none.
+struct Weight {
+  Tensor tensor;        // as the model has it
+  Tensor numbers = {};  // the same as f32, decoded when it is read
+  std::uint64_t first_row = 0, rows = 0, columns = 0;
+  float added = 0;  // to each weight of a norm
+
+  explicit operator bool() const { return rows != 0; }
+  // Decodes rows [first, first + count) of these rows. `place`: where the weight is used ("layer 3"), for errors. Throws
+  // corrupt `run.not_finite` for NaN and infinite weights.
+  void read(std::uint64_t first, std::uint64_t count, float* out, const std::string& place) const;
+  // A vector.
+  std::vector<float> values(const std::string& place) const;
+};
+
+struct Projection {
+  Weight weight, bias;
+};
+struct FeedForward {
+  Projection gate, up, down;
+};
+
+struct LayerPlan {
+  std::string place;         // "layer 3", for errors
+  std::uint64_t window = 0;  // 0: all previous tokens
+  bool rotates = true;
+  bool local_rope = false;  // Plan::local_rope
+  Weight attention_norm, ffn_norm, post_attention_norm, post_ffn_norm, q_norm, k_norm;
+  Projection q, k, v, o;
+  FeedForward ffn;  // unused if the layer has experts
+  Weight router, shared_router;
+  std::vector<FeedForward> experts;
+  FeedForward shared;
+};
+
+struct Plan {
+  std::uint64_t vocabulary = 0, hidden = 0, intermediate = 0, heads = 0, kv_heads = 0, head = 0;
+  std::uint64_t context = 0;  // the most tokens of a text; 0: not stated
+  Norm norm = Norm::rms;
+  bool norms_first = true;     // there is a norm before attention and feed-forward network
+  bool norms_after = false;    // and one after them
+  bool wide_qk_norms = false;  // over all heads together
+  float epsilon = 0;
+  float embedding_scale = 1, attention_scale = 1, residual_scale = 1, output_divisor = 1;
+  float attention_cap = 0, output_cap = 0;  // 0: none
+  float most = 0;                           // q, k and v are clamped to this; 0: not
+  // Queries are scaled by 1 + this * log(1 + floor(position / rope.original)); 0: not.
+  float position_scale = 0;
+  Gate activation = Gate::silu;
+  std::uint64_t used_experts = 0, expert_rows = 0, shared_rows = 0;
+  bool normalizes_experts = false;
+  Rope rope, local_rope;
+  Weight embeddings, head_weight, final_norm;
+  bool tied = false;  // the head is the token table
+  std::vector<LayerPlan> layers;
+
+  // The names and values of everything above that is not a weight.
+  std::vector<std::pair<std::string, std::string>> settings() const;
+  // The weights of a layer, with what they are for ("q", "ffn.up", "experts.3.down").
+  static std::vector<std::pair<std::string, const Weight*>> weights_of(const LayerPlan& layer);
+};
+
+// Throws unsupported `run.family` for a model without config.json or of a family that is not run here, `run.setting` for
+// settings that are not, `run.config` for numbers that are missing or contradict each other, and corrupt `run.tensors`,
+// which names all tensors that are missing or have another shape.
+Plan plan_of(Model model);
+
+}  // namespace tare::run

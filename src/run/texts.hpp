@@ -1,0 +1,63 @@
+// How tokens become batches, and where their hidden states are kept.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "io/scratch.hpp"
+#include "run/executor.hpp"
+#include "tare/run.hpp"
+
+namespace tare::run {
+
+struct Scorer::Inner {
+  Plan plan;
+  std::vector<SourcePtr> sources;
+
+  // Throws if a file has changed since it was opened.
+  void check_sources() const;
+};
+
+// The pieces of a text, and the batches that they run in.
+struct Pieces {
+  std::vector<std::int32_t> tokens;  // what `batches` refer to
+  std::vector<Batch> batches;
+  std::vector<std::uint64_t> first;  // the number of each piece's first token in the text
+
+  Pieces() = default;
+  Pieces(const Pieces&) = delete;
+  Pieces& operator=(const Pieces&) = delete;
+};
+
+// Throws `run.tokens` and `run.context`. `context`: 0 for one piece.
+void check_tokens(const Plan& plan, std::span<const std::int32_t> tokens, std::uint64_t context,
+                  const Options& options);
+// `whole`: omit a rest that is shorter than `context`. `bytes_per_token`: of what runs side by side.
+void cut(std::span<const std::int32_t> tokens, std::uint64_t context, bool whole, const Options& options,
+         std::uint64_t bytes_per_token, Pieces& out);
+
+// The hidden states of all batches between two layers: in memory if they are few, else in a temporary file.
+class HiddenStates {
+ public:
+  HiddenStates(const Pieces& pieces, std::uint64_t features, std::uint64_t in_memory);
+
+  // Each batch is put once, then turn() is called, then each is taken once, and so on.
+  void put(std::size_t batch, Floats states);
+  void turn();
+  Floats take(std::size_t batch);
+
+ private:
+  std::vector<std::uint64_t> sizes_, begins_;  // in bytes
+  std::uint64_t total_ = 0;
+  bool spilled_;
+  std::vector<Floats> held_;
+  std::unique_ptr<io::Scratch> written_;
+  SourcePtr readable_;
+};
+
+// Calls visit(panel in the batch, logits) for groups of panels of a batch: as many as fit into memory together.
+std::size_t panels_at_once(std::uint64_t vocabulary, std::size_t models);
+
+}  // namespace tare::run

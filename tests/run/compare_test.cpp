@@ -1,0 +1,265 @@
+// Two models on the same tokens: the numbers against their definitions, and planted faults, of which the right layer and
+// tensor must be named.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <functional>
+#include <numeric>
+
+#include "run/tiny_models.hpp"
+#include "tare/elements.hpp"
+
+namespace tare {
+namespace {
+
+using testing::numbers_of;
+using testing::set_config;
+using testing::tiny_config;
+using testing::tiny_model;
+using testing::tiny_tokens;
+using testing::TinyShape;
+
+const TinyShape kComparedShape{.layers = 4};
+
+run::Comparison compared(const Model& a, const Model& b, const run::Options& options = {}) {
+  return compare(run::Scorer(a), run::Scorer(b), tiny_tokens(90, kComparedShape.vocabulary), options);
+}
+
+void change(Model& model, const std::string& name, const std::function<void(std::vector<float>&)>& edit) {
+  Tensor& tensor = model.at(name);
+  std::vector<float> values = tensor.values<float>();
+  edit(values);
+  tensor = dense<float>(tensor.name, tensor.shape, values);
+}
+
+// As the rows of queries and keys are in files of another convention.
+void pair_rows(std::vector<float>& rows, std::size_t head, std::size_t columns) {
+  const std::vector<float> before = rows;
+  for (std::size_t first = 0; first < rows.size() / columns; first += head)
+    for (std::size_t i = 0; i < head; ++i)
+      std::copy_n(before.begin() + static_cast<std::ptrdiff_t>((first + i % 2 * (head / 2) + i / 2) * columns), columns,
+                  rows.begin() + static_cast<std::ptrdiff_t>((first + i) * columns));
+}
+
+TEST(RunCompare, TheSame) {
+  const Model model = tiny_model("llama", kComparedShape);
+  const run::Comparison found = compared(model, model);
+  EXPECT_EQ(found.kl.value, 0);
+  EXPECT_EQ(found.kl_largest, 0);
+  EXPECT_EQ(found.largest_change, 0);
+  EXPECT_EQ(found.top_1.value, 1);
+  EXPECT_EQ(found.top_5.value, 1);
+  EXPECT_EQ(found.ratio.value, 1);
+  EXPECT_EQ(found.tokens, 90u);
+  EXPECT_EQ(found.predicted, 44u);
+  EXPECT_FALSE(found.parting);
+  ASSERT_EQ(found.places.size(), 6u);
+  for (const run::PlaceDifference& place : found.places) EXPECT_EQ(place.difference, 0) << place.name;
+  EXPECT_TRUE(found.settings.empty() && found.casts.empty() && found.worst.empty());
+}
+
+TEST(RunCompare, ByDefinition) {
+  const Model a = tiny_model("llama", kComparedShape);
+  Model b = a;
+  change(b, "model.layers.2.mlp.up_proj.weight", [](std::vector<float>& values) {
+    for (float& value : values) value *= 1.2f;
+  });
+  const std::vector<std::int32_t> tokens = tiny_tokens(90, 53);
+  const run::Options options{.context = 50};
+  const std::vector<float> x = run::Scorer(a).logits(tokens, options), y = run::Scorer(b).logits(tokens, options);
+  std::vector<double> kl;
+  double change = 0, agree = 0, five = 0;
+  for (std::size_t t = 0; t < 90; ++t) {
+    const auto shares = [&](const std::vector<float>& logits) {
+      std::vector<double> p(53);
+      for (std::size_t v = 0; v < 53; ++v) p[v] = std::exp(static_cast<double>(logits[t * 53 + v]));
+      const double total = std::accumulate(p.begin(), p.end(), 0.0);
+      for (double& value : p) value /= total;
+      return p;
+    };
+    const auto top = [](const std::vector<double>& p) {
+      std::vector<std::size_t> order(p.size());
+      std::iota(order.begin(), order.end(), std::size_t{0});
+      std::ranges::stable_sort(order, [&](std::size_t i, std::size_t j) { return p[i] > p[j]; });
+      order.resize(5);
+      return order;
+    };
+    const std::vector<double> p = shares(x), q = shares(y);
+    double sum = 0;
+    for (std::size_t v = 0; v < 53; ++v) {
+      sum += p[v] * std::log(p[v] / q[v]);
+      change = std::max(change, std::fabs(p[v] - q[v]));
+    }
+    kl.push_back(sum);
+    const auto best = top(p), other = top(q);
+    agree += best[0] == other[0] ? 1.0 / 90 : 0;
+    for (const std::size_t v : best) five += std::ranges::count(other, v) / 450.0;
+  }
+  const run::Comparison found = compared(a, b, options);
+  EXPECT_NEAR(found.kl.value, std::accumulate(kl.begin(), kl.end(), 0.0) / 90, 1e-6);
+  EXPECT_NEAR(found.largest_change, change, 1e-6);
+  EXPECT_NEAR(found.top_1.value, agree, 1e-9);
+  EXPECT_NEAR(found.top_5.value, five, 1e-9);
+  EXPECT_NEAR(found.kl_largest, *std::ranges::max_element(kl), 1e-6);
+  std::ranges::sort(kl);
+  EXPECT_NEAR(found.kl_median.value, (kl[44] + kl[45]) / 2, 1e-6);
+  EXPECT_NEAR(found.ratio.value, found.b.perplexity.value / found.a.perplexity.value, 1e-6);
+  EXPECT_GT(found.kl.error, 0);
+  ASSERT_EQ(found.worst.size(), 10u);
+  EXPECT_EQ(found.worst.front().kl, found.kl_largest);
+  // What only this layer does, and what follows from it.
+  EXPECT_EQ(found.places[2].difference, 0);
+  EXPECT_GT(found.places[3].own, 1e-3);
+  EXPECT_GT(found.places[4].difference, 1e-4);
+  EXPECT_EQ(found.places[4].own, 0);
+}
+
+struct PlantedFault {
+  std::string name;
+  std::function<void(Model&)> plant;
+  std::string place, tensor;
+};
+
+std::vector<PlantedFault> planted_faults() {
+  std::vector<PlantedFault> all;
+  for (std::uint64_t layer = 0; layer < kComparedShape.layers; ++layer) {
+    const std::string place = fmt::format("layer {}", layer), root = fmt::format("model.layers.{}.", layer);
+    all.push_back({"rows of q and k",
+                   [=](Model& model) {
+                     for (const std::string_view name : {"q", "k"})
+                       change(model, fmt::format("{}self_attn.{}_proj.weight", root, name),
+                              [](std::vector<float>& rows) { pair_rows(rows, 6, 20); });
+                   },
+                   place, root + "self_attn.q_proj.weight"});
+    all.push_back({"q and k exchanged rows of two heads",
+                   [=](Model& model) {
+                     change(model, root + "self_attn.k_proj.weight", [](std::vector<float>& rows) {
+                       std::rotate(rows.begin(), rows.begin() + 6 * 20, rows.end());
+                     });
+                   },
+                   place, root + "self_attn.k_proj.weight"});
+    all.push_back({"a norm shifted by one",
+                   [=](Model& model) {
+                     change(model, root + "post_attention_layernorm.weight", [](std::vector<float>& values) {
+                       for (float& value : values) value += 1;
+                     });
+                   },
+                   place, root + "post_attention_layernorm.weight"});
+    all.push_back({"a flipped block",
+                   [=](Model& model) {
+                     change(model, root + "mlp.down_proj.weight", [](std::vector<float>& values) {
+                       for (std::size_t i = 64; i < 96; ++i) values[i] = -values[i];
+                     });
+                   },
+                   place, root + "mlp.down_proj.weight"});
+  }
+  all.push_back({"another head",
+                 [](Model& model) {
+                   change(model, "lm_head.weight", [](std::vector<float>& values) {
+                     std::rotate(values.begin(), values.begin() + 20, values.end());
+                   });
+                 },
+                 "output", "lm_head.weight"});
+  all.push_back({"another table",
+                 [](Model& model) {
+                   change(model, "model.embed_tokens.weight", [](std::vector<float>& values) { values[23] += 1; });
+                 },
+                 "embeddings", "model.embed_tokens.weight"});
+  all.push_back(
+      {"another final norm",
+       [](Model& model) { change(model, "model.norm.weight", [](std::vector<float>& values) { values[3] += 1; }); },
+       "output", "model.norm.weight"});
+  all.push_back(
+      {"another rope base",
+       [](Model& model) { set_config(model, tiny_config("llama", kComparedShape, R"(, "rope_theta": 500000)")); },
+       "layer 0", ""});
+  return all;
+}
+
+TEST(RunCompare, NamesWhereTheyPart) {
+  const Model a = tiny_model("llama", kComparedShape);
+  for (const PlantedFault& fault : planted_faults()) {
+    Model b = a;
+    fault.plant(b);
+    const run::Comparison found = compared(a, b);
+    ASSERT_TRUE(found.parting) << fault.name;
+    EXPECT_EQ(found.parting->place, fault.place) << fault.name;
+    EXPECT_EQ(found.parting->tensor, fault.tensor) << fault.name;
+    EXPECT_GT(found.kl.value, 0) << fault.name;
+    EXPECT_EQ(found.settings.empty(), !fault.tensor.empty()) << fault.name;
+  }
+}
+
+// The same if B has also been cast: only the fault is named.
+TEST(RunCompare, NamesWhereTheyPartBesidesACast) {
+  const Model a = tiny_model("llama", kComparedShape);
+  for (const PlantedFault& fault : planted_faults()) {
+    if (fault.name == "a flipped block") continue;  // may be smaller than what a cast costs
+    Model b = a;
+    fault.plant(b);
+    for (Tensor& tensor : b.tensors) tensor = cast(tensor, DType::bf16);
+    const run::Comparison found = compared(a, b);
+    ASSERT_TRUE(found.parting) << fault.name;
+    EXPECT_EQ(found.parting->place, fault.place) << fault.name;
+    EXPECT_EQ(found.parting->tensor, fault.tensor) << fault.name;
+  }
+}
+
+TEST(RunCompare, ACastIsNoParting) {
+  const Model a = tiny_model("llama", kComparedShape);
+  for (const DType type : {DType::bf16, DType::f16}) {
+    Model b = a;
+    for (Tensor& tensor : b.tensors) tensor = cast(tensor, type);
+    const run::Comparison found = compared(a, b);
+    EXPECT_FALSE(found.parting) << name_of(type) << ": " << found.parting->place << found.parting->tensor;
+    ASSERT_EQ(found.casts.size(), 1u);
+    EXPECT_EQ(found.casts[0].first, fmt::format("f32 -> {}", name_of(type)));
+    EXPECT_EQ(found.casts[0].second, a.tensors.size());
+    EXPECT_GT(found.kl.value, 0);
+    EXPECT_LT(found.kl.value, 1e-3);
+  }
+}
+
+// A broken tied head: the head that should be the table is another matrix.
+TEST(RunCompare, BrokenTiedHead) {
+  TinyShape tied = kComparedShape;
+  tied.tied = true;
+  const Model a = tiny_model("llama", tied), b = tiny_model("llama", kComparedShape);
+  const run::Comparison found = compared(a, b);
+  ASSERT_TRUE(found.parting);
+  EXPECT_EQ(found.parting->place, "output");
+  EXPECT_EQ(found.parting->role, "head");
+}
+
+TEST(RunCompare, OtherSizes) {
+  TinyShape smaller = kComparedShape;
+  smaller.layers = 2, smaller.hidden = 12;
+  const run::Comparison found = compared(tiny_model("llama", kComparedShape), tiny_model("llama", smaller));
+  EXPECT_TRUE(found.places.empty());
+  EXPECT_FALSE(found.parting);
+  EXPECT_GT(found.kl.value, 0);
+  EXPECT_FALSE(found.settings.empty());
+  smaller.vocabulary = 54;
+  try {
+    (void)compared(tiny_model("llama", kComparedShape), tiny_model("llama", smaller));
+    ADD_FAILURE();
+  } catch (const Error& error) {
+    EXPECT_EQ(error.rule(), "run.vocabularies");
+  }
+}
+
+// Neither in memory nor in parts.
+TEST(RunCompare, MemoryChangesNothing) {
+  const Model a = tiny_model("llama", kComparedShape);
+  Model b = a;
+  for (Tensor& tensor : b.tensors) tensor = cast(tensor, DType::f16);
+  const run::Comparison whole = compared(a, b, {.context = 20}), parts = compared(a, b, {.memory = 1, .context = 20});
+  EXPECT_EQ(whole.kl.value, parts.kl.value);
+  EXPECT_EQ(whole.a.loss.value, parts.a.loss.value);
+  for (std::size_t i = 0; i < whole.places.size(); ++i)
+    EXPECT_NEAR(whole.places[i].own, parts.places[i].own, 1e-12) << whole.places[i].name;
+}
+
+}  // namespace
+}  // namespace tare
