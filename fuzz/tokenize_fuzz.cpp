@@ -1,8 +1,7 @@
-// A tokenizer and a text: the first byte says what the rest is. What a tokenizer makes of a text must be tokens of its, and
-// a tokenizer of bytes must give the text back.
+// Tokenizers and texts. The first byte chooses the form of the rest. Every id must exist.
 //
 //   0  a tokenizer.json, a zero byte, the text
-//   1  a tokenizer.model with its length before it, in two bytes, and the text
+//   1  the length of a tokenizer.model in two bytes, the file, the text
 //   2  a vocab.txt, a zero byte, the text
 //   3  a regular expression, a zero byte, the text
 #include <cstdlib>

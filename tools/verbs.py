@@ -31,6 +31,7 @@ EXAMPLES = {
     "meta": (["tare meta mistral.zt", "tare meta mistral.zt --set author=me --dry-run", "tare meta mistral.zt --set author=me"],
              ["guide/edit.md#metadata-and-tokens", "cli.md#metadata"]),
     "vocab": (["tare vocab mistral | head -4", "tare vocab mistral '<s>' --id 2"], ["guide/edit.md#metadata-and-tokens"]),
+    "tokens": (["tare tokens mistral 'Hello, world'", "tare tokens mistral 'Hello' --pieces"], ["guide/edit.md#metadata-and-tokens"]),
     "convert": (["tare convert mistral half.npz --dtype f16", "tare convert mistral model.gguf -q"], ["guide/convert.md", "convert.md", "adapters.md"]),
     "quantize": (["tare quantize mistral small.mcf --method k4", "tare quantize mistral budget.gguf --bits 6.5 -q"],
                  ["guide/quantize.md", "quantization.md"]),

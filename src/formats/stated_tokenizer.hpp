@@ -1,4 +1,4 @@
-// What the metadata of a model says about how a text becomes tokens.
+// How a text becomes tokens, as the metadata of a model states it.
 #pragma once
 
 #include <cstdint>
@@ -25,8 +25,8 @@ struct StatedTokenizer {
   std::vector<std::int64_t> plain = {};                // tokens that are not spelled in the byte-level alphabet
 };
 
-// What the keys in the metadata say, wherever the model is kept: a conversion carries them. Nothing if no key is about it.
-// (The one container with such keys defines it.)
+// Reads the keys in the metadata, in whatever container the model is: a conversion carries them. Returns nothing if there
+// are none. (Defined by the one container that has such keys.)
 std::optional<StatedTokenizer> stated_tokenizer(const Model& model);
 
 }  // namespace tare

@@ -111,8 +111,8 @@ class Tensors {
 
 class Planner {
  public:
-  Planner(const Model& model, const Map& json, const arch::Family& family)
-      : family_(family), runtime_(family.runtime), file_(json), tensors_(model, family) {
+  Planner(const Model& model, const Map& json, const arch::Family& family, const arch::ComputeFacts& facts)
+      : family_(family), runtime_(family.runtime), facts_(facts), file_(json), tensors_(model, family) {
     fields_ = resources::parse_config(to_json(Value(json)));
     resources::assume_fields(fields_, file_);
     sizes_ = arch::Sizes(configured_sizes(family, json));
@@ -200,9 +200,9 @@ class Planner {
     plan_.epsilon = static_cast<float>(runtime_.layer_norm_epsilon != 0 ? runtime_.layer_norm_epsilon
                                                                         : fields_.rms_norm_eps.value_or(1e-5));
     plan_.attention_scale = static_cast<float>(1 / std::sqrt(head));
-    if (arch::compute_facts_of(file_.model_type()).scales_embeddings)
+    if (facts_.scales_embeddings)
       plan_.embedding_scale = static_cast<float>(std::sqrt(hidden));
-    if (runtime_.reads(arch::KeyGroup::scales)) {
+    if (runtime_.row("residual_scale") != nullptr) {
       plan_.embedding_scale = positive("embedding_multiplier", 1);
       plan_.residual_scale = positive("residual_multiplier", 1);
       plan_.attention_scale = positive("attention_multiplier", 1);
@@ -211,11 +211,11 @@ class Planner {
     if (runtime_.layers_of_largest)
       plan_.attention_scale =
           static_cast<float>(1 / std::sqrt(static_cast<double>(positive("query_pre_attn_scalar", head))));
-    if (runtime_.reads(arch::KeyGroup::soft_caps)) {
+    if (runtime_.row("attn_logit_softcapping") != nullptr) {
       plan_.attention_cap = static_cast<float>(file_.number("attn_logit_softcapping").value_or(0));
       plan_.output_cap = static_cast<float>(file_.number("final_logit_softcapping").value_or(0));
     }
-    if (runtime_.reads(arch::KeyGroup::clamp)) plan_.most = static_cast<float>(file_.number("clip_qkv").value_or(0));
+    if (runtime_.row("attention.clamp_kqv") != nullptr) plan_.most = static_cast<float>(file_.number("clip_qkv").value_or(0));
     // Without the key, the weights of the chosen experts are always normalized.
     plan_.normalizes_experts = !runtime_.normalizes_experts || flag("norm_topk_prob");
     plan_.activation = activation();
@@ -319,7 +319,7 @@ class Planner {
     const auto layers = static_cast<std::size_t>(*sizes_.layers);
     std::vector<bool> windows(layers);
     const arch::ModelClass& type = arch::class_of(file_.model_type());
-    const bool alternates = arch::compute_facts_of(file_.model_type()).alternates_windows;
+    const bool alternates = facts_.alternates_windows;
     const std::int64_t size = fields_.sliding_window.value_or(0);
     const bool by_period = runtime_.window_period > 0, late = runtime_.has_max_window_layers,
                unrotated = runtime_.rope_skips_every > 0, varies = by_period || late || unrotated || alternates;
@@ -392,18 +392,18 @@ class Planner {
 
   void take_attention(std::uint32_t layer, LayerPlan& it) {
     const std::uint64_t queries = plan_.heads * plan_.head, keys = plan_.kv_heads * plan_.head;
-    const bool inputs = sizes_.biases_inputs || sizes_.biases_attention;
+    const auto biased = [&](Role role) { return sizes_.biased.contains(role); };
     if (tensors_.knows(Role::qkv)) {
       const Weight all = tensors_.take({.role = Role::qkv, .layer = layer}, {queries + 2 * keys, plan_.hidden});
       it.q.weight = part_of(all, 0, queries);
       it.k.weight = part_of(all, queries, keys);
       it.v.weight = part_of(all, queries + keys, keys);
     } else {
-      it.q = take_projection({.role = Role::q, .layer = layer}, queries, plan_.hidden, inputs);
-      it.k = take_projection({.role = Role::k, .layer = layer}, keys, plan_.hidden, inputs);
-      it.v = take_projection({.role = Role::v, .layer = layer}, keys, plan_.hidden, inputs);
+      it.q = take_projection({.role = Role::q, .layer = layer}, queries, plan_.hidden, biased(Role::q));
+      it.k = take_projection({.role = Role::k, .layer = layer}, keys, plan_.hidden, biased(Role::k));
+      it.v = take_projection({.role = Role::v, .layer = layer}, keys, plan_.hidden, biased(Role::v));
     }
-    it.o = take_projection({.role = Role::o, .layer = layer}, plan_.hidden, queries, sizes_.biases_attention);
+    it.o = take_projection({.role = Role::o, .layer = layer}, plan_.hidden, queries, biased(Role::o));
     it.q_norm = tensors_.take_norm(Role::q_norm, layer, plan_.wide_qk_norms ? queries : plan_.head);
     it.k_norm = tensors_.take_norm(Role::k_norm, layer, plan_.wide_qk_norms ? keys : plan_.head);
   }
@@ -449,16 +449,17 @@ class Planner {
       it.ffn.gate.weight = part_of(both, 0, plan_.intermediate);
       it.ffn.up.weight = part_of(both, plan_.intermediate, plan_.intermediate);
       it.ffn.down =
-          take_projection({.role = Role::down, .layer = layer}, plan_.hidden, plan_.intermediate, sizes_.biases_ffn);
+          take_projection({.role = Role::down, .layer = layer}, plan_.hidden, plan_.intermediate, sizes_.biased.contains(Role::down));
     } else {
       it.ffn = take_feed_forward(layer, {Role::gate, Role::up, Role::down}, std::nullopt, plan_.intermediate,
-                                 sizes_.biases_ffn);
+                                 sizes_.biased.contains(Role::down));
     }
     plan_.layers.push_back(std::move(it));
   }
 
   const arch::Family& family_;
   const arch::Runtime& runtime_;
+  const arch::ComputeFacts& facts_;
   resources::ConfigFile file_;
   Config fields_;
   arch::Sizes sizes_;
@@ -479,10 +480,11 @@ Plan plan_of(Model model) {
         .blame(Subject::input);
   const std::string type = resources::ConfigFile(*json).model_type();
   const arch::Family* const family = arch::find_family(type);
-  if (family == nullptr || !arch::spell(*family, Dialect::hugging_face, {.role = Role::token_embedding}))
+  const arch::ComputeFacts* const facts = arch::find_compute_facts(type);
+  if (family == nullptr || facts == nullptr)
     throw refused("run.family", type.empty() ? "it has no model_type, so it is not known what the model computes"
                                              : fmt::format("models of the type {} cannot be run here", quote(type)));
-  return Planner(model, *json, *family).run();
+  return Planner(model, *json, *family, *facts).run();
 }
 
 std::vector<std::pair<std::string, std::string>> Plan::settings() const {

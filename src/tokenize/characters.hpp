@@ -20,7 +20,7 @@ class CharacterTable {
   explicit CharacterTable(std::string_view bytes);
 
   struct Found {
-    std::size_t length;  // of what is replaced
+    std::size_t length;  // bytes that are replaced
     std::string_view with;
   };
   // The longest, or the shortest, entry that the text begins with. Throws as the constructor does.

@@ -46,7 +46,7 @@ void PrefixTable::finish() {
       throw Error(ErrorKind::limit, "tokenizer.piece.long",
                   fmt::format("token {} has {} bytes; more than {} are not looked for in texts", id, text.size(),
                               kLongestPiece));
-  // Of equal texts, the first id.
+  // If texts are equal, the first id counts.
   std::ranges::stable_sort(rows_, {}, &std::pair<std::string_view, Id>::first);
   const auto repeated = std::ranges::unique(rows_, {}, &std::pair<std::string_view, Id>::first);
   rows_.erase(repeated.begin(), repeated.end());
@@ -260,7 +260,7 @@ class ScoredPairEncoder final : public WordEncoder {
   }
 
  private:
-  static constexpr Id kOpen = 0, kFrozen = 1;  // of a Part here: may be merged, or not
+  static constexpr Id kOpen = 0, kFrozen = 1;  // values of Part::id: may be merged, may not
 
   struct Candidate {
     double score;

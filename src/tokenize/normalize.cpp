@@ -134,8 +134,8 @@ class PlainStep final : public NormalizerChain::Step {
   Normalizer step_;
 };
 
-// As the tokenizers library does it: a short grapheme cluster is looked up whole, and its characters if it is not found.
-// What is found may be an entry for its beginning, which then stands for all of it.
+// Follows the tokenizers library: a short grapheme cluster is looked up whole, and its characters if there is no entry. An
+// entry for the beginning of the cluster replaces all of it.
 class RewriteStep final : public NormalizerChain::Step {
  public:
   explicit RewriteStep(const RewriteCharacters& step) : table_(checked(step.table)) {}

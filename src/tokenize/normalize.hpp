@@ -14,7 +14,7 @@ struct TextBudget {
   explicit TextBudget(std::size_t bytes)
       : steps(Pattern::steps_for(bytes)), longest((std::size_t{1} << 20) + 64 * bytes) {}
 
-  std::uint64_t steps;  // of patterns
+  std::uint64_t steps;  // that patterns may take
   std::size_t longest;  // bytes of a rewritten text: characters become at most 18 others, a blank three bytes
   // Throws limit `tokenizer.text`.
   void check(std::size_t bytes) const;

@@ -26,7 +26,7 @@ struct Set {
   bool space = false, not_space = false, word = false, not_word = false, han = false, not_han = false;
   Categories categories = 0;
   std::vector<std::pair<std::uint32_t, std::uint32_t>> ranges;
-  std::vector<Set> parts, others;  // of a union; sets that it is intersected with
+  std::vector<Set> parts, others;  // members of a union; sets to intersect with
   std::bitset<128> ascii;          // the answers for ASCII, once `finish` was called
 
   void add(std::uint32_t first, std::uint32_t last) { ranges.emplace_back(first, last); }
@@ -244,7 +244,7 @@ class Compiler {
       const std::uint32_t begin = here();
       bool inner_folds = folds;
       const std::optional<std::uint32_t> set = item(inner_folds);
-      if (!set || here() != begin + 1) throw refused("it looks behind at more than one character");
+      if (!set || here() != begin + 1) throw refused("its (?<= or (?<! has more than one character");
       close();
       code()[begin] = {op, *set};
       return;
@@ -312,7 +312,7 @@ class Compiler {
         case Op::jump:
         case Op::ahead:
         case Op::not_ahead: waiting.push_back(one.a); break;
-        case Op::atomic: return true;  // may be; nobody repeats one
+        case Op::atomic: return true;  // assumed; known patterns do not repeat one
         default: waiting.push_back(at + 1); break;
       }
     }
@@ -380,7 +380,8 @@ class Compiler {
       value = value << 4 | static_cast<std::uint32_t>(digit(left_.front()));
       left_.remove_prefix(1);
     }
-    if (count == 0 || value > kLastCharacter || !take(end)) throw refused("a number of a character that is none");
+    if (count == 0 || value > kLastCharacter || !take(end))
+      throw refused("\\u or \\x without the number of a character");
     return value;
   }
 
@@ -404,7 +405,7 @@ class Compiler {
     set.categories |= negated ? ~found : found;
   }
 
-  // An escape that stands for a class, or for the one character that is returned.
+  // Adds an escape to the set. Returns the character if it is a single one.
   std::optional<std::uint32_t> escape(Set& set) {
     take("\\");
     const std::uint32_t c = next();
@@ -494,7 +495,7 @@ class Compiler {
     take("-");
     Set end;
     const std::optional<std::uint32_t> last = at("\\") ? escape(end) : std::optional(next());
-    if (!last || *last < *first) throw refused("a range of characters that is none");
+    if (!last || *last < *first) throw refused("a range of characters out of order");
     set.add(*first, *last);
   }
 

@@ -1,5 +1,4 @@
-// Which of a model's files, or which keys of its container, say how a text becomes tokens. The original files come first:
-// keys say less.
+// Chooses the source of the rules: the original files come first, because keys have less.
 #include "tokenize/read.hpp"
 
 #include <fmt/format.h>

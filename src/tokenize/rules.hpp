@@ -1,5 +1,5 @@
-// Everything that decides which tokens a text becomes, as data: the steps of tokenizer.json. What other files and keys say
-// is put into the same form (read_*.cpp), except SentencePiece's own normalization, which is a step of its own here.
+// The rules that turn texts into tokens, as data: the steps of tokenizer.json. Other files and keys are put into the same form
+// (read.cpp), except SentencePiece's own normalization, which is a step here.
 #pragma once
 
 #include <cstdint>

@@ -7,7 +7,7 @@ namespace {
 
 using Visit = std::function<void(std::string_view)>;
 
-// Puts the words together from what matches and what does not, as `behavior` says.
+// Makes words from the stretches that match and those that do not, by `behavior`.
 class Cutter {
  public:
   Cutter(std::string_view text, Behavior behavior, const std::function<void(std::size_t, std::size_t)>& visit)

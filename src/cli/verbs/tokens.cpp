@@ -43,7 +43,7 @@ std::string standard_input() {
   std::string text;
   char piece[1 << 14];
   while (const std::size_t count = std::fread(piece, 1, sizeof piece, stdin)) text.append(piece, count);
-  if (std::ferror(stdin) != 0) throw Error(ErrorKind::io, "io.read", "standard input cannot be read");
+  if (std::ferror(stdin) != 0) throw Error(ErrorKind::io, "io.source.read", "standard input cannot be read");
   return text;
 }
 

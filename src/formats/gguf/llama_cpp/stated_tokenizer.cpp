@@ -1,4 +1,4 @@
-// What the keys say about how a text becomes tokens, with llama.cpp's defaults for missing ones.
+// Reads from the keys how a text becomes tokens; missing keys have llama.cpp's defaults.
 #include "formats/stated_tokenizer.hpp"
 
 #include <algorithm>
