@@ -34,8 +34,9 @@ enum class Overflow : std::uint8_t {
   infinity,  // becomes infinite; integer types have no infinity and refuse
   clamp,     // becomes the nearest number that the type has
 };
-// A dense tensor of type `to` with the same values, rounded to nearest even if necessary; produced lazily. An integer
-// type has no NaN: it throws `cast.nan` when the bytes are read. To bool, everything but zero becomes 1.
+// A dense tensor of type `to` with the same values; produced lazily. A float type rounds to nearest even. An integer type
+// throws when the bytes are read: `cast.nan` for a NaN, and `cast.fraction` for a number that is not whole (bool: for
+// all but 0 and 1), unless `overflow` is clamp, which rounds to nearest even (bool: all but 0 become 1).
 [[nodiscard]] TARE_API Tensor cast(const Tensor& dense_tensor, DType to, Overflow overflow = Overflow::refuse);
 // Counts the values of a dense tensor to which Overflow applies, and NaN where `to` has none. Reads the tensor once, on
 // `threads` threads (0: all cores).

@@ -183,6 +183,24 @@ def test_quantized(demo):
         tensor._bytes("nothing")
 
 
+def test_a_cast_to_integers_rounds_only_if_asked(tmp_path):
+    path = tmp_path / "fractions.zt"
+    tare.save(path, {"w": np.array([1, 2.5, -3], "f4"), "whole": np.array([1, 2, -3], "f4")})
+    m = tare.open(path)
+    np.testing.assert_array_equal(m.tensor("whole").cast("i8").numpy(), np.array([1, 2, -3], "i1"))
+    np.testing.assert_array_equal(m.tensor("w").cast("i8", overflow="clamp").numpy(), np.array([1, 2, -3], "i1"))
+    for refused in (
+        lambda: m.tensor("w").cast("i8").numpy(),
+        lambda: m.tensor("w").cast("bool")[:],
+        lambda: tare.save(tmp_path / "out.zt", {"w": m.tensor("w").cast("i8")}),
+        lambda: tare.convert(path, tmp_path / "out.zt", dtype="i8"),
+    ):
+        with pytest.raises(tare.LossyError) as error:
+            refused()
+        assert error.value.rule == "cast.fraction" and ("accept_overflow", "clamp") in error.value.remedies
+    assert not (tmp_path / "out.zt").exists()
+
+
 def test_statistics(model_path, arrays):
     m = tare.open(model_path)
     array, stats = arrays["layers.0.mlp.weight"], m.tensor("layers.0.mlp.weight").stats()

@@ -3,8 +3,8 @@
 //
 // Every value is rounded once, to nearest even; no pair goes through an intermediate type that rounds. A value beyond the
 // range of the target type is an error, unless the caller chose another Overflow; so is NaN where the target has none,
-// the integers. To bool, everything but zero is true, including NaN. Between floats, NaN stays NaN; its payload may
-// change.
+// the integers, and a fraction that an integer type would lose. If bool is to clamp, everything but zero is true,
+// including NaN. Between floats, NaN stays NaN; its payload may change.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -25,6 +25,7 @@
 #include "codecs/narrow_reader.hpp"
 #include "codecs/simd_floats.hpp"
 #include "codecs/simd_halves.hpp"
+#include "codecs/whole_numbers.hpp"
 #include "tare/elements.hpp"
 #include "tare/error.hpp"
 
@@ -235,6 +236,8 @@ class CastReader final : public BlobReader {
         kernel_(kernel),
         in_width_(size_of(tensor.component("data")->dtype)),
         out_width_(size_of(to)),
+        keeps_whole_(!is_float(to) && overflow != Overflow::clamp &&
+                     (to == DType::boolean || !type_.empty() || is_float(from_))),
         blob_(tensor.component("data")->blob),
         run_(run_of(blob_, in_width_)),
         element_(offset / out_width_),
@@ -297,7 +300,20 @@ class CastReader final : public BlobReader {
     const auto raw = std::span(raw_).first(count * in_width_);
     reader.read(raw);
     if (kernel_(raw.data(), out.data(), count) > 0) settle(raw, out);
+    if (keeps_whole_) require_whole(raw, count);
     element_ += count;
+  }
+
+  // Without consent, no fraction is rounded away.
+  void require_whole(std::span<const std::byte> raw, std::size_t count) {
+    values_.resize(count);
+    decode_elements(from_, type_, raw, values_);
+    for (std::size_t i = 0; i < count; ++i)
+      if (!is_whole_for(to_, values_[i]))
+        throw Error(ErrorKind::lossy, "cast.fraction", fraction_sentence(element_ + i, values_[i], to_))
+            .about(name_)
+            .blame(Subject::input)
+            .remedy(Remedy::accept_overflow, "clamp");
   }
 
   // Finds the elements that cannot be cast, one by one. Slow, but rare.
@@ -339,12 +355,14 @@ class CastReader final : public BlobReader {
   Overflow overflow_;
   Kernel kernel_;
   std::size_t in_width_, out_width_;
+  bool keeps_whole_;  // from floats to integers, and to bool
   Blob blob_;
   std::size_t run_;
   std::uint64_t element_;  // next to be cast
   std::unique_ptr<BlobReader> reader_;
   NarrowReader* narrow_;  // the reader, if it can produce bf16 itself; else null
   std::vector<std::byte> raw_;
+  std::vector<double> values_;
   std::array<std::byte, 8> partial_;
   std::span<const std::byte> pending_;  // in partial_
 };

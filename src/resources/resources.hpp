@@ -122,6 +122,8 @@ void find_special_tokens(Vocabulary& vocabulary, const SpecialTokenFiles& files,
 // split and framed, if known; otherwise it is inferred from the tokens.
 struct TokenizerRules;
 std::string tokenizer_json(const Vocabulary& vocabulary, const TokenizerRules* rules = nullptr);
+// Returns in words how a tokenizer.json that is made without rules splits text.
+std::string_view inferred_splitting(const Vocabulary& vocabulary);
 // Returns whether tokens are spelled in the byte-level alphabet, judging by the tokens and the merges.
 bool is_byte_level(const Vocabulary& vocabulary);
 // Returns whether a token spells a blank as SentencePiece does, as U+2581.

@@ -73,6 +73,14 @@ class Tokenizer {
 
   bool is_byte_level() const { return byte_level_; }
 
+  // In words, what splitter() says without rules.
+  std::string_view splitting() const {
+    if (model_ == ModelType::word_piece) return "split as BERT does";
+    if (model_ == ModelType::word_level) return "split at blanks and punctuation";
+    if (byte_level_) return "split as GPT-2 does";
+    return blanks_ ? "split as SentencePiece does, with a blank before it" : "not split";
+  }
+
   std::string text() {
     out_.reserve(expected_size());  // as many tokens as there are, a text that grows would be held twice
     out_ = "{\n  \"version\": \"1.0\",\n  \"truncation\": null,\n  \"padding\": null,\n  \"added_tokens\": [";
@@ -367,6 +375,12 @@ std::string tokenizer_json(const Vocabulary& vocabulary, const TokenizerRules* r
 bool has_blanks(const Vocabulary& vocabulary) {
   return std::ranges::any_of(vocabulary.tokens,
                              [](const Token& token) { return token.text.find(kBlank) != std::string::npos; });
+}
+
+std::string_view inferred_splitting(const Vocabulary& vocabulary) {
+  Vocabulary typed = vocabulary;
+  infer_types(typed);
+  return Tokenizer(typed, nullptr).splitting();
 }
 
 bool is_byte_level(const Vocabulary& vocabulary) { return Tokenizer(vocabulary, nullptr).is_byte_level(); }

@@ -331,22 +331,20 @@ TEST(Cast, NaN) {
   const Tensor tensor = dense("w", {40'000}, DType::f64, Blob::memory(bytes));
   for (const DType to : kAllDTypes) {
     const Tensor result = cast(tensor, to);  // lazy, so nothing is thrown yet
-    if (is_float(to) || to == DType::boolean) {
-      const Bytes out = result.component("data")->blob.bytes();
-      if (to == DType::boolean) {
-        EXPECT_EQ(out[33'333], std::byte{1});
-      } else {
-        const auto values = decoded_elements(to, "", out);
-        EXPECT_TRUE(std::isnan(values[33'333]));
-        EXPECT_EQ(values[33'332], 0);
-      }
+    if (is_float(to)) {
+      const auto values = decoded_elements(to, "", result.component("data")->blob.bytes());
+      EXPECT_TRUE(std::isnan(values[33'333]));
+      EXPECT_EQ(values[33'332], 0);
       continue;
+    }
+    if (to == DType::boolean) {
+      EXPECT_EQ(cast(tensor, to, Overflow::clamp).component("data")->blob.bytes()[33'333], std::byte{1});
     }
     try {
       result.component("data")->blob.bytes();
       ADD_FAILURE() << name_of(to);
     } catch (const Error& error) {
-      EXPECT_EQ(error.rule(), "cast.nan");
+      EXPECT_EQ(error.rule(), to == DType::boolean ? "cast.fraction" : "cast.nan");
       EXPECT_EQ(error.item(), "w");
       EXPECT_NE(error.sentence().find("element 33333 "), std::string::npos) << error.sentence();
     }
@@ -455,6 +453,46 @@ TEST(Cast, IntegersOutOfRangeAreRefusedOrClamped) {
   }
 }
 
+TEST(Cast, FractionsAreRefusedUnlessTheyMayBeRounded) {
+  struct Case {
+    Tensor tensor;  // element 1 would not survive
+    DType to;
+    std::string_view sentence;
+    double rounded;
+  };
+  const Case cases[] = {
+      {dense<float>("w", {3}, {3, 2.5F, -1}), DType::i8, "element 1 is 2.5, and i8 holds whole numbers only", 2},
+      {dense<double>("w", {3}, {0, -1e-300, 1}), DType::i64, "element 1 is -1e-300, and i64 holds whole numbers only",
+       0},
+      {dense<float>("w", {3}, {1, 1.0000001F, 2}), DType::u16,
+       "element 1 is 1.0000001192092896, and u16 holds whole numbers only", 1},
+      {dense("w", {3}, DType::u16, Blob::memory(bytes_of<std::uint16_t>({0x3C00, 0x3800, 0x4000}))), DType::i16, "", 0},
+      {dense("w", {2}, DType::u8, Blob::memory(bytes_of<std::uint8_t>({0x38, 0x3C})), "f8_e4m3fn"), DType::i32,
+       "element 1 is 1.5, and i32 holds whole numbers only", 2},
+      {dense<float>("w", {3}, {1, 2, 0}), DType::boolean, "element 1 is 2, and bool holds 0 and 1 only", 1},
+      {dense<std::int32_t>("w", {3}, {1, -1, 0}), DType::boolean, "element 1 is -1, and bool holds 0 and 1 only", 1},
+  };
+  for (const Case& it : cases) {
+    SCOPED_TRACE(it.sentence);
+    if (it.sentence.empty()) {  // integers have no fractions
+      EXPECT_NO_THROW(cast(it.tensor, it.to).component("data")->blob.bytes());
+      continue;
+    }
+    for (const Overflow refusing : {Overflow::refuse, Overflow::infinity}) try {
+        cast(it.tensor, it.to, refusing).component("data")->blob.bytes();
+        ADD_FAILURE();
+      } catch (const Error& error) {
+        EXPECT_EQ(error.rule(), "cast.fraction");
+        EXPECT_EQ(error.sentence(), it.sentence);
+      }
+    const Bytes bytes = cast(it.tensor, it.to, Overflow::clamp).component("data")->blob.bytes();
+    EXPECT_EQ(decoded_elements(it.to, "", bytes)[1], it.rounded);
+  }
+  // Whole numbers survive, and what comes before a fraction can be read.
+  EXPECT_NO_THROW(cast(dense<float>("w", {3}, {-128, 0, 127}), DType::i8).component("data")->blob.bytes());
+  EXPECT_NO_THROW(cast(dense<float>("w", {3}, {1, 0, -0.0F}), DType::boolean).component("data")->blob.bytes());
+}
+
 TEST(Cast, CanBeEnteredAnywhere) {
   EXPECT_TRUE(rc::check("a cast read from any offset equals the tail of the whole", [] {
     const auto from = *rc::gen::elementOf(std::vector<DType>{DType::u8, DType::i16, DType::f32, DType::u64});
@@ -482,7 +520,8 @@ TEST(Cast, CanBeEnteredAnywhere) {
 }
 
 TEST(Cast, Edges) {
-  const Tensor scalar = cast(dense("s", {}, DType::f32, Blob::memory(bytes_of<float>({2.5f}))), DType::i8);
+  const Tensor scalar =
+      cast(dense("s", {}, DType::f32, Blob::memory(bytes_of<float>({2.5f}))), DType::i8, Overflow::clamp);
   EXPECT_EQ(scalar.component("data")->blob.bytes(), bytes_of<std::int8_t>({2}));
   const Tensor empty = cast(dense("e", {0, 7}, DType::f32, Blob::memory({})), DType::f16);
   EXPECT_EQ(empty.component("data")->blob.size(), 0u);

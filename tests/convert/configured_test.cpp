@@ -307,6 +307,25 @@ TEST(Configured, TensorsOfOtherPartsAreNoSurplus) {
   EXPECT_EQ(surplus_in(with_tensor(seeing, "vision_tower.patch_conv.weight", {2})), "");
 }
 
+// transformers fills a part that config.json describes with random numbers if there are no tensors of it.
+TEST(Configured, PartsWithoutTensorsAreToldOf) {
+  const auto told = [](const Model& model) {
+    const Adapted done = adapt(model, hf());
+    return std::ranges::any_of(done.changes, [](const Change& change) {
+      return change.impact == Impact::results &&
+             to_text(change).find("there are no tensors of what vision_config describes") != std::string::npos;
+    });
+  };
+  Model seeing =
+      small("mistral3",
+            R"({"model_type":"mistral3","vision_config":{"hidden_size":8},"text_config":{"model_type":"ministral3",)"
+            R"("num_hidden_layers":1,"hidden_size":8,"head_dim":4,"num_attention_heads":2,"num_key_value_heads":2}})");
+  for (Tensor& tensor : seeing.tensors) tensor.name = "language_model." + tensor.name;
+  EXPECT_TRUE(told(seeing));
+  EXPECT_FALSE(told(with_tensor(seeing, "vision_tower.patch_conv.weight", {2})));
+  EXPECT_FALSE(told(llama_with(R"(,"vision_config":{"hidden_size":8})"))) << "Llama's class ignores the key";
+}
+
 // llama.cpp refuses a file with tensors that it does not know, and adds biases that transformers ignores.
 TEST(Configured, TensorsThatOtherProgramsWouldUseAreRefused) {
   const std::string more = R"(,"max_position_embeddings":16)";

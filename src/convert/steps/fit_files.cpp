@@ -226,11 +226,14 @@ void tie_without_head(Model& model, std::vector<Change>& lines) {
 
 // Without the files of a tokenizer, how it splits text is unknown, and a tokenizer.json has to state something.
 void report_guessed_splitting(const Model& model, std::vector<Change>& lines) {
-  if (model.vocabulary.empty() || has_vocabulary_file(model) || !resources::is_byte_level(model.vocabulary)) return;
-  lines.push_back({.kind = ChangeKind::remark,
-                   .impact = Impact::results,
-                   .part = "tokenizer.json",
-                   .detail = "how the model splits text is not known; it is split as GPT-2 does"});
+  if (model.vocabulary.empty() || has_vocabulary_file(model)) return;
+  lines.push_back(
+      {.kind = ChangeKind::remark,
+       .impact = Impact::results,
+       .part = "tokenizer.json",
+       .detail = fmt::format("how the model splits text is not known; it is {}, and no special tokens are put "
+                             "around it",
+                             resources::inferred_splitting(model.vocabulary))});
 }
 
 // Programs that load a directory begin with its config.json, or with adapter_config.json for an adapter.

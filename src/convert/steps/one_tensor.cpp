@@ -4,12 +4,12 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <cmath>
 
 #include "base/glob.hpp"
 #include "base/printable.hpp"
 #include "codecs/packs/pack.hpp"
 #include "codecs/packs/stored.hpp"
+#include "codecs/whole_numbers.hpp"
 #include "convert/recipe.hpp"
 #include "convert/wording.hpp"
 #include "formats/format.hpp"
@@ -69,20 +69,17 @@ std::string holders_of_8_bits() {
   return fmt::format("{} can", fmt::join(names, ", "));
 }
 
-// Throws unless the integer type `to` has every number of a tensor of floats. A cast has no scale, so nearly all
-// weights would become 0, and quantization is usually meant. NaN and numbers out of range pass here: the errors of
-// the cast itself have more detail. Reads the tensor up to the first fraction.
+// Throws unless the integer type `to` has every number of a tensor of floats. The cast itself would refuse it, but only
+// while the output is written, and without naming a method: quantization is usually meant. NaN and numbers out of range
+// pass here: the errors of the cast have more detail. Reads the tensor up to the first fraction.
 void require_whole(const Tensor& tensor, DType to, const Format& target) {
   std::uint64_t element = 0;
   for_each_element_run(tensor, [&](std::span<const double> values) {
     for (const double value : values) {
-      const bool survives =
-          to == DType::boolean ? value == 0 || value == 1 : std::isnan(value) || value == std::trunc(value);
-      if (!survives) {
+      if (!is_whole_for(to, value)) {
         const bool wants_8_bits = to == DType::i8 || to == DType::u8;
         const std::string_view method = wants_8_bits ? method_of_8_bits(target) : std::string_view();
-        std::string sentence = fmt::format("element {} is {:.6g}, and {} holds {} only", element, value, name_of(to),
-                                           to == DType::boolean ? "0 and 1" : "whole numbers");
+        std::string sentence = fraction_sentence(element, value, to);
         if (wants_8_bits && method.empty())
           sentence +=
               fmt::format("; {} cannot hold weights quantized to 8 bits ({})", target.name, holders_of_8_bits());

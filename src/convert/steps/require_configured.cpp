@@ -254,6 +254,22 @@ std::string glob_of(const std::vector<const Tensor*>& tensors, const arch::Famil
   return biases && !has_biases ? "*.bias" : "";
 }
 
+// Parts of a multimodal model next to the language, as config.json describes them, if none of the tensors is of another
+// part: programs that load the model start with random numbers there.
+std::vector<std::string_view> parts_without_tensors(const Model& model, const arch::Family& family,
+                                                    const ConfigView& config) {
+  std::vector<std::string_view> parts;
+  if (!config.is_part()) return parts;
+  for (const std::string_view key : {"vision_config", "audio_config", "speech_config", "image_config", "video_config"})
+    if (const Map* const part = resources::get<Map>(config.root(), key); part != nullptr && !part->empty())
+      parts.push_back(key);
+  if (!parts.empty() && std::ranges::any_of(model.tensors, [&](const Tensor& tensor) {
+        return !arch::parse(family, Dialect::hugging_face, tensor.name);
+      }))
+    parts.clear();
+  return parts;
+}
+
 std::string some_of(const std::vector<const Tensor*>& tensors) {
   std::vector<std::string> names;
   for (const Tensor* const tensor : tensors) names.push_back(tensor->name);
@@ -315,6 +331,13 @@ void require_configured(const Model& model, std::vector<Change>& lines, const Fo
         .about("config.json")
         .blame(Subject::input)
         .remedy(Remedy::keep_names);
+  if (const auto parts = parts_without_tensors(model, *family, config); !parts.empty() && used_by == nullptr)
+    lines.push_back({.kind = ChangeKind::remark,
+                     .impact = Impact::results,
+                     .part = "config.json",
+                     .detail = fmt::format("there are no tensors of what {} describes: programs that load this start "
+                                           "with random numbers there",
+                                           fmt::join(parts, ", "))});
   // Classes for other tasks than language have heads of their own.
   const bool whole = !config.is_part() && has_language_head(config);
   std::vector<const Tensor*> surplus = comparison.surplus(sizes, whole);

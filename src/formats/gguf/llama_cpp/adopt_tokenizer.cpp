@@ -57,7 +57,9 @@ class TokenizerAdopter {
       infer_kind();
     else
       take_kind(kind_of_model(asked), asked);
+    const bool stated = model_.metadata.find(kBlankKey) != nullptr;
     choose_kind();
+    if (!stated) report_assumed_rules();
     // The ids identify the special tokens. Byte-level vocabularies can spell every text and have no unknown token:
     // llama.cpp's converter marks a token with that role (<|endoftext|> of SmolLM) as a control token.
     const bool bytes = vocabulary_.kind == "bpe";
@@ -210,6 +212,24 @@ class TokenizerAdopter {
                         .impact = Impact::results,
                         .part = rules_ ? "tokenizer.json" : "tokenizer.model",
                         .detail = std::move(detail)});
+  }
+
+  // Without the files of a tokenizer, llama.cpp's defaults for the kind decide. The byte-level kind is told of with its
+  // pre-tokenizer, an unknown kind where it is inferred.
+  void report_assumed_rules() {
+    if (rules_ || pieces_ || asked_ || model_.attachment("vocab.txt") != nullptr) return;
+    const std::string_view kind = vocabulary_.kind;
+    const std::string_view model = kind == "spm"         ? "llama"
+                                   : kind == "unigram"   ? "t5"
+                                   : kind == "wordpiece" ? "bert"
+                                                         : "";
+    if (model.empty()) return;
+    changes_.push_back({.kind = ChangeKind::remark,
+                        .impact = Impact::results,
+                        .part = "vocabulary",
+                        .detail = fmt::format("how it splits text, and what it puts around it, is unknown without "
+                                              "tokenizer.json; the rules of llama.cpp's \"{}\" are assumed",
+                                              model)});
   }
 
   // Reports how a text is normalized before it is tokenized: llama.cpp does not do this, except with T5's table.

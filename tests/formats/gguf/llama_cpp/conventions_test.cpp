@@ -550,6 +550,48 @@ TEST(GgufConventions, SplittingThatIsNotKnownIsToldAndNotLeftOut) {
   usual.vocabulary = there.vocabulary;
   usual.format = "alt";
   EXPECT_TRUE(tells(adapt(usual, *find_format("hf")).changes, "how the model splits text is not known"));
+  // Every kind of tokenizer is a guess without its files, and nothing says what stands around a text.
+  usual.format = "zt";
+  usual.vocabulary = {};
+  const auto guess = [&](std::string_view kind, std::vector<Token> tokens) {
+    usual.vocabulary.kind = kind;
+    usual.vocabulary.tokens = std::move(tokens);
+    const std::vector<Change> changes = adapt(usual, *find_format("hf")).changes;
+    const auto found = std::ranges::find_if(changes, [](const Change& change) {
+      return change.impact == Impact::results && change.detail.starts_with("how the model splits text is not known");
+    });
+    return found == changes.end() ? "nothing is told" : found->detail.substr(found->detail.find(';'));
+  };
+  const std::string bare = ", and no special tokens are put around it";
+  EXPECT_EQ(guess("wordpiece", {{"[UNK]"}, {"a"}, {"##b"}}), "; it is split as BERT does" + bare);
+  EXPECT_EQ(guess("wordlevel", {{"[UNK]"}, {"a"}, {"b"}}), "; it is split at blanks and punctuation" + bare);
+  for (const std::string_view kind : {"unigram", "spm", "bpe", ""})
+    EXPECT_EQ(guess(kind, {{"<unk>"},
+                           {"\xE2\x96\x81"
+                            "a"},
+                           {"b"}}),
+              "; it is split as SentencePiece does, with a blank before it" + bare)
+        << kind;
+  EXPECT_EQ(guess("unigram", {{"<unk>"}, {"a"}, {"b"}}), "; it is not split" + bare);
+  // The same on the way to GGUF, whose readers have rules of their own for each kind.
+  for (const auto& [kind, name] : {std::pair("unigram", "llama"), {"spm", "llama"}, {"wordpiece", "bert"}}) {
+    Model other = small("llama");
+    add_ffn(other);
+    other.vocabulary.kind = kind;
+    other.vocabulary.tokens = {{"<unk>", 0, TokenType::unknown},
+                               {"\xE2\x96\x81"
+                                "a",
+                                -1},
+                               {"<0x0A>", -2, TokenType::byte}};
+    EXPECT_TRUE(
+        tells(adapt(other, gguf()).changes,
+              fmt::format("is unknown without tokenizer.json; the rules of llama.cpp's \"{}\" are assumed", name)))
+        << kind;
+    other.attachments.push_back(text_file("tokenizer.json", R"({"model":{"type":"BPE"}})"));
+    EXPECT_FALSE(tells(adapt(other, gguf()).changes, "is unknown without tokenizer.json")) << kind;
+  }
+  usual.attachments.push_back(text_file("tokenizer.json", "{}"));
+  EXPECT_EQ(guess("wordpiece", {{"[UNK]"}, {"a"}, {"##b"}}), "nothing is told");
 }
 
 TEST(GgufConventions, SomeTensorsWithoutTheTokenTableHaveNoVocabulary) {
