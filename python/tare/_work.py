@@ -3,6 +3,7 @@
 import builtins
 import collections.abc
 import os
+import sys
 
 import numpy as np
 
@@ -451,7 +452,9 @@ _TORCH = {
 
 def _array(name, value):
     if isinstance(value, np.ndarray):
-        if isinstance(value, np.ma.MaskedArray) and np.ma.is_masked(value):
+        # np.ma would import it, and a child of fork waits forever for an import that another thread has begun.
+        masked = sys.modules.get("numpy.ma")
+        if isinstance(value, getattr(masked, "MaskedArray", ())) and masked.is_masked(value):
             raise WrongTypeError(f"tensor {name!r}: a mask cannot be stored; use filled()", item=name)
         return value
     if type(value).__module__.split(".")[0] == "torch" and hasattr(value, "detach"):

@@ -722,3 +722,15 @@ def test_outputs_never_replace_other_files_of_the_input(tmp_path):
         tare.save(tmp_path / "one.zt", tare.open(tmp_path / "one.zt"), overwrite=True)
         tare.save(f"{tmp_path}/set/", tare.open(tmp_path / "set"), format="safetensors", shard="20KB", overwrite=True)
     assert len(tare.open(tmp_path / "set")) == len(tare.open(tmp_path / "one.zt")) == 4
+
+
+def test_saving_an_array_imports_nothing():
+    """A child of fork would wait forever for an import that another thread of its parent had begun."""
+    script = """
+import sys, numpy, tare
+before = set(sys.modules)
+tare.to_bytes({"a": numpy.ones(3)}, format="zt")
+print(*sorted(name for name in set(sys.modules) - before if name.split(".")[0] == "numpy"))
+"""
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == ""

@@ -81,6 +81,8 @@ class Estimate {
   // best.
   template <typename RangeOf>
   void along(const RangeOf& range_of) {
+    // If the least share has the same codes, so has every share between: this end of the range decides nothing.
+    if (search_.grid_of(range_of(search_.all, kLeastShare)) == search_.grid_of(range_of(search_.all, 1))) return;
     double best_share = 1;
     for (double share = 1; share > kLeastShare; share *= kCoarse) {
       if (take_if_better(range_of(search_.all, share))) best_share = share;

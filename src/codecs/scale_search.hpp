@@ -30,6 +30,7 @@ struct CodeRange {
 // The values of codes: w = origin + step * q, q an integer from `lowest` to `highest`. No codes exist if the step is 0.
 struct CodeGrid {
   double origin = 0, step = 0, lowest = 0, highest = 0;
+  friend bool operator==(const CodeGrid&, const CodeGrid&) = default;
 };
 
 // Counts how often values occur. A bin is the sign, the exponent and nine bits of the fraction: the values in it differ

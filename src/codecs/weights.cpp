@@ -96,9 +96,11 @@ const std::byte* WeightStream::take(std::size_t count) {
   }
   if (filled_ - at_ < bytes) {
     const std::size_t kept = filled_ - at_;
-    if (buffer_.size() < std::max(bytes, kPulled)) buffer_.resize(std::max(bytes, kPulled));
+    const std::uint64_t rest = (end_ - next_) * width_, left = rest - kept;
+    // No more than there is: a model can have many tensors of a few bytes.
+    const auto room = std::max(bytes, static_cast<std::size_t>(std::min<std::uint64_t>(rest, kPulled)));
+    if (buffer_.size() < room) buffer_.resize(room);
     std::memmove(buffer_.data(), buffer_.data() + at_, kept);
-    const std::uint64_t left = (end_ - next_) * width_ - kept;
     const auto fresh = static_cast<std::size_t>(std::min<std::uint64_t>(left, buffer_.size() - kept));
     reader_->read(std::span(buffer_).subspan(kept, fresh));
     at_ = 0;

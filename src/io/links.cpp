@@ -10,11 +10,11 @@
 
 #include <cerrno>
 #include <filesystem>
-#include <new>
 
 #include "base/printable.hpp"
 #include "io/descriptor.hpp"
 #include "io/listing.hpp"
+#include "io/resolve.hpp"
 
 namespace tare {
 namespace {
@@ -25,13 +25,6 @@ bool is_below(const fs::path& path, const fs::path& root) {
   const std::string inner = path.native(), outer = root.native();
   return !outer.empty() && inner.size() > outer.size() && inner.starts_with(outer) &&
          (outer.ends_with('/') || inner[outer.size()] == '/');
-}
-
-// Resolves a path. Throws if memory runs out, which must not look like a path that does not exist.
-fs::path canonical(const std::string& path, std::error_code& failed) {
-  fs::path found = fs::canonical(path, failed);
-  if (failed == std::errc::not_enough_memory) throw std::bad_alloc();
-  return found;
 }
 
 // Throws if this process has run out of descriptors or memory, which is not the file's fault.
@@ -56,9 +49,10 @@ fs::path blobs_of(const fs::path& directory) {
 
 Links::Links(const std::string& directory) {
   std::error_code failed;
-  const fs::path root = canonical(directory, failed);
+  const fs::path root = io::resolved(directory, failed);
   if (failed) return;  // files in it cannot be reached either
   inside_ = root.native();
+  spelled_ = directory.ends_with('/') ? directory : directory + '/';
   blobs_ = blobs_of(root).native();
   inside_folder_ = io::Directory::open(inside_.c_str());
   require_descriptors(inside_folder_, inside_);
@@ -67,9 +61,15 @@ Links::Links(const std::string& directory) {
   require_descriptors(blobs_folder_, blobs_);
 }
 
+std::string Links::target_of(const std::string& path, std::error_code& failed) const {
+  if (!spelled_.empty() && path.starts_with(spelled_))
+    return io::resolved_below(inside_, std::string_view(path).substr(spelled_.size()), failed);
+  return io::resolved(path, failed);
+}
+
 std::optional<std::string> Links::outside(const std::string& path) const {
   std::error_code failed;
-  const fs::path target = canonical(path, failed);
+  const fs::path target = target_of(path, failed);
   if (failed || is_below(target, inside_) || is_below(target, blobs_)) return std::nullopt;
   return fmt::format(
       "leads out of the model's directory, to {}, and such links are not followed; put a copy of the file in its place",
@@ -81,7 +81,7 @@ bool Links::allow(const Source& source) const {
   if (source.descriptor() < 0) return true;  // bytes in memory
   if (::fstat(source.descriptor(), &opened) != 0) return false;
   std::error_code failed;
-  const fs::path target = canonical(source.name(), failed);
+  const fs::path target = target_of(source.name(), failed);
   if (failed) return false;
   // Opens the target again by its path without links, and checks that it is the same file.
   const auto reached = [&](const std::string& root, const io::Directory& folder) {

@@ -4,6 +4,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <system_error>
 
 #include "io/directory.hpp"
 #include "tare/source.hpp"
@@ -22,6 +23,10 @@ class Links {
   bool allow(const Source& source) const;
 
  private:
+  // The path without links; for one below the directory, the directory is not resolved again.
+  std::string target_of(const std::string& path, std::error_code& failed) const;
+
+  std::string spelled_;  // as the caller spelled it, with a slash at the end
   std::string inside_, blobs_;
   io::Directory inside_folder_, blobs_folder_;
 };

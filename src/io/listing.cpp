@@ -3,6 +3,7 @@
 #include <cerrno>
 
 #include "io/directory.hpp"
+#include "io/resolve.hpp"
 
 namespace tare::io {
 
@@ -14,7 +15,9 @@ std::vector<std::string> names_in(const std::string& path, std::error_code& fail
     return {};
   }
   try {
-    return directory.names();
+    std::vector<std::string> names = directory.names();
+    charge_links(directory, path, names);
+    return names;
   } catch (const std::system_error& error) {
     failed = error.code();
     return {};

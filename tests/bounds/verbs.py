@@ -118,6 +118,8 @@ VERBS = {
     "convert npy": convert("out.npy", "--weights-only"),
     "quantize gguf": lambda run: ["quantize", run.path, run.out("out.gguf"), "--method", "q4_k_m"],
     "quantize mcf": lambda run: ["quantize", run.path, run.out("out.mcf"), "--method", "k4"],
+    "quantize int8": lambda run: ["quantize", run.path, run.out("out.mcf"), "--method", "int8", "--range"],
+    "quantize alt": lambda run: ["quantize", run.path, run.out("out.alt"), "--method", "qint4", "--range"],
     "quantize --bits": lambda run: ["quantize", run.path, run.out("out.zt"), "--bits", "4.5"],
     "quantize --bits 6": lambda run: ["quantize", run.path, run.out("out.zt"), "--bits", "6"],
     "quantize zt": lambda run: ["quantize", run.path, run.out("out.zt"), "--method", "group2"],

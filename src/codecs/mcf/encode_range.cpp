@@ -29,7 +29,7 @@ class Parts {
   void read(std::size_t part, const Visit& visit) const {
     const std::uint64_t first = part * size_, end = std::min(elements_, first + size_);
     WeightStream values(tensor_, Beyond::infinite, kNotFinite, first);
-    std::vector<float> buffer(kBuffer);
+    std::vector<float> buffer(static_cast<std::size_t>(std::min<std::uint64_t>(kBuffer, end - first)));
     for (std::uint64_t at = first; at < end; at = values.position()) {
       const auto count = static_cast<std::size_t>(std::min<std::uint64_t>(buffer.size(), end - at));
       values.read(buffer.data(), count);

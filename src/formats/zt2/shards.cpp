@@ -131,8 +131,21 @@ class ShardFinder {
     }
   }
 
-  const Digest& digest_of_file(const std::string& path, const Source& source, DigestAlgorithm algorithm) {
-    auto& known = digests_[{path, algorithm}];
+  // A file counts once, however many names and links it has.
+  struct File {
+    dev_t device = 0;
+    ino_t inode = 0;
+    friend auto operator<=>(const File&, const File&) = default;
+  };
+  static File file_of(const Source& source) {
+    struct stat status {};
+    if (::fstat(source.descriptor(), &status) != 0)
+      throw io::system_error("io.open.refused", "cannot look at", source.name(), errno);
+    return {status.st_dev, status.st_ino};
+  }
+
+  const Digest& digest_of_file(const Source& source, DigestAlgorithm algorithm) {
+    auto& known = digests_[{file_of(source), algorithm}];
     if (!known) known = whole_digest(source, algorithm);
     return known;
   }
@@ -170,18 +183,18 @@ class ShardFinder {
       return false;
     }
     shard.trouble.reset();
-    if (thorough_) check_digest(shard, path, *source, wrong);
+    if (thorough_) check_digest(shard, *source, wrong);
     if (!shard.trouble) shard.source = source;
     return true;
   }
 
-  void check_digest(const Shard& shard, const std::string& path, const Source& source, const auto& wrong) {
+  void check_digest(const Shard& shard, const Source& source, const auto& wrong) {
     const auto digest = parse_digest(shard.digest);
     if (!digest)
       return wrong("zt2.shard.identity",
                    fmt::format("the digest {} has another number of digits than its algorithm", shard.digest));
     if (digest->algorithm() == DigestAlgorithm::unknown) return;
-    const Digest& found = digest_of_file(path, source, digest->algorithm());
+    const Digest& found = digest_of_file(source, digest->algorithm());
     if (!(found == *digest))
       wrong("zt2.shard.identity",
             fmt::format("does not match its digest: expected {}, found {}", shard.digest, digest_text(found)));
@@ -200,7 +213,7 @@ class ShardFinder {
         const SourcePtr source = path == root_ ? nullptr : open_once(path);
         if (source == nullptr || source->size() != size || !links_.allow(*source) || !fault_of(*source).empty())
           continue;
-        known->second.emplace(digest_text(digest_of_file(path, *source, digest->algorithm())), path);
+        known->second.emplace(digest_text(digest_of_file(*source, digest->algorithm())), path);
       }
     const auto found = known->second.find(digest_text(*digest));
     return found == known->second.end() ? nullptr : &found->second;
@@ -213,7 +226,7 @@ class ShardFinder {
   Links links_;
   std::multimap<std::uint64_t, std::string> files_;
   std::map<std::string, SourcePtr> opened_;
-  std::map<std::pair<std::string, DigestAlgorithm>, Digest> digests_;
+  std::map<std::pair<File, DigestAlgorithm>, Digest> digests_;
   std::map<std::pair<std::uint64_t, DigestAlgorithm>, std::map<std::string, std::string>> by_digest_;
 };
 

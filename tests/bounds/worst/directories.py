@@ -367,6 +367,30 @@ def files_many_weights(directory, size):
     return home
 
 
+def files_links_through_links(directory, size, target="config.json", form="LICENSE%d"):
+    """Links of two bytes, each of which leads through 37 others with winding texts."""
+    home = directory_with(directory, m__x="")
+    steps = size // 2 // 37 // 5
+    for i in range(37):
+        os.symlink("../model/" * min(steps, 400) + ("c%d" % (i + 1) if i < 36 else target), os.path.join(home, "c%d" % i))
+    for i in range(min(3000, size // 60)):
+        os.symlink("c0", os.path.join(home, form % i))
+    return home
+
+
+case(allowed=True)(files_links_through_links)
+
+
+@case(allowed=True)
+def files_shards_through_links(directory, size):
+    """The same for shards, of which an index has the names."""
+    put(directory, "model/w", struct.pack("<Q", 2), "{}")
+    home = files_links_through_links(directory, size // 2, "w", "m%d.safetensors")
+    put(home, "model.safetensors.index.json", '{"metadata":{},"weight_map":{%s}}' % ",".join(
+        '"t%d":"m%d.safetensors"' % (i, i) for i in range(min(3000, size // 2 // 60))))
+    return home
+
+
 MOST_PARTS = 64
 
 

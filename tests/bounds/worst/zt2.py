@@ -1,5 +1,6 @@
 import ctypes
 import hashlib
+import os
 import struct
 
 from worst.common import case, name, put
@@ -149,6 +150,25 @@ def zt2_same_shard(directory, size):
     count = size // 2 // len(cbor({"sabc": one, "abc": dense(bytes_of_it, shard="sabc")}))
     return zt2(directory, {name(i): dense(bytes_of_it, shard="s" + name(i)) for i in range(count)},
                shards={"s" + name(i): one for i in range(count)})
+
+
+def zt2_names_of_one_file(directory, size, link):
+    """A shard that is looked for in many files of its size, which are one file."""
+    data = MAGIC + bytes(PAGE - 8) + bytes(size // 2) + struct.pack("<QQQII", 0, 0, 0, 2, 0) + MAGIC
+    first = put(directory, "x.zt", data)
+    for i in range(min(3000, size // 60)):
+        link(first, os.path.join(directory, "x%d.zt" % i))
+    return zt2(directory, {"t": dense(1, shard="s")}, shards={"s": {"size": len(data), "digest": "sha256:" + "0" * 64}})
+
+
+@case
+def zt2_hard_links_of_one_file(directory, size):
+    return zt2_names_of_one_file(directory, size, os.link)
+
+
+@case
+def zt2_links_to_one_file(directory, size):
+    return zt2_names_of_one_file(directory, size, lambda file, name: os.symlink(os.path.basename(file), name))
 
 
 @case
