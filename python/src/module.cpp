@@ -92,8 +92,7 @@ PyObject* guess(PyObject*, PyObject* args) {
     unsigned long most = 1;
     if (parse_tuple(args, "OO|k", &word, &candidates, &most) == 0) throw PythonError();
     std::vector<std::string> names;
-    const Py_ssize_t size = PyList_Size(candidates);
-    if (size < 0) throw PythonError();
+    const Py_ssize_t size = length_of_list(candidates);
     for (Py_ssize_t i = 0; i < size; ++i) names.push_back(text_of(PyList_GetItem(candidates, i), "a candidate"));
     return list_of(nearest(text_of(word, "a word"), names, most), [](const std::string& name) { return text(name); });
   });

@@ -12,7 +12,9 @@ Functions
     convert     takes a model from one container to another
     quantize    converts with fewer bits per weight, and reports what that cost
     verify      checks everything that can be checked
-    diff        compares two models
+    diff        compares the weights of two models
+    run         runs a model on tokens: logits and perplexity
+    compare     compares the logits of two models on the same tokens
     hash        the content digest: the same in every container that stores the same tensors
     formats     the containers, and what each can hold
     methods     the ways to quantize
@@ -26,6 +28,7 @@ Classes
     Vocabulary  the tokens; Attachments: the files that a model carries
     Writer      writes a file tensor by tensor, for models that do not fit into memory
     Plan, Task  what `plan` gives, and one of its tasks
+    Scorer      what `run` gives; Perplexity, Comparison: what it and `compare` measure
     Saved, Conversion, Quantized        what was written, and what changed
     Verification, Finding, Difference   what `verify` and `diff` found
     Error       what is raised: NotFoundError, TensorNotFoundError, CorruptError, UnsupportedError, LimitError, LossyError, UsageError,

@@ -56,3 +56,17 @@ def test_refuses(demo):
     with pytest.raises(tare.UnsupportedError) as error:
         tare.run(demo / "demo.zt")
     assert error.value.rule == "run.family"
+
+
+def test_damaged_bytes_are_refused(demo, tmp_path):
+    """Every weight that has a stored digest is compared with it before it is used."""
+    path = tmp_path / "m.zt"
+    tare.convert(demo / "mistral", path, digest="sha256")
+    row = tare.open(path).tensor("model.layers.1.mlp.up_proj.weight").components[0]
+    data = bytearray(path.read_bytes())
+    data[row["offset"] + 100] ^= 1
+    path.write_bytes(data)
+    for attempt in (lambda: tare.run(path).logits(IDS), lambda: tare.compare(demo / "mistral", path, tokens=IDS)):
+        with pytest.raises(tare.CorruptError) as error:
+            attempt()
+        assert error.value.rule == "digest.mismatch"

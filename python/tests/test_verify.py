@@ -124,8 +124,9 @@ LOADERS = {
     },
     "safetensors.torch.load_model": {"": _inside(lambda path: tare.safetensors.torch.load_model(_net(), path, strict=False))},
 }  # fmt: skip
-# From_pretrained needs a model of transformers, and devices need one: test_torch.py and test_device.py.
-ELSEWHERE = {"transformers.from_pretrained", "torch.to_device", "torch.iterate", "device.load"}
+# From_pretrained needs a model of transformers, devices need one, and what runs a model needs its config.json: test_torch.py,
+# test_device.py and test_run.py.
+ELSEWHERE = {"transformers.from_pretrained", "torch.to_device", "torch.iterate", "device.load", "run", "compare"}
 # These read all bytes that they use, and compare them without being asked.
 ALWAYS = {
     "convert": lambda path, out: tare.convert(path, out / "o.npz"),

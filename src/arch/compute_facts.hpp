@@ -1,6 +1,6 @@
 // What the classes of transformers compute that no key of config.json states: a row for each model_type that src/run
 // computes. A type gets its row when its logits have been compared with those of transformers (tests/real/run.py); a type
-// without a row is refused, because its names and sizes alone do not tell what it computes.
+// without a row is refused, because its names and sizes alone do not determine what it computes.
 #pragma once
 
 #include <algorithm>

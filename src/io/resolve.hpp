@@ -14,13 +14,13 @@
 
 namespace tare::io {
 
-// The path without links, "." and "..", like realpath; `failed` says if it leads nowhere. Throws Error limit
+// The path without links, "." and "..", like realpath; `failed` is set if there is no such path. Throws Error limit
 // `open.steps`.
 std::string resolved(const std::string& path, std::error_code& failed);
 // The same for a path below a directory that is resolved already.
 std::string resolved_below(const std::string& resolved_directory, std::string_view path, std::error_code& failed);
 
-// Charges what following the links of a directory costs, before anybody follows one; without a budget, a usual one.
+// Charges the cost of following the links of a directory, before one is followed; without a budget, a usual one.
 void charge_links(const Directory& directory, const std::string& path, const std::vector<std::string>& names);
 
 }  // namespace tare::io

@@ -191,8 +191,8 @@ constexpr Option kOptions[] = {
 constexpr Example kExamples[] = {
     {"tare tokens model.gguf 'Hello, world'", "the token numbers of a text"},
     {"tare tokens model/ --pieces 'naïve café'", "how it is split, and the bytes of each token"},
-    {"tare tokens model.gguf --file book.txt | wc -w", "how many tokens has this file?"},
-    {"tare tokens model.gguf --decode 19556,28", "what do these tokens say?"},
+    {"tare tokens model.gguf --file chat.jinja | wc -w", "how many tokens has this file?"},
+    {"tare tokens model.gguf --decode 40,41", "what do these tokens say?"},
 };
 
 }  // namespace

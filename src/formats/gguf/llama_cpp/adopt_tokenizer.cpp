@@ -214,16 +214,12 @@ class TokenizerAdopter {
                         .detail = std::move(detail)});
   }
 
-  // Without the files of a tokenizer, llama.cpp's defaults for the kind decide. The byte-level kind is told of with its
+  // Without the files of a tokenizer, llama.cpp's defaults for the kind decide. The byte-level kind is reported with its
   // pre-tokenizer, an unknown kind where it is inferred.
   void report_assumed_rules() {
     if (rules_ || pieces_ || asked_ || model_.attachment("vocab.txt") != nullptr) return;
-    const std::string_view kind = vocabulary_.kind;
-    const std::string_view model = kind == "spm"         ? "llama"
-                                   : kind == "unigram"   ? "t5"
-                                   : kind == "wordpiece" ? "bert"
-                                                         : "";
-    if (model.empty()) return;
+    const std::string_view model = model_of_kind(vocabulary_.kind);
+    if (model.empty() || vocabulary_.kind == "bpe") return;
     changes_.push_back({.kind = ChangeKind::remark,
                         .impact = Impact::results,
                         .part = "vocabulary",
