@@ -200,8 +200,7 @@ class Planner {
     plan_.epsilon = static_cast<float>(runtime_.layer_norm_epsilon != 0 ? runtime_.layer_norm_epsilon
                                                                         : fields_.rms_norm_eps.value_or(1e-5));
     plan_.attention_scale = static_cast<float>(1 / std::sqrt(head));
-    if (facts_.scales_embeddings)
-      plan_.embedding_scale = static_cast<float>(std::sqrt(hidden));
+    if (facts_.scales_embeddings) plan_.embedding_scale = static_cast<float>(std::sqrt(hidden));
     if (runtime_.row("residual_scale") != nullptr) {
       plan_.embedding_scale = positive("embedding_multiplier", 1);
       plan_.residual_scale = positive("residual_multiplier", 1);
@@ -215,7 +214,8 @@ class Planner {
       plan_.attention_cap = static_cast<float>(file_.number("attn_logit_softcapping").value_or(0));
       plan_.output_cap = static_cast<float>(file_.number("final_logit_softcapping").value_or(0));
     }
-    if (runtime_.row("attention.clamp_kqv") != nullptr) plan_.most = static_cast<float>(file_.number("clip_qkv").value_or(0));
+    if (runtime_.row("attention.clamp_kqv") != nullptr)
+      plan_.most = static_cast<float>(file_.number("clip_qkv").value_or(0));
     // Without the key, the weights of the chosen experts are always normalized.
     plan_.normalizes_experts = !runtime_.normalizes_experts || flag("norm_topk_prob");
     plan_.activation = activation();
@@ -448,8 +448,8 @@ class Planner {
           tensors_.take({.role = Role::gate_up, .layer = layer}, {2 * plan_.intermediate, plan_.hidden});
       it.ffn.gate.weight = part_of(both, 0, plan_.intermediate);
       it.ffn.up.weight = part_of(both, plan_.intermediate, plan_.intermediate);
-      it.ffn.down =
-          take_projection({.role = Role::down, .layer = layer}, plan_.hidden, plan_.intermediate, sizes_.biased.contains(Role::down));
+      it.ffn.down = take_projection({.role = Role::down, .layer = layer}, plan_.hidden, plan_.intermediate,
+                                    sizes_.biased.contains(Role::down));
     } else {
       it.ffn = take_feed_forward(layer, {Role::gate, Role::up, Role::down}, std::nullopt, plan_.intermediate,
                                  sizes_.biased.contains(Role::down));

@@ -238,7 +238,8 @@ TEST(ZtExtras, AreNamedWhereThereIsNoPlaceForThem) {
     EXPECT_EQ(error->rule(), "convert.components") << name;
     EXPECT_NE(error->sentence().find("with bias in addition to its data"), std::string::npos) << error->sentence();
   }
-  EXPECT_EQ(rule_of([&] { convert(scratch / "a.zt", scratch / "x.npz", {.adapt = {.skip = {"w"}}}); }), "convert.match");
+  EXPECT_EQ(rule_of([&] { convert(scratch / "a.zt", scratch / "x.npz", {.adapt = {.skip = {"w"}}}); }),
+            "convert.match");
   // Not cast, because that would lose the other component.
   convert(scratch / "a.zt", scratch / "b.zt", {.adapt = {.dtype = DType::f16}});
   EXPECT_TRUE(get_file(scratch / "b.zt") == get_file(scratch / "a.zt"));
