@@ -73,7 +73,7 @@ class Tokenizer {
 
   bool is_byte_level() const { return byte_level_; }
 
-  // In words, what splitter() says without rules.
+  // Describes what splitter() returns if there are no rules.
   std::string_view splitting() const {
     if (model_ == ModelType::word_piece) return "split as BERT does";
     if (model_ == ModelType::word_level) return "split at blanks and punctuation";

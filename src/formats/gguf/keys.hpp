@@ -81,5 +81,7 @@ inline constexpr std::string_view kPreTokenizerKey = "tokenizer.ggml.pre";
 
 // Returns the kind of a Vocabulary for the tokenizer's kind in GGUF ("bpe" for "gpt2"); empty for one that has none.
 std::string_view kind_of_model(std::string_view model);
+// The reverse.
+std::string_view model_of_kind(std::string_view kind);
 
 }  // namespace tare::gguf

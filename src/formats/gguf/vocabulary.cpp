@@ -95,6 +95,11 @@ std::string_view kind_of_model(std::string_view model) {
   return known == std::end(kKinds) ? std::string_view() : known->kind;
 }
 
+std::string_view model_of_kind(std::string_view kind) {
+  const auto known = std::ranges::find(kKinds, kind, &Kind::kind);
+  return known == std::end(kKinds) ? std::string_view() : known->model;
+}
+
 bool is_vocabulary_key(std::string_view key) {
   return std::ranges::find(kVocabularyKeys, key) != std::end(kVocabularyKeys);
 }

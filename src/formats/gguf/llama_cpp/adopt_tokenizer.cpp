@@ -214,22 +214,18 @@ class TokenizerAdopter {
                         .detail = std::move(detail)});
   }
 
-  // Without the files of a tokenizer, llama.cpp's defaults for the kind decide. The byte-level kind is told of with its
-  // pre-tokenizer, an unknown kind where it is inferred.
+  // Without the files of a tokenizer, llama.cpp's defaults for its kind apply. set_pre reports the byte-level kind, and
+  // infer_kind an unknown one.
   void report_assumed_rules() {
     if (rules_ || pieces_ || asked_ || model_.attachment("vocab.txt") != nullptr) return;
-    const std::string_view kind = vocabulary_.kind;
-    const std::string_view model = kind == "spm"         ? "llama"
-                                   : kind == "unigram"   ? "t5"
-                                   : kind == "wordpiece" ? "bert"
-                                                         : "";
-    if (model.empty()) return;
+    const std::string_view name = model_of_kind(vocabulary_.kind);
+    if (name.empty() || vocabulary_.kind == "bpe") return;
     changes_.push_back({.kind = ChangeKind::remark,
                         .impact = Impact::results,
                         .part = "vocabulary",
                         .detail = fmt::format("how it splits text, and what it puts around it, is unknown without "
                                               "tokenizer.json; the rules of llama.cpp's \"{}\" are assumed",
-                                              model)});
+                                              name)});
   }
 
   // Reports how a text is normalized before it is tokenized: llama.cpp does not do this, except with T5's table.

@@ -543,7 +543,7 @@ TEST(GgufConventions, SplittingThatIsNotKnownIsToldAndNotLeftOut) {
   usual.vocabulary = there.vocabulary;
   usual.format = "alt";
   EXPECT_TRUE(tells(adapt(usual, *find_format("hf")).changes, "how the model splits text is not known"));
-  // Every kind of tokenizer is a guess without its files, and nothing says what stands around a text.
+  // Without the files, the rules of every kind are a guess.
   usual.format = "zt";
   usual.vocabulary = {};
   const auto guess = [&](std::string_view kind, std::vector<Token> tokens) {

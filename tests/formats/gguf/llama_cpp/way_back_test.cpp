@@ -347,7 +347,7 @@ TEST(GgufWayBack, EmbeddingGemmaIsNotCausal) {
   const Model file = written(there.model);
   EXPECT_EQ(file.config.model_type, "gemma-embedding");
   EXPECT_NE(file.metadata.find("gemma-embedding.attention.value_length"), nullptr);
-  // Of its vocabulary only, which has no files here.
+  // The vocabulary of this model has no files.
   EXPECT_EQ(results_of(there.changes),
             Words{"how it splits text, and what it puts around it, is unknown without tokenizer.json; the rules of "
                   "llama.cpp's \"llama\" are assumed"});
