@@ -13,6 +13,7 @@
 #include <map>
 #include <utility>
 
+#include "base/budget.hpp"
 #include "base/printable.hpp"
 #include "base/text.hpp"
 #include "formats/hf/hf.hpp"
@@ -97,6 +98,8 @@ std::optional<Pipeline> find_pipeline(const std::string& path) {
   std::error_code none;
   const std::string directory = hf::without_slashes(path);
   if (!std::filesystem::is_regular_file(fmt::format("{}/{}", directory, hf::kPipelineFile), none)) return std::nullopt;
+  const Spending spending;    // for all parts together
+  hf::list_files(directory);  // charges the links, before one of them is followed
   const Map index = hf::read_pipeline_file(directory);
   Pipeline pipeline;
   if (const std::string* const kind = resources::get<std::string>(index, "_class_name")) pipeline.kind = *kind;

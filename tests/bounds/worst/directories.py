@@ -394,6 +394,15 @@ def files_shards_through_links(directory, size):
 MOST_PARTS = 64
 
 
+@case(allowed=True)
+def files_parts_through_links(directory, size):
+    """The same for the parts of a pipeline."""
+    home = files_links_through_links(directory, size, "p", "p%d")
+    put(home, "p/config.json", "{}")
+    put(home, "model_index.json", '{"_class_name":"P",%s}' % ",".join('"p%d":["diffusers","M"]' % i for i in range(MOST_PARTS)))
+    return home
+
+
 def pipeline_of(directory, parts):
     home = os.path.join(directory, "pipe")
     put(home, "model_index.json", '{"_class_name":"P",%s}' % ",".join('"p%d":["diffusers","M"]' % i for i in range(parts)))
