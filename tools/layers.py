@@ -293,7 +293,7 @@ PITFALLS = [
     (re.compile(r"(?<![\w.>])(?<!std::)quoted\("), "GCC 13 and later find std::quoted by its argument: give it another name"),
     (re.compile(r"\bunordered_(?:map|set)<(?:std::string|std::string_view|std::u?int\w+)(?:, [\w:]+)?>"),
      "hashes what a file chooses with a known key: use the tables of base/name_map.hpp"),
-    (re.compile(r"\bviews::reverse\b|\branges::(?:stable_)?partition\("), "clang 14 does not compile it: use the algorithm that takes two iterators"),
+    (re.compile(r"\bviews::reverse\b|\branges::(?:(?:stable_)?partition|unique|remove(?:_if)?)\("), "clang 14 does not compile it: use the algorithm that takes two iterators"),
     (re.compile(r"\b(?:path\([^()]*\)|parent_path\(\)|filename\(\)|path\(\)|directory) /=? "),
      "joins std::filesystem::path, which ends the program if memory runs out: use io::path_in (io/listing.hpp)"),
 ]

@@ -48,8 +48,8 @@ void PrefixTable::finish() {
                               kLongestPiece));
   // If texts are equal, the first id counts.
   std::ranges::stable_sort(rows_, {}, &std::pair<std::string_view, Id>::first);
-  const auto repeated = std::ranges::unique(rows_, {}, &std::pair<std::string_view, Id>::first);
-  rows_.erase(repeated.begin(), repeated.end());
+  const auto are_equal = [](const auto& a, const auto& b) { return a.first == b.first; };
+  rows_.erase(std::unique(rows_.begin(), rows_.end(), are_equal), rows_.end());
   for (std::size_t byte = 0, row = 0; byte < 257; ++byte) {
     while (row < rows_.size() && (rows_[row].first.empty() || static_cast<unsigned char>(rows_[row].first[0]) < byte))
       ++row;
