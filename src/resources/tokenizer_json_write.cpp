@@ -127,8 +127,9 @@ class Tokenizer {
 
   // Returns whether tokens other than those at its ends are matched in a text before it is normalized. A normalizer
   // treats each part between them as a text and would put a space before each; the pre-tokenizer knows which part is
-  // the first.
+  // the first. With rules, which are those of llama.cpp, there is a space before each part.
   bool cuts_texts() const {
+    if (rules_ != nullptr) return false;
     const std::int64_t at_ends[] = {vocabulary_.bos, vocabulary_.eos, vocabulary_.pad, vocabulary_.unk};
     for (std::size_t id = 0; id < vocabulary_.tokens.size(); ++id) {
       const Token& token = vocabulary_.tokens[id];

@@ -178,6 +178,8 @@ void add_cut(const object& step, TokenizerRules& rules) {
     rules.cuts.emplace_back(get<bool>(step, "individual_digits").value_or(false) ? "digits one by one" : "digits");
   } else if (type == "Metaspace") {
     rules.adds_blank = metaspace_adds(step) || rules.adds_blank.value_or(false);
+    if (!rules.prepends_by_normalizer && get<std::string_view>(step, "prepend_scheme").value_or("") == "first")
+      rules.first_blank_only = true;
     const std::string_view former = get<std::string_view>(step, "str_rep").value_or(kBlankPiece);
     if (get<std::string_view>(step, "replacement").value_or(former) == kBlankPiece) {
       rules.spells_blanks = true;

@@ -24,6 +24,7 @@ struct TokenizerRules {
   // Whether a piece tokenizer puts a blank before a text; nothing if the file does not define it.
   std::optional<bool> adds_blank;
   bool skips_blank = false;             // but not before a text that begins with one
+  bool first_blank_only = false;        // and not after the special tokens in a text
   bool adds_byte_blank = false;         // the same for tokens in the byte-level alphabet
   bool prepends_by_normalizer = false;  // it does so before added tokens are looked for
   bool spells_blanks = false;           // blanks become U+2581

@@ -668,6 +668,16 @@ TEST(TokenizerJson, NoBlankBehindAddedTokens) {
   // Whatever the text begins with: a blank is put before blanks as well.
   EXPECT_NE(text.find(R"("replacement": " ", "prepend_scheme": "first")"), std::string::npos) << text;
   EXPECT_EQ(resources::parse_tokenizer_rules(text).adds_blank, true);
+  EXPECT_TRUE(resources::parse_tokenizer_rules(text).first_blank_only);
+  // Rules come from GGUF: llama.cpp puts a blank there, too.
+  resources::TokenizerRules rules;
+  rules.adds_blank = true;
+  const std::string ruled = resources::tokenizer_json(v, &rules);
+  EXPECT_NE(ruled.find(R"({"type": "Prepend", "prepend": "▁"})"), std::string::npos) << ruled;
+  EXPECT_EQ(ruled.find("Metaspace"), std::string::npos) << ruled;
+  EXPECT_FALSE(resources::parse_tokenizer_rules(ruled).first_blank_only);
+  rules.adds_blank = false;
+  EXPECT_EQ(resources::tokenizer_json(v, &rules).find("Prepend"), std::string::npos);
 }
 
 // A rule that changes the tokens of a text is read, or reported.

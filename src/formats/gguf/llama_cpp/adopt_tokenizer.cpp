@@ -273,7 +273,10 @@ class TokenizerAdopter {
   }
 
   void report_blank() {
-    if (!rules_->skips_blank || !adds_blank()) return;
+    if (!adds_blank()) return;
+    if (rules_->first_blank_only)
+      report("it puts a blank only before a text, and llama.cpp also after each special token in it");
+    if (!rules_->skips_blank) return;
     changes_.push_back({.kind = ChangeKind::remark,
                         .impact = Impact::note,
                         .part = "tokenizer.json",

@@ -373,14 +373,18 @@ TEST(GgufUnsupported, TextsThatBeginWithABlank) {
                     pieces = R"({"type":"BPE","vocab":{"▁":0,"a":1,"<s>":2,"▁a":3},"merges":["▁ a"]})";
   const char* const note = "it puts no blank before a text that begins with one, and llama.cpp does";
   for (const std::string& model : {unigram, pieces}) {
-    for (const char* const scheme : {"first", "always"})
-      EXPECT_NE(notes(fmt::format(R"("pre_tokenizer":{{"type":"Metaspace","replacement":"▁","prepend_scheme":"{}",)"
-                                  R"("split":false}})",
-                                  scheme),
-                      model)
-                    .find(note),
-                std::string::npos)
-          << scheme;
+    for (const std::string scheme : {"first", "always"}) {
+      const std::string found =
+          notes(fmt::format(R"("pre_tokenizer":{{"type":"Metaspace","replacement":"▁","prepend_scheme":"{}",)"
+                            R"("split":false}})",
+                            scheme),
+                model);
+      EXPECT_NE(found.find(note), std::string::npos) << scheme;
+      EXPECT_EQ(found.find("it puts a blank only before a text, and llama.cpp also after each special token in it") !=
+                    std::string::npos,
+                scheme == "first")
+          << found;
+    }
     EXPECT_EQ(
         notes(R"("pre_tokenizer":{"type":"Metaspace","replacement":"▁","prepend_scheme":"never"})", model).find(note),
         std::string::npos);
