@@ -14,13 +14,14 @@
 
 namespace tare::io {
 
-// The path without links, "." and "..", like realpath; `failed` says if it leads nowhere. Throws Error limit
-// `open.steps`.
+// Returns the path without links, "." and "..", as realpath does. Sets `failed` and returns an empty path if there is no such
+// file. Throws Error limit `open.steps`.
 std::string resolved(const std::string& path, std::error_code& failed);
 // The same for a path below a directory that is resolved already.
 std::string resolved_below(const std::string& resolved_directory, std::string_view path, std::error_code& failed);
 
-// Charges what following the links of a directory costs, before anybody follows one; without a budget, a usual one.
+// Charges the cost of following the links of a directory, before one of them is followed. Without a budget of the caller,
+// there is one for this call.
 void charge_links(const Directory& directory, const std::string& path, const std::vector<std::string>& names);
 
 }  // namespace tare::io

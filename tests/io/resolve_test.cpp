@@ -37,7 +37,7 @@ class Resolve : public ::testing::Test {
   }
   std::string in(const std::string& name) const { return scratch_ / name; }
 
-  // Each leads through the ones before it; the text of each has `names` names besides.
+  // Each leads through the ones before it; the text of each has `names` more names.
   void chain(int links, int names) {
     std::string winding;
     for (int i = 0; i < names / 2; ++i) winding += "home/../";
