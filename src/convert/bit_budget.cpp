@@ -19,8 +19,9 @@ namespace {
 
 // Enough weights for an error estimate within about a percent.
 constexpr std::uint64_t kSample = std::uint64_t{1} << 18;
-// For all tensors together. A row counts as a block at least: codecs fill short ones up.
-constexpr std::uint64_t kAllSamples = std::uint64_t{1} << 25, kBlock = 256;
+// With more tensors than kMany, fewer rows of the small ones are sampled: about kAllSamples weights in total. A row
+// counts as a block at least, because codecs pad short rows.
+constexpr std::uint64_t kMany = 4096, kAllSamples = std::uint64_t{1} << 25, kBlock = 256;
 
 struct Sample {
   Tensor tensor;
@@ -28,13 +29,15 @@ struct Sample {
 };
 
 // Copies rows spread evenly over the tensor, and so over all experts of a stack, into memory; of rows longer than a
-// sample, the middle. Of a small tensor among very many, a quarter of the rows is enough.
+// sample, the middle.
 Sample sample_of(Tensor floats, std::uint64_t tensors) {
   const std::uint64_t width = floats.shape[floats.shape.rank() - 1], rows = *floats.shape.elements() / width;
   floats.shape = {rows, width};
   const std::uint64_t columns = std::min(width, kSample);
-  const std::uint64_t share = std::max(kAllSamples / tensors / std::max(columns, kBlock), rows / 4);
-  const std::uint64_t wanted = std::max<std::uint64_t>(1, std::min(kSample / columns, share));
+  std::uint64_t wanted = std::max<std::uint64_t>(1, kSample / columns);
+  if (tensors > kMany)
+    wanted =
+        std::min(wanted, std::max({kAllSamples / tensors / std::max(columns, kBlock), rows / 4, std::uint64_t{1}}));
   const std::uint64_t first = (width - columns) / 2;
   SliceItem every, middle;
   every.step = static_cast<std::int64_t>(std::max<std::uint64_t>(1, rows / wanted));
