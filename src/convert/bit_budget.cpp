@@ -19,6 +19,9 @@ namespace {
 
 // Enough weights for an error estimate within about a percent.
 constexpr std::uint64_t kSample = std::uint64_t{1} << 18;
+// With more tensors than kMany, fewer rows of the small ones are sampled: about kAllSamples weights in total. A row
+// counts as a block at least, because codecs pad short rows.
+constexpr std::uint64_t kMany = 4096, kAllSamples = std::uint64_t{1} << 25, kBlock = 256;
 
 struct Sample {
   Tensor tensor;
@@ -27,11 +30,14 @@ struct Sample {
 
 // Copies rows spread evenly over the tensor, and so over all experts of a stack, into memory; of rows longer than a
 // sample, the middle.
-Sample sample_of(Tensor floats) {
+Sample sample_of(Tensor floats, std::uint64_t tensors) {
   const std::uint64_t width = floats.shape[floats.shape.rank() - 1], rows = *floats.shape.elements() / width;
   floats.shape = {rows, width};
   const std::uint64_t columns = std::min(width, kSample);
-  const std::uint64_t wanted = std::max<std::uint64_t>(1, kSample / columns);
+  std::uint64_t wanted = std::max<std::uint64_t>(1, kSample / columns);
+  if (tensors > kMany)
+    wanted =
+        std::min(wanted, std::max({kAllSamples / tensors / std::max(columns, kBlock), rows / 4, std::uint64_t{1}}));
   const std::uint64_t first = (width - columns) / 2;
   SliceItem every, middle;
   every.step = static_cast<std::int64_t>(std::max<std::uint64_t>(1, rows / wanted));
@@ -92,8 +98,8 @@ struct Offers {
 };
 
 Offers offers_for(const Tensor& tensor, std::uint64_t kept_bytes, const Quantization& how,
-                  const std::vector<Candidate>& candidates) {
-  const Sample sample = sample_of(as_plain_floats(tensor));
+                  const std::vector<Candidate>& candidates, std::size_t tensors) {
+  const Sample sample = sample_of(as_plain_floats(tensor), tensors);
   const double scale =
       static_cast<double>(*tensor.shape.elements()) / static_cast<double>(*sample.tensor.shape.elements());
   std::vector<std::pair<std::string, Price>> all = {{"", {kept_bytes, 0}}};
@@ -141,7 +147,7 @@ void fit_budget(const std::vector<Tensor>& tensors, const std::vector<bool>& ope
   }
   std::vector<Offers> offers(places.size());
   parallel_for(places.size(), threads, [&](std::size_t i) {
-    offers[i] = offers_for(tensors[places[i]], target.kept_bytes(tensors[places[i]]), how, candidates);
+    offers[i] = offers_for(tensors[places[i]], target.kept_bytes(tensors[places[i]]), how, candidates, places.size());
   });
 
   std::vector<std::vector<Price>> lists;

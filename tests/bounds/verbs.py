@@ -121,6 +121,7 @@ VERBS = {
     "quantize int8": lambda run: ["quantize", run.path, run.out("out.mcf"), "--method", "int8", "--range"],
     "quantize alt": lambda run: ["quantize", run.path, run.out("out.alt"), "--method", "qint4", "--range"],
     "quantize --bits": lambda run: ["quantize", run.path, run.out("out.zt"), "--bits", "4.5"],
+    "quantize mcf --bits": lambda run: ["quantize", run.path, run.out("out.mcf"), "--bits", "3.5"],
     "quantize --bits 6": lambda run: ["quantize", run.path, run.out("out.zt"), "--bits", "6"],
     "quantize zt": lambda run: ["quantize", run.path, run.out("out.zt"), "--method", "group2"],
     "quantize zt2": lambda run: ["quantize", run.path, run.out("out.zt2"), "--method", "group2"],

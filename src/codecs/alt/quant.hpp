@@ -33,6 +33,8 @@ std::optional<Problem> read_plan(const Tensor& tensor, Plan& plan);
 // The decoded value of each code, indexed by the code's bits.
 using Table = std::array<float, 256>;
 Table table_of(const Plan& plan);
+// One of them.
+float value_of(const Plan& plan, unsigned bits);
 
 // Sets `ranged`, `delta`, `min` and `max` of a plan whose other fields are set. The codes cover the user's clip, or the
 // range that a search finds, or (`fast`) all weights. Reads the weights. Throws qint.nonfinite, qint.overflow.

@@ -55,12 +55,14 @@ std::shared_ptr<const Decoder> decoder_of(const Tensor& tensor) {
 Table table_of(const Plan& plan) {
   Table table{};
   const unsigned codes = plan.packed ? 16 : 256;
-  for (unsigned bits = 0; bits < codes; ++bits) {
-    // `volatile` keeps compilers from fusing the multiplication and the addition, which would round only once.
-    volatile float product = plan.delta * static_cast<float>(plan.code_of(bits));
-    table[bits] = plan.ranged ? plan.min + product : product;
-  }
+  for (unsigned bits = 0; bits < codes; ++bits) table[bits] = value_of(plan, bits);
   return table;
+}
+
+float value_of(const Plan& plan, unsigned bits) {
+  // `volatile` keeps compilers from fusing the multiplication and the addition, which would round only once.
+  volatile float product = plan.delta * static_cast<float>(plan.code_of(bits));
+  return plan.ranged ? plan.min + product : product;
 }
 
 Tensor decode(const Tensor& tensor) { return decoded(tensor, decoder_of(tensor), kQint8.parameters); }

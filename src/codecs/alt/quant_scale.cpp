@@ -127,7 +127,7 @@ void set_scale(const CodeRange& range, Plan& plan) {
   plan.max = range.high;
   plan.delta = scale_of(static_cast<double>(plan.max) - static_cast<double>(plan.min), plan.highest());
   // A delta that was rounded up may decode the highest code to infinity.
-  while (!std::isfinite(table_of(plan)[static_cast<std::size_t>(plan.highest())]))
+  while (!std::isfinite(value_of(plan, static_cast<unsigned>(plan.highest()))))
     plan.delta = std::nextafter(plan.delta, 0.0F);
 }
 
