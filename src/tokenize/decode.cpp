@@ -1,7 +1,10 @@
 #include "tokenize/decode.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 
+#include "tare/error.hpp"
 #include "tokenize/models.hpp"
 
 namespace tare::tokenize {
@@ -9,11 +12,27 @@ namespace {
 
 using Texts = std::vector<std::string>;
 
-void replace_all(std::string& text, std::string_view what, std::string_view with) {
+// What replacements of a file may add to the texts of all tokens.
+class Growth {
+ public:
+  void charge(std::size_t bytes) {
+    if (bytes > left_)
+      throw Error(ErrorKind::limit, "tokenizer.text",
+                  fmt::format("the tokenizer's decoders add more than {} bytes to the text", kMost));
+    left_ -= bytes;
+  }
+
+ private:
+  static constexpr std::size_t kMost = std::size_t{64} << 20;
+  std::size_t left_ = kMost;
+};
+
+void replace_all(std::string& text, std::string_view what, std::string_view with, Growth& growth) {
   if (what.empty() || text.find(what) == text.npos) return;
   std::string out;
   std::size_t done = 0;
   for (std::size_t at = text.find(what); at != text.npos; at = text.find(what, done)) {
+    growth.charge(with.size() > what.size() ? with.size() - what.size() : 0);
     out.append(text, done, at - done).append(with);
     done = at + what.size();
   }
@@ -27,10 +46,11 @@ constexpr std::pair<std::string_view, std::string_view> kCleaned[] = {
 
 struct Joiner {
   Texts& tokens;
+  Growth& growth;
 
   void operator()(const JoinBytes&) const {}
   void operator()(const ReplaceText& step) const {
-    for (std::string& token : tokens) replace_all(token, step.what, step.with);
+    for (std::string& token : tokens) replace_all(token, step.what, step.with, growth);
   }
   void operator()(const ByteTokens&) const {
     for (std::string& token : tokens)
@@ -42,16 +62,17 @@ struct Joiner {
     tokens.assign(1, std::move(all));
   }
   void operator()(const StripText& step) const {
+    if (step.what.empty()) return;
     for (std::string& token : tokens) {
-      for (std::size_t i = 0; i < step.start && !step.what.empty() && token.starts_with(step.what); ++i)
-        token.erase(0, step.what.size());
-      for (std::size_t i = 0; i < step.stop && !step.what.empty() && token.ends_with(step.what); ++i)
-        token.resize(token.size() - step.what.size());
+      std::string_view left = token;
+      for (std::size_t i = 0; i < step.start && left.starts_with(step.what); ++i) left.remove_prefix(step.what.size());
+      for (std::size_t i = 0; i < step.stop && left.ends_with(step.what); ++i) left.remove_suffix(step.what.size());
+      if (left.size() < token.size()) token = std::string(left);
     }
   }
   void operator()(const UnspellBlanks& step) const {
     for (std::size_t i = 0; i < tokens.size(); ++i)
-      replace_all(tokens[i], step.replacement, i == 0 && step.adds ? "" : " ");
+      replace_all(tokens[i], step.replacement, i == 0 && step.adds ? "" : " ", growth);
   }
   void operator()(const JoinWordPieces& step) const {
     for (std::size_t i = 0; i < tokens.size(); ++i) {
@@ -63,12 +84,12 @@ struct Joiner {
           token.insert(0, 1, ' ');
       }
       if (step.cleans)
-        for (const auto& [what, with] : kCleaned) replace_all(token, what, with);
+        for (const auto& [what, with] : kCleaned) replace_all(token, what, with, growth);
     }
   }
   void operator()(const JoinSuffixes& step) const {
     for (std::size_t i = 0; i < tokens.size(); ++i)
-      replace_all(tokens[i], step.suffix, i + 1 == tokens.size() ? "" : " ");
+      replace_all(tokens[i], step.suffix, i + 1 == tokens.size() ? "" : " ", growth);
   }
   void operator()(const JoinBlanks&) const {
     for (std::size_t i = 1; i < tokens.size(); ++i) tokens[i].insert(0, 1, ' ');
@@ -77,16 +98,17 @@ struct Joiner {
 
 struct Speller {
   std::string& token;
+  Growth& growth;
 
-  void operator()(const ReplaceText& step) const { replace_all(token, step.what, step.with); }
+  void operator()(const ReplaceText& step) const { replace_all(token, step.what, step.with, growth); }
   void operator()(const ByteTokens&) const {
     if (const auto byte = byte_of_token(token)) token.assign(1, static_cast<char>(*byte));
   }
-  void operator()(const UnspellBlanks& step) const { replace_all(token, step.replacement, " "); }
+  void operator()(const UnspellBlanks& step) const { replace_all(token, step.replacement, " ", growth); }
   void operator()(const JoinWordPieces& step) const {
     if (token.starts_with(step.prefix)) token.erase(0, step.prefix.size());
   }
-  void operator()(const JoinSuffixes& step) const { replace_all(token, step.suffix, " "); }
+  void operator()(const JoinSuffixes& step) const { replace_all(token, step.suffix, " ", growth); }
   template <typename Other>
   void operator()(const Other& /*concerns more than one token*/) const {}
 };
@@ -94,14 +116,16 @@ struct Speller {
 }  // namespace
 
 std::string joined_text(const std::vector<Decoder>& decoders, Texts tokens) {
-  for (const Decoder& step : decoders) std::visit(Joiner{tokens}, step);
+  Growth growth;
+  for (const Decoder& step : decoders) std::visit(Joiner{tokens, growth}, step);
   std::string text;
   for (const std::string& token : tokens) text += token;
   return text;
 }
 
 std::string piece_text(const std::vector<Decoder>& decoders, std::string token) {
-  for (const Decoder& step : decoders) std::visit(Speller{token}, step);
+  Growth growth;
+  for (const Decoder& step : decoders) std::visit(Speller{token, growth}, step);
   return token;
 }
 

@@ -77,6 +77,11 @@ void PrefixTable::narrow(std::size_t& low, std::size_t& high, std::size_t length
 
 namespace {
 
+Error no_unknown_token(std::string_view word) {
+  return {ErrorKind::corrupt, "tokenizer.unknown",
+          fmt::format("no token stands for \"{}\", and the vocabulary has no unknown token", quote(word))};
+}
+
 // A part of a word while parts are merged: a list in an array.
 struct Part {
   Id id;
@@ -402,9 +407,7 @@ class LikeliestEncoder final : public WordEncoder {
   void put(std::string_view piece, Id id, std::vector<Id>& out) const {
     if (id != rules_.unknown.value_or(-1)) return out.push_back(id);
     if (likeliest_.byte_fallback && tokens_.append_bytes(piece, out)) return;
-    if (!rules_.unknown)
-      throw Error(ErrorKind::corrupt, "tokenizer.unknown",
-                  fmt::format("no token stands for \"{}\", and the vocabulary has no unknown token", quote(piece)));
+    if (!rules_.unknown) throw no_unknown_token(piece);
     out.push_back(*rules_.unknown);
   }
 
@@ -415,11 +418,6 @@ class LikeliestEncoder final : public WordEncoder {
 };
 
 // ---- words and their pieces ----
-
-Error no_unknown_token(std::string_view word) {
-  return {ErrorKind::corrupt, "tokenizer.unknown",
-          fmt::format("no token stands for \"{}\", and the vocabulary has no unknown token", quote(word))};
-}
 
 class WordPieceEncoder final : public WordEncoder {
  public:

@@ -17,6 +17,8 @@ constexpr std::size_t kNone = SIZE_MAX;
 constexpr std::uint32_t kLastCharacter = 0x10FFFF;
 // Real patterns have at most a few hundred instructions and a nesting of four.
 constexpr std::size_t kMostInstructions = 20000, kMostNesting = 24, kMostTimes = 1000;
+// Repetitions copy what they repeat, and one may follow another: (x){1}{1}{1}.
+constexpr std::size_t kMostEmitted = 50 * kMostInstructions;
 constexpr std::size_t kMostWaiting = std::size_t{1} << 22;  // places to go back to
 
 // ---- sets of characters ----
@@ -28,6 +30,7 @@ struct Set {
   std::vector<std::pair<std::uint32_t, std::uint32_t>> ranges;
   std::vector<Set> parts, others;  // members of a union; sets to intersect with
   std::bitset<128> ascii;          // the answers for ASCII, once `finish` was called
+  std::uint32_t price = 1;         // steps for a character beyond ASCII, likewise
 
   void add(std::uint32_t first, std::uint32_t last) { ranges.emplace_back(first, last); }
 
@@ -49,10 +52,18 @@ struct Set {
                        (lower == 's' && has_exactly(kLongS)) || (lower == 'k' && has_exactly(kKelvin));
     return found != negated;
   }
+  std::size_t members() const {
+    std::size_t count = 1 + ranges.size();
+    for (const std::vector<Set>* const sets : {&parts, &others})
+      for (const Set& set : *sets) count += set.members();
+    return count;
+  }
   void finish() {
     for (std::uint32_t c = 0; c < ascii.size(); ++c) ascii[c] = computes(c);
+    price = static_cast<std::uint32_t>(1 + members() / 64);
   }
   bool has(std::uint32_t c) const { return c < ascii.size() ? ascii[c] : computes(c); }
+  std::uint32_t price_of(std::uint32_t c) const { return c < ascii.size() ? 1 : price; }
 };
 
 enum class Op : std::uint8_t {
@@ -123,7 +134,7 @@ class Compiler {
   Code& code() { return program_.code; }
   std::uint32_t here() const { return static_cast<std::uint32_t>(program_.code.size()); }
   std::uint32_t emit(const Instruction& one) {
-    if (code().size() >= kMostInstructions) throw refused("it is too long");
+    if (code().size() >= kMostInstructions || ++emitted_ > kMostEmitted) throw refused("it is too long");
     code().push_back(one);
     return here() - 1;
   }
@@ -231,10 +242,7 @@ class Compiler {
     if (take("i)")) {
       // It holds up to the end of the group, alternatives included.
       folds = true;
-      const std::uint32_t begin = here();
-      alternatives(true);
-      static_cast<void>(begin);
-      return;
+      return alternatives(true);
     }
     if (take(">")) return sub(Op::atomic);
     if (take("=")) return sub(Op::ahead);
@@ -501,7 +509,7 @@ class Compiler {
 
   std::string_view all_, left_;
   Pattern::Program& program_;
-  std::size_t nesting_ = 0;
+  std::size_t nesting_ = 0, emitted_ = 0;
 };
 
 // ---- matching ----
@@ -582,9 +590,10 @@ class Matcher {
     waiting_.push_back(place);
   }
 
-  bool take(const Set& set, std::size_t& at) const {
+  bool take(const Set& set, std::size_t& at) {
     if (at >= text_.size()) return false;
     const Character next = first_character(text_.substr(at));
+    charge(set.price_of(next.value) - 1);  // the first step is the instruction's
     if (!set.has(next.value)) return false;
     at += next.length;
     return true;
@@ -604,10 +613,11 @@ class Matcher {
     return true;
   }
 
-  bool behind(const Set& set, std::size_t at) const {
+  bool behind(const Set& set, std::size_t at) {
     if (at == 0) return false;
-    const unsigned length = last_length(text_.substr(0, at));
-    return set.has(first_character(text_.substr(at - length)).value);
+    const std::uint32_t before = first_character(text_.substr(at - last_length(text_.substr(0, at)))).value;
+    charge(set.price_of(before) - 1);
+    return set.has(before);
   }
 
   bool is_boundary(std::size_t at) const {

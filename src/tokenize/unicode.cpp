@@ -105,7 +105,10 @@ bool is_ascii_punctuation(std::uint32_t character) {
 Character first_character(std::string_view valid) {
   const auto byte = [&](std::size_t i) { return static_cast<std::uint32_t>(static_cast<unsigned char>(valid[i])); };
   const std::uint32_t lead = byte(0);
-  if (lead < 0x80) return {lead, 1};
+  // A piece of a damaged vocabulary may end inside a character: what is cut off or begins in the middle is one byte.
+  const std::size_t length = lead < 0xC0 ? 1 : lead < 0xE0 ? 2 : lead < 0xF0 ? 3 : 4;
+  if (length > valid.size()) return {kReplacement, 1};
+  if (length == 1) return {lead, 1};
   if (lead < 0xE0) return {(lead & 0x1F) << 6 | (byte(1) & 0x3F), 2};
   if (lead < 0xF0) return {(lead & 0x0F) << 12 | (byte(1) & 0x3F) << 6 | (byte(2) & 0x3F), 3};
   return {(lead & 0x07) << 18 | (byte(1) & 0x3F) << 12 | (byte(2) & 0x3F) << 6 | (byte(3) & 0x3F), 4};

@@ -14,6 +14,7 @@ struct Character {
   std::uint32_t value;
   unsigned length;
 };
+// A byte that begins no character, or one that is cut off, counts as a character.
 Character first_character(std::string_view valid);
 unsigned last_length(std::string_view valid);  // that of the last character, in bytes
 void append_character(std::string& text, std::uint32_t character);

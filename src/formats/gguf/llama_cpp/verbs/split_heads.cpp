@@ -29,6 +29,9 @@ Tensor picked(const Tensor& tensor, const Shape& shape, std::uint64_t first, std
   return result;
 }
 
+// Each head is a blob of its own when the parts are joined. Real models have some hundred.
+constexpr std::uint64_t kMostHeads = std::uint64_t{1} << 16;
+
 SliceAxis axis(std::uint64_t count, std::uint64_t stride) { return {count, static_cast<std::int64_t>(stride)}; }
 
 // The matrix of each head, transposed.
@@ -67,6 +70,8 @@ Tensor join_heads(const Tensor& first, const Tensor& second) {
       one.shape[1] != other.shape[2] || one.components.front().dtype != other.components.front().dtype)
     throw no_way_back(fmt::format("{} ({}) and {} ({}) are not the parts of one tensor", quote(first.name),
                                   first.shape.text(), quote(second.name), second.shape.text()));
+  if (one.shape[0] > kMostHeads)
+    throw no_way_back(fmt::format("{} has {} heads, at most {} are joined", quote(first.name), one.shape[0], kMostHeads));
   const Tensor keys = transposed(one);
   std::vector<Blob> blobs;
   for (std::uint64_t head = 0; head < keys.shape[0]; ++head)
