@@ -71,7 +71,8 @@ Tensor join_heads(const Tensor& first, const Tensor& second) {
     throw no_way_back(fmt::format("{} ({}) and {} ({}) are not the parts of one tensor", quote(first.name),
                                   first.shape.text(), quote(second.name), second.shape.text()));
   if (one.shape[0] > kMostHeads)
-    throw no_way_back(fmt::format("{} has {} heads, at most {} are joined", quote(first.name), one.shape[0], kMostHeads));
+    throw no_way_back(
+        fmt::format("{} has {} heads, at most {} are joined", quote(first.name), one.shape[0], kMostHeads));
   const Tensor keys = transposed(one);
   std::vector<Blob> blobs;
   for (std::uint64_t head = 0; head < keys.shape[0]; ++head)
