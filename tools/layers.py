@@ -123,6 +123,7 @@ KNOWS = {
     "codecs/group": ("zt", "the public name of its methods"),
     "device": ("mcf", "has kernels for layouts of that name"),
     "tiny_llama": ("tllm", "runs the models of that document"),
+    "cli/verbs/families.cpp": ("gguf hf", "lists what converts between these two"),
     "cli/verbs/demo.cpp": ("alt hf mcf safetensors zt", "makes files of some of them"),
     "options/missing_file.cpp": ("hf", "the program that downloads models is called so"),
     "formats/own_attributes.cpp": ("zt", "the form that both versions share"),

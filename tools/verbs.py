@@ -53,6 +53,7 @@ EXAMPLES = {
     "report": (["tare report mistral k4.mcf -o cost.html", "tare report mistral --svg treemap -o treemap.svg", "head -c 15 cost.html"], ["view.md#pictures"]),
     "run": (["tare run demo.tllm --tokens 1,2,3 -n 5"], ["tiny-llama.md"]),
     "formats": (["tare formats npy | head -8"], ["formats.md", "layouts.md"]),
+    "families": (["tare families qwen3_moe", "tare families MixtralForCausalLM --json"], ["families.md", "formats/gguf-directory.md"]),
     "demo": (["tare demo play | head -6"], ["tour.md"]),
     "version": (["tare version | sed 's/[0-9].*/X.Y.Z/'"], []),
     "help": (["tare help version | head -3"], ["cli.md"]),

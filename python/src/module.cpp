@@ -2,6 +2,7 @@
 //
 // It uses Python's stable ABI, so that one build works with Python 3.11 and later, and no NumPy headers: arrays are
 // made by calling numpy.ndarray with a buffer.
+#include "arch/supported.hpp"
 #include "base/nearest.hpp"
 #include "base/text.hpp"
 #include "buffer.hpp"
@@ -50,6 +51,18 @@ PyObject* list_formats(PyObject*, PyObject*) {
       row.set("layouts", text_list(format.holds.layouts));
       row.set("logical_types", text_list(format.holds.logical_types));
       row.set("dtypes", list_of(format.holds.dtypes, [](DType type) { return text(name_of(type)); }));
+      return row.done();
+    });
+  });
+}
+
+PyObject* list_families(PyObject*, PyObject*) {
+  return guarded([] {
+    return list_of(arch::supported_families(), [](const arch::Supported& family) {
+      Dict row;
+      row.set("gguf", text(family.gguf)).set("title", text(family.title));
+      row.set("model_types", text_list(family.model_types)).set("classes", text_list(family.classes));
+      row.set("computes", text_list(family.computed)).set("checked", text(family.checked));
       return row.done();
     });
   });
@@ -124,6 +137,7 @@ PyMethodDef functions[] = {{"_setup", setup, METH_VARARGS, nullptr},
                            {"size_text", show_size, METH_VARARGS, nullptr},
                            {"number_text", show_number, METH_VARARGS, nullptr},
                            {"formats", list_formats, METH_NOARGS, nullptr},
+                           {"families", list_families, METH_NOARGS, nullptr},
                            {"methods", list_methods, METH_NOARGS, nullptr},
                            {nullptr, nullptr, 0, nullptr}};
 

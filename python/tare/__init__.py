@@ -17,6 +17,7 @@ Functions
     compare     compares the logits of two models on the same tokens
     hash        the content digest: the same in every container that stores the same tensors
     formats     the containers, and what each can hold
+    families    the families of models that convert to GGUF and back
     methods     the ways to quantize
     plan        divides a conversion into tasks, for a cluster
     verifying   a context in which every stored digest is compared

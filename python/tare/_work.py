@@ -16,7 +16,7 @@ from ._tensor import Sparse, Tensor
 
 # The part of `tare` that is here: a new function needs no other list.
 __all__ = [
-    "Conversion", "Difference", "Finding", "Quantized", "Saved", "Verification", "convert", "diff", "formats", "hash", "methods",
+    "Conversion", "Difference", "Finding", "Quantized", "Saved", "Verification", "convert", "diff", "families", "formats", "hash", "methods",
     "quantize", "save", "to_bytes", "verify",
 ]  # fmt: skip
 
@@ -295,6 +295,15 @@ def diff(a, b, *, threads=0, progress=None):
 def formats():
     """The containers, as dicts: name, title, suffixes, what they hold."""
     return _tare.formats()
+
+
+def families():
+    """The families of models that convert between a Hugging Face directory and GGUF, as dicts.
+
+    Each has gguf (the architecture), title, model_types, classes, `computes` (the types that Tare computes itself) and `checked` (by
+    which program: see docs/families.md).
+    """
+    return _tare.families()
 
 
 def methods():

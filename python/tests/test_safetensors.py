@@ -227,6 +227,8 @@ def test_convert_verify_hash_diff(demo, tmp_path):
     assert not verified and verified.findings[0].severity == "error" and verified.findings[0].rule
     assert not tare.verify(tmp_path / "nothing").ok
     assert "zt" in {row["name"] for row in tare.formats()} and "k4" in tare.methods()
+    llama = next(row for row in tare.families() if row["gguf"] == "llama")
+    assert "mixtral" in llama["model_types"] and "MixtralForCausalLM" in llama["classes"] and "llama" in llama["computes"]
 
 
 def test_progress(tmp_path):

@@ -122,8 +122,15 @@ struct Runtime {
   }
 };
 
+// How the conversion of a family's models, in both directions, has been compared with other programs.
+enum class Checked : std::uint8_t {
+  by_converter,  // with llama.cpp's converter and transformers: a line of tests/formats/gguf/families/recorded.jsonl
+  by_own_tests,
+};
+
 struct Family {
   std::string_view name;
+  std::string_view title = {};  // the models, for people
   // "model_type" of config.json, and entries of its "architectures". The first of each is used for a file that states
   // only GGUF's name; in a multimodal family that is the text model.
   std::span<const std::string_view> model_types, architectures;
@@ -142,6 +149,7 @@ struct Family {
   // The first that holds decides the class for a GGUF file; otherwise it is the first of `architectures`.
   std::span<const Variant> variants = {};
   Runtime runtime = {};
+  Checked checked = Checked::by_converter;
 };
 
 std::span<const Family> families();

@@ -106,6 +106,9 @@ extern const Verb kVerb;
 namespace formats_verb {
 extern const Verb kVerb;
 }
+namespace families_verb {
+extern const Verb kVerb;
+}
 namespace demo_verb {
 extern const Verb kVerb;
 }

@@ -76,6 +76,7 @@ SAMPLES = [
     ("load", "tare load mistral --verify --repeat 2 --json"),
     ("load", "tare load numbers.npy --verify --json"),
     ("formats", "tare formats --json"),
+    ("families", "tare families --json"),
     ("version", "tare version --json"),
     ("view", "tare view mistral --json overview"),
     ("report", "tare report mistral demo.zt -o page.html --json"),

@@ -148,16 +148,27 @@ def accepted(tare, row, folder):
             yield f"damage of {name} is not refused by its name: {said or 'accepted'}"
 
 
+def claimed(tare, rows):
+    """Returns what is wrong if `tare families` names the converter as the judge of other families than the recorded ones."""
+    listed = json.loads(subprocess.run([tare, "families", "--json"], capture_output=True, text=True, check=True).stdout)["families"]
+    said = {row["gguf"] for row in listed if row["checked"] == "llama.cpp"}
+    known = {key.partition(".")[0] for row in rows for key in row["keys"]}
+    return "" if said == known else f"`tare families`: {sorted(said - known)} are not in the record, {sorted(known - said)} are"
+
+
 def main():
     tare, wrong = sys.argv[1], 0
     rows = [json.loads(line) for line in RECORD.read_text().splitlines()]
+    if problem := claimed(tare, rows):
+        print(problem)
+        wrong += 1
     for row in rows:
         with tempfile.TemporaryDirectory() as folder:
             found = problems_of(tare, row, pathlib.Path(folder)) + list(accepted(tare, row, pathlib.Path(folder)))
         for problem in found[:8]:
             print(f"{row['family']}: {problem}")
         wrong += bool(found)
-    print(f"{len(rows)} families, {wrong} of them differ")
+    print(f"{len(rows)} models, {wrong} problems")
     return 1 if wrong or not rows else 0
 
 
