@@ -39,9 +39,9 @@ void split_by(std::string_view regex, std::string_view bytes) {
   const tokenize::Pattern pattern(regex);
   std::string room;
   const std::string_view text = tokenize::valid_text(bytes, room);
-  std::uint64_t steps = tokenize::Pattern::steps_for(0);
+  tokenize::TextBudget budget = tokenize::TextBudget::of_text(0);
   std::size_t at = 0;
-  while (const auto found = pattern.find(text, at, steps)) {
+  while (const auto found = pattern.find(text, at, budget)) {
     if (found->begin < at || found->end <= found->begin || found->end > text.size()) std::abort();
     at = found->end;
   }

@@ -34,7 +34,7 @@ class TARE_API Tokenizer {
     bool special = false;  // special tokens that appear in the text are these tokens; otherwise their letters
   };
   // The ids of a text. Bytes that are not UTF-8 are read as U+FFFD. Time and memory are proportional to its length, with
-  // a factor of its logarithm. Throws limit `tokenizer.pattern.steps`, and `tokenizer.text` for more than 1 GiB.
+  // a factor of its logarithm. Throws limit `tokenizer.steps`, and `tokenizer.text` for more than 1 GiB.
   [[nodiscard]] std::vector<std::int32_t> encode(std::string_view text, const EncodeOptions& options) const;
   [[nodiscard]] std::vector<std::int32_t> encode(std::string_view text) const;
   // The text of these ids, as bytes: a token may hold a part of a character. `special`: special tokens are spelled,
@@ -43,6 +43,8 @@ class TARE_API Tokenizer {
 
   // What a token is in the middle of a text, as bytes: with blanks as blanks, and bytes as bytes.
   [[nodiscard]] std::string piece(std::int32_t id) const;
+  // The same for each of these ids. Throws limit `tokenizer.text` if they are much longer than tokens are.
+  [[nodiscard]] std::vector<std::string> pieces(std::span<const std::int32_t> ids) const;
   // How many ids there are, gaps included.
   [[nodiscard]] std::size_t size() const;
 

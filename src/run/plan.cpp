@@ -62,9 +62,12 @@ class Tensors {
     const auto found = tensors_.find(called);
     if (found == tensors_.end()) {
       missing_.push_back(fmt::format("{} ({})", called, expected));
+      // Sizes that a file states can ask for millions of tensors that it does not have.
+      if (missing_.size() >= kMostMissing) require_complete();
       return {};
     }
     const Tensor& tensor = *found->second;
+    charge_values(2 * kTensorPrice);  // the plan has it twice: as it is, and as numbers
     if (!std::ranges::equal(tensor.shape, shape)) {
       misshapen_.push_back(fmt::format("{}: expected {}, found {}", called, expected, tensor.shape.text()));
       return {};
@@ -95,6 +98,8 @@ class Tensors {
   }
 
  private:
+  static constexpr std::size_t kMostMissing = 200;
+
   static std::optional<std::uint32_t> layer_of(Role role) {
     return arch::is_in_layer(role) ? std::optional<std::uint32_t>(0) : std::nullopt;
   }
@@ -113,6 +118,7 @@ class Planner {
  public:
   Planner(const Model& model, const Map& json, const arch::Family& family, const arch::ComputeFacts& facts)
       : family_(family), runtime_(family.runtime), facts_(facts), file_(json), tensors_(model, family) {
+    for (const SourcePtr& source : model.sources) file_bytes_ += source->size();
     fields_ = resources::parse_config(to_json(Value(json)));
     resources::assume_fields(fields_, file_);
     sizes_ = arch::Sizes(configured_sizes(family, json));
@@ -129,6 +135,7 @@ class Planner {
     std::vector<bool> windows = layers_with_window();
     for (std::uint32_t layer = 0; layer < *sizes_.layers; ++layer) take_layer(layer, windows[layer]);
     tensors_.require_complete();
+    require_memory();
     return std::move(plan_);
   }
 
@@ -176,8 +183,24 @@ class Planner {
         throw refused("run.config", fmt::format("a size is {}, at most {} is possible", size, kMost),
                       ErrorKind::corrupt);
     require_count(*sizes_.layers, "layers");
+    require_count(plan_.heads, "heads");
     require_count(sizes_.mixture ? checked_mul(*sizes_.layers, *sizes_.experts).value_or(UINT64_MAX) : 0, "experts");
     plan_.context = static_cast<std::uint64_t>(std::max<std::int64_t>(0, fields_.max_position_embeddings.value_or(0)));
+  }
+
+  // Compressed or sparse weights of a few bytes can have rows of gigabytes. Known models need a tenth of this.
+  void require_memory() const {
+    constexpr std::uint64_t kAnyway = std::uint64_t{128} << 20;
+    const std::uint64_t queries = plan_.heads * plan_.head, keys = plan_.kv_heads * plan_.head,
+                        widest =
+                            std::max({plan_.hidden, plan_.intermediate, queries, plan_.expert_rows, plan_.shared_rows}),
+                        features = 3 * plan_.hidden + 2 * widest + 2 * keys + plan_.vocabulary + 3 * widest;
+    const std::uint64_t needed = features * kPanel * sizeof(float), most = std::max(kAnyway, file_bytes_);
+    if (needed > most)
+      throw refused("run.memory",
+                    fmt::format("the model needs {} bytes for {} tokens; expected at most {} for weights that take {}",
+                                needed, kPanel, most, file_bytes_),
+                    ErrorKind::limit);
   }
 
   float positive(std::string_view key, double usual) const {
@@ -361,9 +384,10 @@ class Planner {
   void take_ends() {
     plan_.embeddings = tensors_.take({.role = Role::token_embedding}, {plan_.vocabulary, plan_.hidden});
     plan_.final_norm = tensors_.take_norm(Role::final_norm, std::nullopt, plan_.hidden);
-    plan_.tied = !sizes_.has_head;
-    plan_.head_weight = sizes_.has_head ? tensors_.take({.role = Role::output_head}, {plan_.vocabulary, plan_.hidden})
-                                        : plan_.embeddings;
+    // A head that is in the file counts, even if config.json ties it to the token table: transformers and the runtimes use it.
+    plan_.tied = !sizes_.has_head && !tensors_.exists({.role = Role::output_head});
+    plan_.head_weight =
+        !plan_.tied ? tensors_.take({.role = Role::output_head}, {plan_.vocabulary, plan_.hidden}) : plan_.embeddings;
   }
 
   Projection take_projection(arch::TensorName name, std::uint64_t rows, std::uint64_t columns, bool biased) {
@@ -464,6 +488,7 @@ class Planner {
   Config fields_;
   arch::Sizes sizes_;
   Tensors tensors_;
+  std::uint64_t file_bytes_ = 0;
   Plan plan_;
 };
 
@@ -471,6 +496,9 @@ class Planner {
 
 Plan plan_of(Model model) {
   model.refuse_broken();
+  const Spending spending;
+  if (spending.is_outermost())
+    for (const SourcePtr& source : model.sources) current_budget()->grant(source->size());
   std::vector<Change> ignored;
   release_conventions(model, ignored);
   const std::optional<Map> json = config_json_of(model);

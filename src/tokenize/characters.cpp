@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "base/endian.hpp"
 #include "tare/error.hpp"
 
@@ -31,13 +33,15 @@ std::uint32_t CharacterTable::unit(std::size_t at) const {
   return units_[at];
 }
 
-std::optional<CharacterTable::Found> CharacterTable::find(std::string_view text, bool longest) const {
+std::optional<CharacterTable::Found> CharacterTable::find(std::string_view text, bool longest,
+                                                          TextBudget& budget) const {
   if (units_.empty()) return std::nullopt;
   constexpr std::uint32_t kEnd = 0x100, kFar = 0x200, kIsValue = 0x80000000, kLabel = kIsValue | 0xFF;
   const auto offset = [](std::uint32_t one) { return std::size_t{one >> 10} << ((one & kFar) >> 6); };
   std::optional<Found> found;
   std::size_t at = offset(unit(0));
   for (std::size_t i = 0; i < text.size(); ++i) {
+    budget.charge(1);
     const auto byte = static_cast<unsigned char>(text[i]);
     at ^= byte;
     if (byte == 0 || at >= units_.size()) break;
@@ -47,6 +51,7 @@ std::optional<CharacterTable::Found> CharacterTable::find(std::string_view text,
     if ((here & kEnd) == 0) continue;
     const std::size_t begin = unit(at) & ~kIsValue;
     const std::size_t end = begin < texts_.size() ? texts_.find('\0', begin) : texts_.npos;
+    budget.charge(1 + (std::min(end, texts_.size()) - std::min(begin, texts_.size())) / 16);
     if (end == texts_.npos) throw bad_table(fmt::format("no replacement ends after byte {}", begin));
     found = Found{i + 1, std::string_view(texts_).substr(begin, end - begin)};
     if (!longest) break;

@@ -12,6 +12,8 @@
 #include <string_view>
 #include <vector>
 
+#include "tokenize/text_budget.hpp"
+
 namespace tare::tokenize {
 
 class CharacterTable {
@@ -24,7 +26,7 @@ class CharacterTable {
     std::string_view with;
   };
   // The longest, or the shortest, entry that the text begins with. Throws as the constructor does.
-  std::optional<Found> find(std::string_view text, bool longest) const;
+  std::optional<Found> find(std::string_view text, bool longest, TextBudget& budget) const;
 
  private:
   std::uint32_t unit(std::size_t at) const;

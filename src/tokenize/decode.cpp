@@ -1,10 +1,7 @@
 #include "tokenize/decode.hpp"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 
-#include "tare/error.hpp"
 #include "tokenize/models.hpp"
 
 namespace tare::tokenize {
@@ -12,27 +9,17 @@ namespace {
 
 using Texts = std::vector<std::string>;
 
-// What replacements of a file may add to the texts of all tokens.
-class Growth {
- public:
-  void charge(std::size_t bytes) {
-    if (bytes > left_)
-      throw Error(ErrorKind::limit, "tokenizer.text",
-                  fmt::format("the tokenizer's decoders add more than {} bytes to the text", kMost));
-    left_ -= bytes;
-  }
+constexpr std::uint64_t kTokenSteps = 8;  // what a step takes for a token, whatever its length
 
- private:
-  static constexpr std::size_t kMost = std::size_t{64} << 20;
-  std::size_t left_ = kMost;
-};
-
-void replace_all(std::string& text, std::string_view what, std::string_view with, Growth& growth) {
-  if (what.empty() || text.find(what) == text.npos) return;
+void replace_all(std::string& text, std::string_view what, std::string_view with, TextBudget& budget) {
+  if (what.empty() || text.size() < what.size()) return;
+  // Each place may be compared with all of it.
+  budget.charge(text.size() * (1 + what.size() / 16));
+  if (text.find(what) == text.npos) return;
   std::string out;
   std::size_t done = 0;
   for (std::size_t at = text.find(what); at != text.npos; at = text.find(what, done)) {
-    growth.charge(with.size() > what.size() ? with.size() - what.size() : 0);
+    budget.grow(with.size() > what.size() ? with.size() - what.size() : 0);
     out.append(text, done, at - done).append(with);
     done = at + what.size();
   }
@@ -46,11 +33,11 @@ constexpr std::pair<std::string_view, std::string_view> kCleaned[] = {
 
 struct Joiner {
   Texts& tokens;
-  Growth& growth;
+  TextBudget& budget;
 
   void operator()(const JoinBytes&) const {}
   void operator()(const ReplaceText& step) const {
-    for (std::string& token : tokens) replace_all(token, step.what, step.with, growth);
+    for (std::string& token : tokens) replace_all(token, step.what, step.with, budget);
   }
   void operator()(const ByteTokens&) const {
     for (std::string& token : tokens)
@@ -72,7 +59,7 @@ struct Joiner {
   }
   void operator()(const UnspellBlanks& step) const {
     for (std::size_t i = 0; i < tokens.size(); ++i)
-      replace_all(tokens[i], step.replacement, i == 0 && step.adds ? "" : " ", growth);
+      replace_all(tokens[i], step.replacement, i == 0 && step.adds ? "" : " ", budget);
   }
   void operator()(const JoinWordPieces& step) const {
     for (std::size_t i = 0; i < tokens.size(); ++i) {
@@ -84,12 +71,12 @@ struct Joiner {
           token.insert(0, 1, ' ');
       }
       if (step.cleans)
-        for (const auto& [what, with] : kCleaned) replace_all(token, what, with, growth);
+        for (const auto& [what, with] : kCleaned) replace_all(token, what, with, budget);
     }
   }
   void operator()(const JoinSuffixes& step) const {
     for (std::size_t i = 0; i < tokens.size(); ++i)
-      replace_all(tokens[i], step.suffix, i + 1 == tokens.size() ? "" : " ", growth);
+      replace_all(tokens[i], step.suffix, i + 1 == tokens.size() ? "" : " ", budget);
   }
   void operator()(const JoinBlanks&) const {
     for (std::size_t i = 1; i < tokens.size(); ++i) tokens[i].insert(0, 1, ' ');
@@ -98,34 +85,38 @@ struct Joiner {
 
 struct Speller {
   std::string& token;
-  Growth& growth;
+  TextBudget& budget;
 
-  void operator()(const ReplaceText& step) const { replace_all(token, step.what, step.with, growth); }
+  void operator()(const ReplaceText& step) const { replace_all(token, step.what, step.with, budget); }
   void operator()(const ByteTokens&) const {
     if (const auto byte = byte_of_token(token)) token.assign(1, static_cast<char>(*byte));
   }
-  void operator()(const UnspellBlanks& step) const { replace_all(token, step.replacement, " ", growth); }
+  void operator()(const UnspellBlanks& step) const { replace_all(token, step.replacement, " ", budget); }
   void operator()(const JoinWordPieces& step) const {
     if (token.starts_with(step.prefix)) token.erase(0, step.prefix.size());
   }
-  void operator()(const JoinSuffixes& step) const { replace_all(token, step.suffix, " ", growth); }
+  void operator()(const JoinSuffixes& step) const { replace_all(token, step.suffix, " ", budget); }
   template <typename Other>
   void operator()(const Other& /*concerns more than one token*/) const {}
 };
 
 }  // namespace
 
-std::string joined_text(const std::vector<Decoder>& decoders, Texts tokens) {
-  Growth growth;
-  for (const Decoder& step : decoders) std::visit(Joiner{tokens, growth}, step);
+std::string joined_text(const std::vector<Decoder>& decoders, Texts tokens, TextBudget& budget) {
+  for (const Decoder& step : decoders) {
+    for (const std::string& token : tokens) budget.charge(kTokenSteps + token.size());
+    std::visit(Joiner{tokens, budget}, step);
+  }
   std::string text;
   for (const std::string& token : tokens) text += token;
   return text;
 }
 
-std::string piece_text(const std::vector<Decoder>& decoders, std::string token) {
-  Growth growth;
-  for (const Decoder& step : decoders) std::visit(Speller{token, growth}, step);
+std::string piece_text(const std::vector<Decoder>& decoders, std::string token, TextBudget& budget) {
+  for (const Decoder& step : decoders) {
+    budget.charge(kTokenSteps + token.size());
+    std::visit(Speller{token, budget}, step);
+  }
   return token;
 }
 

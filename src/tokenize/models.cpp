@@ -40,12 +40,15 @@ bool TokenTable::append_bytes(std::string_view text, std::vector<Id>& out) const
   return true;
 }
 
+void require_short_piece(std::string_view text, Id id) {
+  if (text.size() > kLongestPiece)
+    throw Error(
+        ErrorKind::limit, "tokenizer.piece.long",
+        fmt::format("token {} has {} bytes; more than {} are not looked for in texts", id, text.size(), kLongestPiece));
+}
+
 void PrefixTable::finish() {
-  for (const auto& [text, id] : rows_)
-    if (text.size() > kLongestPiece)
-      throw Error(ErrorKind::limit, "tokenizer.piece.long",
-                  fmt::format("token {} has {} bytes; more than {} are not looked for in texts", id, text.size(),
-                              kLongestPiece));
+  for (const auto& [text, id] : rows_) require_short_piece(text, id);
   // If texts are equal, the first id counts.
   std::ranges::stable_sort(rows_, {}, &std::pair<std::string_view, Id>::first);
   const auto are_equal = [](const auto& a, const auto& b) { return a.first == b.first; };
@@ -108,6 +111,9 @@ void join(std::vector<Part>& parts, std::uint32_t left, Id id) {
   if (one.after != kEnd) parts[one.after].before = left;
 }
 
+// What cutting a word and merging its parts takes for each of its bytes.
+constexpr std::uint64_t kStepsPerByte = 16;
+
 // ---- byte-pair encoding ----
 
 class BytePairEncoder final : public WordEncoder {
@@ -121,12 +127,16 @@ class BytePairEncoder final : public WordEncoder {
       single_[byte] = tokens_.find(std::string(1, static_cast<char>(byte))).value_or(-1);
   }
 
-  void encode(std::string_view word, std::vector<Id>& out) const override {
+  void encode(std::string_view word, TextBudget& budget, std::vector<Id>& out) const override {
+    budget.charge(kStepsPerByte * word.size());
     if (pairs_.ignores_merges)
       if (const auto whole = tokens_.find(word)) return out.push_back(*whole);
     std::vector<Part> parts;
     parts.reserve(word.size());
-    pairs_.bytes&& pairs_.end_of_word.empty() ? cut_bytes(word, parts) : cut_characters(word, parts);
+    if (pairs_.bytes && pairs_.end_of_word.empty())
+      cut_bytes(word, parts);
+    else
+      cut_characters(word, budget, parts);
     merge(parts);
     for (std::uint32_t i = parts.empty() ? kEnd : 0; i != kEnd; i = parts[i].after) out.push_back(parts[i].id);
   }
@@ -162,7 +172,7 @@ class BytePairEncoder final : public WordEncoder {
     parts.push_back({*rules_.unknown, 0, 0, static_cast<std::uint32_t>(at), static_cast<std::uint32_t>(size)});
   }
 
-  void cut_characters(std::string_view word, std::vector<Part>& parts) const {
+  void cut_characters(std::string_view word, TextBudget& budget, std::vector<Part>& parts) const {
     bool unknown = false;  // the last character was
     for (std::size_t at = 0, length = 0; at < word.size(); at += length) {
       length = pairs_.bytes ? 1 : first_character(word.substr(at)).length;
@@ -171,6 +181,7 @@ class BytePairEncoder final : public WordEncoder {
       std::string spelled(character);
       if (at > 0) spelled.insert(0, pairs_.continues_word);
       if (last) spelled += pairs_.end_of_word;
+      budget.charge(spelled.size());
       if (const auto id = tokens_.find(spelled)) {
         parts.push_back({*id, 0, 0, static_cast<std::uint32_t>(at), static_cast<std::uint32_t>(length)});
         unknown = false;
@@ -231,9 +242,10 @@ class ScoredPairEncoder final : public WordEncoder {
     frozen_.finish();
   }
 
-  void encode(std::string_view word, std::vector<Id>& out) const override {
+  void encode(std::string_view word, TextBudget& budget, std::vector<Id>& out) const override {
+    budget.charge(kStepsPerByte * word.size());
     std::vector<Part> parts;
-    cut(word, parts);
+    cut(word, budget, parts);
     // The halves of pieces that a text may not have: those are split again.
     NameViewMap<std::pair<std::size_t, std::size_t>> halves;
     std::priority_queue<Candidate> queue;
@@ -243,6 +255,7 @@ class ScoredPairEncoder final : public WordEncoder {
       const Part& other = parts[one.after];
       if (one.id == kFrozen || other.id == kFrozen || one.size + other.size > longest_) return;
       const std::string_view text = word.substr(one.begin, one.size + other.size);
+      budget.charge(text.size() / 4);
       const auto id = tokens_.find(text);
       if (!id) return;
       if (pairs_.unused[static_cast<std::size_t>(*id)])
@@ -261,7 +274,7 @@ class ScoredPairEncoder final : public WordEncoder {
     }
     bool unknown = false;  // the last token was
     for (std::uint32_t i = parts.empty() ? kEnd : 0; i != kEnd; i = parts[i].after)
-      put(word.substr(parts[i].begin, parts[i].size), halves, unknown, out);
+      put(word.substr(parts[i].begin, parts[i].size), halves, budget, unknown, out);
   }
 
  private:
@@ -282,10 +295,9 @@ class ScoredPairEncoder final : public WordEncoder {
     return std::min(length, text.size());
   }
 
-  void cut(std::string_view word, std::vector<Part>& parts) const {
+  void cut(std::string_view word, TextBudget& budget, std::vector<Part>& parts) const {
     for (std::size_t at = 0, length = 0; at < word.size(); at += length) {
-      length = 0;
-      if (!frozen_.empty()) frozen_.each(word.substr(at), [&](std::size_t found, Id) { length = found; });
+      length = frozen_.empty() ? 0 : frozen_.longest(word.substr(at), budget).length;
       const Id kind = length > 0 ? kFrozen : kOpen;
       if (length == 0) length = length_of(word.substr(at));
       parts.push_back({kind, 0, 0, static_cast<std::uint32_t>(at), static_cast<std::uint32_t>(length)});
@@ -293,13 +305,14 @@ class ScoredPairEncoder final : public WordEncoder {
     link(parts);
   }
 
-  void put(std::string_view text, const NameViewMap<std::pair<std::size_t, std::size_t>>& halves, bool& unknown,
-           std::vector<Id>& out) const {
+  void put(std::string_view text, const NameViewMap<std::pair<std::size_t, std::size_t>>& halves, TextBudget& budget,
+           bool& unknown, std::vector<Id>& out) const {
     // Not by recursion: a file can make it deep.
     std::vector<std::string_view> waiting = {text};
     while (!waiting.empty()) {
       const std::string_view part = waiting.back();
       waiting.pop_back();
+      budget.charge(part.size());
       const auto id = tokens_.find(part);
       if (id && pairs_.unused[static_cast<std::size_t>(*id)] && !pairs_.as_llama_cpp)
         if (const auto found = halves.find(part); found != halves.end()) {
@@ -345,8 +358,9 @@ class LikeliestEncoder final : public WordEncoder {
     pieces_.finish();
   }
 
-  void encode(std::string_view word, std::vector<Id>& out) const override {
-    likeliest_.single ? encode_with<float>(word, out) : encode_with<double>(word, out);
+  void encode(std::string_view word, TextBudget& budget, std::vector<Id>& out) const override {
+    budget.charge(kStepsPerByte * word.size());
+    likeliest_.single ? encode_with<float>(word, budget, out) : encode_with<double>(word, budget, out);
   }
 
  private:
@@ -363,7 +377,7 @@ class LikeliestEncoder final : public WordEncoder {
   }
 
   template <typename Score>
-  void encode_with(std::string_view word, std::vector<Id>& out) const {
+  void encode_with(std::string_view word, TextBudget& budget, std::vector<Id>& out) const {
     struct Best {
       Score score = 0;
       std::uint32_t begin = kEnd;
@@ -381,7 +395,7 @@ class LikeliestEncoder final : public WordEncoder {
         if (end.begin == kEnd || sum > end.score) end = {sum, static_cast<std::uint32_t>(at), id};
       };
       bool single = false;
-      pieces_.each(word.substr(at), [&](std::size_t size, Id id) {
+      pieces_.each(word.substr(at), budget, [&](std::size_t size, Id id) {
         offer(size, id, score_of<Score>(id, size));
         single = single || size == length;
       });
@@ -433,17 +447,16 @@ class WordPieceEncoder final : public WordEncoder {
     later_.finish();
   }
 
-  void encode(std::string_view word, std::vector<Id>& out) const override {
+  void encode(std::string_view word, TextBudget& budget, std::vector<Id>& out) const override {
+    budget.charge(word.size());
     const std::size_t before = out.size();
     if (characters(word) <= words_.longest_word) {
       std::size_t at = 0;
       while (at < word.size()) {
-        std::size_t length = 0;
-        Id id = -1;
-        (at == 0 ? first_ : later_).each(word.substr(at), [&](std::size_t found, Id one) { length = found, id = one; });
-        if (length == 0) break;
-        out.push_back(id);
-        at += length;
+        const PrefixTable::Found found = (at == 0 ? first_ : later_).longest(word.substr(at), budget);
+        if (found.length == 0) break;
+        out.push_back(found.id);
+        at += found.length;
       }
       if (at == word.size()) return;
     }
@@ -467,7 +480,8 @@ class WholeWordEncoder final : public WordEncoder {
  public:
   explicit WholeWordEncoder(const Rules& rules) : rules_(rules), tokens_(rules) {}
 
-  void encode(std::string_view word, std::vector<Id>& out) const override {
+  void encode(std::string_view word, TextBudget& budget, std::vector<Id>& out) const override {
+    budget.charge(word.size());
     const auto id = tokens_.find(word);
     if (!id && !rules_.unknown) throw no_unknown_token(word);
     out.push_back(id ? *id : *rules_.unknown);

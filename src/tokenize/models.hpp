@@ -8,18 +8,22 @@
 #include <vector>
 
 #include "tokenize/rules.hpp"
+#include "tokenize/text_budget.hpp"
 
 namespace tare::tokenize {
 
 class WordEncoder {
  public:
   virtual ~WordEncoder() = default;
-  // Appends the tokens of a word, which is not empty.
-  virtual void encode(std::string_view word, std::vector<Id>& out) const = 0;
+  // Appends the tokens of a word, which is not empty. Throws what TextBudget throws.
+  virtual void encode(std::string_view word, TextBudget& budget, std::vector<Id>& out) const = 0;
 };
 
 // Keeps a reference to the rules. Throws corrupt or limit `tokenizer.*`.
 std::unique_ptr<WordEncoder> make_encoder(const Rules& rules);
+
+// Throws limit `tokenizer.piece.long`.
+void require_short_piece(std::string_view text, Id id);
 
 // The byte that "<0x0A>" and so on spells.
 std::optional<unsigned char> byte_of_token(std::string_view text);
@@ -49,17 +53,35 @@ class PrefixTable {
   void finish();
   // Calls visit(length, id) for each, shortest first.
   template <typename Visit>
-  void each(std::string_view text, const Visit& visit) const {
+  void each(std::string_view text, TextBudget& budget, const Visit& visit) const {
     std::size_t low = 0, high = rows_.size();
     for (std::size_t length = 0; low < high; ++length) {
+      if (high - low == 1 && length > 0) {
+        const auto& [last, id] = rows_[low];
+        budget.charge(1 + last.size() / 16);
+        if (text.starts_with(last)) visit(last.size(), id);
+        return;
+      }
       if (rows_[low].first.size() == length && length > 0) visit(length, rows_[low].second);
       if (length == text.size()) return;
+      budget.charge(length == 0 ? 1 : kNarrowSteps);
       narrow(low, high, length, static_cast<unsigned char>(text[length]));
     }
+  }
+  struct Found {
+    std::size_t length = 0;  // 0: none
+    Id id = -1;
+  };
+  Found longest(std::string_view text, TextBudget& budget) const {
+    Found last;
+    each(text, budget, [&](std::size_t length, Id id) { last = {length, id}; });
+    return last;
   }
   bool empty() const { return rows_.empty(); }
 
  private:
+  static constexpr std::uint64_t kNarrowSteps = 8;  // a search among all rows that begin alike
+
   void narrow(std::size_t& low, std::size_t& high, std::size_t length, unsigned char byte) const;
 
   std::vector<std::pair<std::string_view, Id>> rows_;

@@ -18,13 +18,12 @@ class NormalizerChain::Step {
   virtual std::string apply(std::string text, TextBudget& budget) const = 0;
 };
 
-void TextBudget::check(std::size_t bytes) const {
-  if (bytes > longest)
-    throw Error(ErrorKind::limit, "tokenizer.text",
-                fmt::format("the tokenizer's normalizers make a text of more than {} bytes", longest));
-}
-
 namespace {
+
+std::string in_form(std::string_view text, Form form, TextBudget& budget) {
+  budget.charge(steps_to_normalize(text));
+  return normalized(text, form);
+}
 
 template <typename Change>
 std::string each_character(std::string_view text, const Change& change) {
@@ -83,13 +82,14 @@ struct Applier {
         out += c;
     return out;
   }
-  std::string operator()(Form form) const { return normalized(text, form); }
+  std::string operator()(Form form) const { return in_form(text, form, budget); }
   std::string operator()(const Replace& step) const {
     std::string out;
     std::size_t done = 0;
-    while (const auto match = step.pattern.find(text, done, budget.steps)) {
+    while (const auto match = step.pattern.find(text, done, budget)) {
+      budget.charge(step.with.size());
       out.append(text, done, match->begin - done).append(step.with);
-      budget.check(out.size());
+      budget.check_length(out.size());
       done = match->end;
     }
     return out.append(text, done);
@@ -116,7 +116,7 @@ struct Applier {
   std::string operator()(const BertClean& step) const {
     std::string out = step.clean ? bert_cleaned(text) : text;
     if (step.ideographs) out = with_spaced_ideographs(out);
-    if (step.strip_accents) out = without_nonspacing(normalized(out, Form::nfd));
+    if (step.strip_accents) out = without_nonspacing(in_form(out, Form::nfd, budget));
     return step.lower ? in_lower_case(out) : out;
   }
   std::string operator()(const RewriteCharacters&) const { return text; }  // has its own Step
@@ -145,13 +145,13 @@ class RewriteStep final : public NormalizerChain::Step {
     std::string out;
     for_each_grapheme(text, [&](std::string_view cluster) {
       if (cluster.size() < kShort)
-        if (const auto found = table_.find(cluster, false)) {
+        if (const auto found = table_.find(cluster, false, budget)) {
           append(out, found->with, budget);
           return;
         }
       for (; !cluster.empty(); cluster.remove_prefix(first_character(cluster).length)) {
         const std::string_view one = cluster.substr(0, first_character(cluster).length);
-        const auto found = table_.find(one, false);
+        const auto found = table_.find(one, false, budget);
         append(out, found ? found->with : one, budget);
       }
     });
@@ -159,10 +159,11 @@ class RewriteStep final : public NormalizerChain::Step {
   }
 
   // The replacements of a damaged table may be anything: what follows needs characters.
-  static void append(std::string& out, std::string_view with, const TextBudget& budget) {
+  static void append(std::string& out, std::string_view with, TextBudget& budget) {
     std::string room;
+    budget.charge(with.size());
     out += valid_text(with, room);
-    budget.check(out.size());
+    budget.check_length(out.size());
   }
   static CharacterTable checked(std::string_view table) { return CharacterTable(table); }
 
@@ -183,13 +184,13 @@ class PieceTextStep final : public NormalizerChain::Step {
 
  private:
   // What the text begins with, rewritten; removes it from the text.
-  std::string next(std::string_view& text, const TextBudget& budget) const {
+  std::string next(std::string_view& text, TextBudget& budget) const {
     std::size_t length = 0;
-    if (!kept_.empty()) kept_.each(text, [&](std::size_t found, Id) { length = found; });
+    if (!kept_.empty()) length = kept_.longest(text, budget).length;
     std::string out;
     if (length > 0) {
       out = text.substr(0, length);
-    } else if (const auto found = table_.find(text, true)) {
+    } else if (const auto found = table_.find(text, true, budget)) {
       length = found->length;
       RewriteStep::append(out, found->with, budget);
     } else {
@@ -206,16 +207,16 @@ class PieceTextStep final : public NormalizerChain::Step {
 
   std::string_view blank() const { return step_.spells_blanks ? kBlank : std::string_view(" "); }
 
-  void append(std::string& out, std::string_view part, const TextBudget& budget) const {
+  void append(std::string& out, std::string_view part, TextBudget& budget) const {
     for (const char c : part)
       if (c == ' ')
         out += blank();
       else
         out += c;
-    budget.check(out.size());
+    budget.check_length(out.size());
   }
 
-  std::string as_sentencepiece(std::string_view text, const TextBudget& budget) const {
+  std::string as_sentencepiece(std::string_view text, TextBudget& budget) const {
     std::string out, part;
     if (step_.joins_blanks) {
       while (!text.empty()) {
@@ -240,7 +241,7 @@ class PieceTextStep final : public NormalizerChain::Step {
     return out;
   }
 
-  std::string as_llama_cpp(std::string_view text, const TextBudget& budget) const {
+  std::string as_llama_cpp(std::string_view text, TextBudget& budget) const {
     std::string out;
     bool added = false, in_word = false;
     while (!text.empty()) {
@@ -257,7 +258,7 @@ class PieceTextStep final : public NormalizerChain::Step {
         in_word = true;
         out += c;
       }
-      budget.check(out.size());
+      budget.check_length(out.size());
     }
     return out;
   }
@@ -281,8 +282,9 @@ NormalizerChain::NormalizerChain(const std::vector<Normalizer>& steps) {
 
 std::string NormalizerChain::apply(std::string text, TextBudget& budget) const {
   for (const auto& step : steps_) {
+    budget.charge(text.size());
     text = step->apply(std::move(text), budget);
-    budget.check(text.size());
+    budget.check_length(text.size());
   }
   return text;
 }

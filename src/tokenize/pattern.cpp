@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <bitset>
 
+#include "base/budget.hpp"
 #include "base/printable.hpp"
 #include "base/text.hpp"
 #include "tare/error.hpp"
@@ -17,9 +18,10 @@ constexpr std::size_t kNone = SIZE_MAX;
 constexpr std::uint32_t kLastCharacter = 0x10FFFF;
 // Real patterns have at most a few hundred instructions and a nesting of four.
 constexpr std::size_t kMostInstructions = 20000, kMostNesting = 24, kMostTimes = 1000;
+// All members of a set are compared with each ASCII character when it is finished.
+constexpr std::uint64_t kStepsPerMember = 32;
 // Repetitions copy what they repeat, and one may follow another: (x){1}{1}{1}.
 constexpr std::size_t kMostEmitted = 50 * kMostInstructions;
-constexpr std::size_t kMostWaiting = std::size_t{1} << 22;  // places to go back to
 
 // ---- sets of characters ----
 
@@ -135,10 +137,12 @@ class Compiler {
   std::uint32_t here() const { return static_cast<std::uint32_t>(program_.code.size()); }
   std::uint32_t emit(const Instruction& one) {
     if (code().size() >= kMostInstructions || ++emitted_ > kMostEmitted) throw refused("it is too long");
+    charge_steps();
     code().push_back(one);
     return here() - 1;
   }
   std::uint32_t keep(Set set) {
+    charge_steps(set.members() * kStepsPerMember);
     set.finish();
     program_.sets.push_back(std::move(set));
     return static_cast<std::uint32_t>(program_.sets.size() - 1);
@@ -516,8 +520,8 @@ class Compiler {
 
 class Matcher {
  public:
-  Matcher(const Pattern::Program& program, std::string_view text, std::uint64_t& steps)
-      : program_(program), text_(text), steps_(steps) {}
+  Matcher(const Pattern::Program& program, std::string_view text, TextBudget& budget)
+      : program_(program), text_(text), budget_(budget) {}
 
   // The end of the match that begins here; kNone if there is none. Recursive in the nesting of the pattern only.
   std::size_t match(std::uint32_t pc, std::size_t at) {
@@ -576,17 +580,10 @@ class Matcher {
     std::size_t at, low;
   };
 
-  void charge(std::uint64_t count) {
-    if (steps_ < count)
-      throw Error(
-          ErrorKind::limit, "tokenizer.pattern.steps",
-          fmt::format("the pattern by which the tokenizer splits texts takes too many steps on this one, of {} bytes",
-                      text_.size()));
-    steps_ -= count;
-  }
+  void charge(std::uint64_t count) { budget_.charge(count); }
 
   void wait(const Place& place) {
-    if (waiting_.size() >= kMostWaiting) charge(UINT64_MAX);
+    if (waiting_.size() >= budget_.most_places()) charge(UINT64_MAX);
     waiting_.push_back(place);
   }
 
@@ -629,7 +626,7 @@ class Matcher {
 
   const Pattern::Program& program_;
   std::string_view text_;
-  std::uint64_t& steps_;
+  TextBudget& budget_;
   std::vector<Place> waiting_;
 };
 
@@ -658,8 +655,8 @@ Pattern Pattern::literal(std::string_view text) {
   return pattern;
 }
 
-std::optional<Pattern::Match> Pattern::find(std::string_view text, std::size_t from, std::uint64_t& steps) const {
-  Matcher matcher(*program_, text, steps);
+std::optional<Pattern::Match> Pattern::find(std::string_view text, std::size_t from, TextBudget& budget) const {
+  Matcher matcher(*program_, text, budget);
   while (from < text.size()) {
     const std::size_t end = matcher.match(0, from);
     if (end != kNone && end > from) return Match{from, end};

@@ -17,6 +17,8 @@
 #include <utility>
 #include <vector>
 
+#include "tokenize/text_budget.hpp"
+
 namespace tare::tokenize {
 
 class Pattern {
@@ -29,11 +31,9 @@ class Pattern {
   struct Match {
     std::size_t begin, end;
   };
-  // The first match that is not empty and begins at `from` or later, in a text that is valid UTF-8. Subtracts from
-  // `steps`, and throws limit `tokenizer.pattern.steps` when none are left.
-  std::optional<Match> find(std::string_view text, std::size_t from, std::uint64_t& steps) const;
-  // Enough for a text of this length and every pattern that models are known to have.
-  static std::uint64_t steps_for(std::size_t bytes) { return (std::uint64_t{1} << 20) + std::uint64_t{1024} * bytes; }
+  // The first match that is not empty and begins at `from` or later, in a text that is valid UTF-8. Throws what
+  // TextBudget throws.
+  std::optional<Match> find(std::string_view text, std::size_t from, TextBudget& budget) const;
 
   struct Program;
 

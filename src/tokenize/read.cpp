@@ -228,21 +228,22 @@ std::optional<std::string> text_of(const Model& model, std::string_view name) {
   return std::string(as_text(bytes));
 }
 
-// tokenizer_config.json, empty if there is none or it cannot be read.
+// tokenizer_config.json, empty if there is none. Its settings change the tokens, so a damaged file is an error.
 Map settings_of(const Model& model) {
   const auto text = text_of(model, "tokenizer_config.json");
   if (!text) return {};
   try {
     return resources::parse_small_json(*text);
   } catch (const Error& error) {
-    if (error.kind() == ErrorKind::io) throw;
-    return {};
+    throw Error(error).about("tokenizer_config.json").blame(Subject::input);
   }
 }
 
 bool said(const Map& settings, std::string_view key, bool otherwise) {
-  const bool* const value = settings.get<bool>(key);
-  return value == nullptr ? otherwise : *value;
+  const Value* const value = settings.find(key);
+  if (value == nullptr || value->is_null()) return otherwise;
+  if (const bool* const known = value->get<bool>()) return *known;
+  throw unknown_step(fmt::format("\"{}\" in tokenizer_config.json is neither true nor false", key));
 }
 
 void add_frame(Rules& rules, const Vocabulary& vocabulary, bool begins, bool ends) {
@@ -276,6 +277,11 @@ std::optional<StatedTokenizer> stated_by_files(const Model& model) {
     if (!is_called({"GPT2Tokenizer", "GPT2TokenizerFast"}))
       throw unknown_step(fmt::format("without a tokenizer.json, how a \"{}\" splits texts is not known", quote(*name)));
     stated.cuts = std::vector<std::string>{"bytes"};
+    const auto is_long = [](const Token& token) { return token.type == TokenType::normal && token.text.size() > 4; };
+    if (model.vocabulary.merges.empty() && std::ranges::any_of(model.vocabulary.tokens, is_long))
+      throw Error(ErrorKind::corrupt, "tokenizer.merges", "there are no merges, and tokens that only merges can make")
+          .about("merges.txt")
+          .blame(Subject::input);
     return stated;
   }
   if (!is_called({"BertTokenizer", "BertTokenizerFast", "DistilBertTokenizer", "DistilBertTokenizerFast"}))

@@ -7,6 +7,9 @@ namespace {
 
 using Visit = std::function<void(std::string_view)>;
 
+// What passing a word on takes, whatever its length.
+constexpr std::uint64_t kWordSteps = 8;
+
 // Makes words from the stretches that match and those that do not, by `behavior`.
 class Cutter {
  public:
@@ -72,12 +75,13 @@ class Cutter {
 
 class Walker {
  public:
-  Walker(const std::vector<Splitter>& splitters, std::uint64_t& steps, const Visit& visit)
-      : splitters_(splitters), steps_(steps), visit_(visit) {}
+  Walker(const std::vector<Splitter>& splitters, TextBudget& budget, const Visit& visit)
+      : splitters_(splitters), budget_(budget), visit_(visit) {}
 
   // `first`: the text is the beginning of the whole one.
   void walk(std::size_t step, std::string_view text, bool first) {
     if (text.empty()) return;
+    budget_.charge(kWordSteps + text.size());
     if (step == splitters_.size()) return visit_(text);
     std::visit([&](const auto& one) { apply(one, step, text, first); }, splitters_[step]);
   }
@@ -101,7 +105,7 @@ class Walker {
 
   void apply(const SplitBy& one, std::size_t step, std::string_view text, bool first) {
     cut(step, text, first, one.behavior, one.inverted,
-        [&](std::size_t from) { return one.pattern.find(text, from, steps_); });
+        [&](std::size_t from) { return one.pattern.find(text, from, budget_); });
   }
 
   void apply(const SplitByClass& one, std::size_t step, std::string_view text, bool first) {
@@ -141,15 +145,15 @@ class Walker {
   }
 
   const std::vector<Splitter>& splitters_;
-  std::uint64_t& steps_;
+  TextBudget& budget_;
   const Visit& visit_;
 };
 
 }  // namespace
 
-void split_words(const std::vector<Splitter>& splitters, std::string_view text, bool first, std::uint64_t& steps,
+void split_words(const std::vector<Splitter>& splitters, std::string_view text, bool first, TextBudget& budget,
                  const Visit& visit) {
-  Walker(splitters, steps, visit).walk(0, text, first);
+  Walker(splitters, budget, visit).walk(0, text, first);
 }
 
 }  // namespace tare::tokenize

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "base/budget.hpp"
 #include "tare/error.hpp"
 #include "tokenize/decode.hpp"
 #include "tokenize/models.hpp"
@@ -19,7 +20,12 @@ class Tokenizer::Engine {
  public:
   explicit Engine(Rules rules)
       : rules_(std::move(rules)), normalizers_(rules_.normalizers), encoder_(make_encoder(rules_)) {
-    TextBudget budget(0);
+    std::size_t bytes = 0;
+    for (const Added& added : rules_.added) {
+      require_short_piece(added.text, added.id);
+      bytes += added.text.size();
+    }
+    TextBudget budget = TextBudget::of_file(bytes);
     spelled_.reserve(rules_.added.size());
     for (std::size_t i = 0; i < rules_.added.size(); ++i) {
       const Added& added = rules_.added[i];
@@ -40,15 +46,15 @@ class Tokenizer::Engine {
                   fmt::format("expected a text of at most {} bytes, found {}", kLongest, text.size()));
     std::string room;
     if (!rules_.keeps_bytes) text = valid_text(text, room);
-    TextBudget budget(text.size());
+    TextBudget budget = TextBudget::of_text(text.size());
     std::vector<Id> ids;
     if (options.frame) ids = rules_.before;
-    const auto put_word = [&](std::string_view word) { encoder_->encode(word, ids); };
+    const auto put_word = [&](std::string_view word) { encoder_->encode(word, budget, ids); };
     const std::function<void(std::string_view)> visit = put_word;
-    cut_added(in_raw_, text, options.special, ids, [&](std::string_view part, bool first) {
+    cut_added(in_raw_, text, options.special, budget, ids, [&](std::string_view part, bool first) {
       const std::string changed = normalizers_.apply(std::string(part), budget);
-      cut_added(in_normalized_, changed, options.special, ids, [&](std::string_view words, bool begins) {
-        split_words(rules_.splitters, words, first && begins, budget.steps, visit);
+      cut_added(in_normalized_, changed, options.special, budget, ids, [&](std::string_view words, bool begins) {
+        split_words(rules_.splitters, words, first && begins, budget, visit);
       });
     });
     if (options.frame) ids.insert(ids.end(), rules_.behind.begin(), rules_.behind.end());
@@ -56,16 +62,22 @@ class Tokenizer::Engine {
   }
 
   std::string decode(std::span<const Id> ids, bool special) const {
+    TextBudget budget = budget_of(ids);
     std::vector<std::string> texts;
     texts.reserve(ids.size());
-    for (const Id id : ids) {
-      const std::string& text = text_of(id);
-      if (special || !rules_.special[static_cast<std::size_t>(id)]) texts.push_back(text);
-    }
-    return joined_text(rules_.decoders, std::move(texts));
+    for (const Id id : ids)
+      if (special || !rules_.special[static_cast<std::size_t>(id)]) texts.push_back(text_of(id));
+    return joined_text(rules_.decoders, std::move(texts), budget);
   }
 
-  std::string piece(Id id) const { return piece_text(rules_.decoders, text_of(id)); }
+  std::vector<std::string> pieces(std::span<const Id> ids) const {
+    TextBudget budget = budget_of(ids);
+    std::vector<std::string> pieces;
+    pieces.reserve(ids.size());
+    for (const Id id : ids) pieces.push_back(piece_text(rules_.decoders, text_of(id), budget));
+    return pieces;
+  }
+
   std::size_t size() const { return rules_.texts.size(); }
 
  private:
@@ -74,6 +86,22 @@ class Tokenizer::Engine {
       throw Error(ErrorKind::usage, "tokenizer.id.range",
                   fmt::format("there is no token {}; the ids are 0 to {}", id, std::int64_t(rules_.texts.size()) - 1));
     return rules_.texts[static_cast<std::size_t>(id)];
+  }
+
+  // Checks the ids. The file decides how long a token is, and a user may ask for the same one a thousand times.
+  TextBudget budget_of(std::span<const Id> ids) const {
+    constexpr std::size_t kAnyway = std::size_t{1} << 24, kPerToken = 1024;
+    std::size_t left = kAnyway + kPerToken * ids.size(), bytes = 0;
+    for (const Id id : ids) {
+      const std::size_t size = text_of(id).size();
+      if (size > left)
+        throw Error(ErrorKind::limit, "tokenizer.text",
+                    fmt::format("the texts of these {} tokens have more than {} bytes", ids.size(),
+                                kAnyway + kPerToken * ids.size()));
+      left -= size;
+      bytes += size;
+    }
+    return TextBudget::of_text(bytes + ids.size());
   }
 
   static bool is_in_word(std::string_view text, std::size_t begin, std::size_t end) {
@@ -85,22 +113,20 @@ class Tokenizer::Engine {
   // Appends the added tokens that a text has, the leftmost and of these the longest, and calls visit(part, whether the
   // text begins with it) for what is between them.
   template <typename Visit>
-  void cut_added(const PrefixTable& table, std::string_view text, bool special, std::vector<Id>& ids,
-                 const Visit& visit) const {
+  void cut_added(const PrefixTable& table, std::string_view text, bool special, TextBudget& budget,
+                 std::vector<Id>& ids, const Visit& visit) const {
     std::size_t done = 0;
     const auto visit_until = [&](std::size_t end) {
       if (end > done) visit(text.substr(done, end - done), done == 0);
     };
     for (std::size_t at = 0; at < text.size() && !table.empty();) {
-      std::size_t length = 0, which = 0;
-      table.each(text.substr(at),
-                 [&](std::size_t found, Id i) { length = found, which = static_cast<std::size_t>(i); });
-      if (length == 0) {
+      const PrefixTable::Found found = table.longest(text.substr(at), budget);
+      if (found.length == 0) {
         ++at;
         continue;
       }
-      const Added& added = rules_.added[which];
-      std::size_t begin = at, end = at + length;
+      const Added& added = rules_.added[static_cast<std::size_t>(found.id)];
+      std::size_t begin = at, end = at + found.length;
       at = end;
       if ((added.special && !special) || (added.single_word && is_in_word(text, begin, end)) || begin < done) continue;
       while (added.left && begin > done) {
@@ -124,7 +150,12 @@ class Tokenizer::Engine {
   std::vector<std::string> spelled_;  // what both refer to
 };
 
-Tokenizer::Tokenizer(const Model& model) : engine_(std::make_shared<const Engine>(read_rules(model))) {}
+Tokenizer::Tokenizer(const Model& model) {
+  const Spending spending;
+  if (spending.is_outermost())
+    for (const SourcePtr& source : model.sources) current_budget()->grant(source->size());
+  engine_ = std::make_shared<const Engine>(read_rules(model));
+}
 Tokenizer::~Tokenizer() = default;
 
 std::vector<std::int32_t> Tokenizer::encode(std::string_view text, const EncodeOptions& options) const {
@@ -134,7 +165,8 @@ std::vector<std::int32_t> Tokenizer::encode(std::string_view text) const { retur
 std::string Tokenizer::decode(std::span<const std::int32_t> ids, bool special) const {
   return engine_->decode(ids, special);
 }
-std::string Tokenizer::piece(std::int32_t id) const { return engine_->piece(id); }
+std::string Tokenizer::piece(std::int32_t id) const { return std::move(engine_->pieces({&id, 1}).front()); }
+std::vector<std::string> Tokenizer::pieces(std::span<const std::int32_t> ids) const { return engine_->pieces(ids); }
 std::size_t Tokenizer::size() const { return engine_->size(); }
 
 }  // namespace tare

@@ -199,6 +199,19 @@ std::string normalized(std::string_view valid, Form form) {
   return {reinterpret_cast<const char*>(made), static_cast<std::size_t>(length)};
 }
 
+std::uint64_t steps_to_normalize(std::string_view valid) {
+  std::uint64_t steps = valid.size(), marks = 0;
+  for (std::string_view left = valid; !left.empty();) {
+    const Character one = first_character(left);
+    left.remove_prefix(one.length);
+    if (one.value < 0x80 || utf8proc_get_property(static_cast<utf8proc_int32_t>(one.value))->combining_class == 0)
+      marks = 0;
+    else
+      steps += ++marks;
+  }
+  return steps;
+}
+
 bool breaks_between(std::uint32_t before, std::uint32_t after, std::int32_t& state) {
   return utf8proc_grapheme_break_stateful(static_cast<utf8proc_int32_t>(before), static_cast<utf8proc_int32_t>(after),
                                           &state) != 0;

@@ -46,6 +46,8 @@ void append_lower_case(std::string& text, std::uint32_t character);
 
 enum class Form : std::uint8_t { nfc, nfd, nfkc, nfkd };
 std::string normalized(std::string_view valid, Form form);
+// About how many steps that takes: marks that follow each other are put in order by moving them one place at a time.
+std::uint64_t steps_to_normalize(std::string_view valid);
 
 // Calls visit(part) for each extended grapheme cluster.
 template <typename Visit>

@@ -44,6 +44,10 @@ class Run(NamedTuple):
         return self._put("tiny.tllm", struct.pack("<IIiiiiiif", 0x544C4C4D, 1, 1, 1, 1, 1, 4, 2, 0.0) + matrix(2, 1) +
                          matrix(4, 1) + matrix(1, 1) * 5 + one + matrix(1, 1) + one * 5 + matrix(1, 2))
 
+    def ids(self):
+        """A few tokens."""
+        return self._put("ids.txt", b"0 1 0 1 0 1 0 1")
+
     def copy(self):
         """A copy of the file, or of its directory, to be changed."""
         if os.path.isdir(self.path):
@@ -74,6 +78,8 @@ def view(request):
     return lambda run: ["view", run.path, "--json", request.replace("TENSOR", run.tensor)]
 
 
+# A user's text: letters that many rules match, blanks, and characters of other scripts.
+TEXT = "a" * 150 + " b" * 30 + " \u00e9\ufdfa\u4e00 1"
 GLOB = "*a*a*a*a*a*a*b"
 VERBS = {
     "info": lambda run: ["info", run.path],
@@ -156,6 +162,9 @@ VERBS = {
     "view check": view("check/start"),
     "view compare": lambda run: ["view", run.path, run.path, "--json", "compare/start"],
     "view compare other": lambda run: ["view", run.other(), run.path, "--json", "compare/all"],
+    "tokens": lambda run: ["tokens", run.path, TEXT, "--json"],
+    "perplexity": lambda run: ["perplexity", run.path, "--tokens", run.ids(), "--context", "8"],
+    "compare": lambda run: ["compare", run.path, run.path, "--tokens", run.ids(), "--context", "8"],
     "run": lambda run: ["run", run.path, "--tokens", "1", "-n", "2"],
     "load": lambda run: ["load", run.path],
 }
@@ -180,6 +189,8 @@ SPECIAL = {
     "run --vocab": lambda run: ["run", run.tiny(), "--prompt", "aaaa", "-n", "1", "--vocab", run.path, "--merges", run.path],
     "run --tokenizer": lambda run: ["run", run.tiny(), "--prompt", "aaaa", "-n", "1", "--tokenizer", "upstream", "--vocab", run.path,
                                     "--merges", run.path],
+    "tokens --pieces": lambda run: ["tokens", run.path, TEXT, "--pieces"],
+    "tokens --decode": lambda run: ["tokens", run.path, "--decode", "0,1,2," * 60],
     "task": lambda run: ["task", run.path, "0"],
     "finish": lambda run: ["finish", run.path],
 }

@@ -297,9 +297,32 @@ TEST(RunScorer, RefusesConfigs) {
   EXPECT_EQ(rule("llama", "", {.heads = 0}), "run.config");
   EXPECT_EQ(rule("llama", "", {.layers = 1 << 20}), "open.count");
   EXPECT_EQ(rule("llama", "", {.hidden = std::uint64_t{1} << 62}), "run.config");
+  EXPECT_EQ(rule("llama", "", {.heads = 1 << 20, .kv_heads = 1 << 20, .head = 1}), "open.count");
+  EXPECT_EQ(rule_of([] {
+              const run::Scorer scorer(tiny_model("llama", {.vocabulary = 2'000'000, .hidden = 2, .tied = true}));
+            }),
+            "run.memory")
+      << "few bytes of a file can state many tokens";
   Model model = tiny_model("llama", {});
   model.attachments.clear();
   EXPECT_EQ(rule_of([&] { const run::Scorer scorer(model); }), "run.family");
+}
+
+// A config asks for millions of tensors: the names of those that it lacks end at some point.
+TEST(RunScorer, NamesFewOfManyMissingTensors) {
+  Model model = tiny_model("llama", {});
+  set_config(model, tiny_config("llama", {.layers = 16000}));
+  const std::string said = sentence_of([&] { const run::Scorer scorer(model); });
+  EXPECT_NE(said.find("run.tensors"), said.npos) << said;
+  EXPECT_LT(said.size(), 4096u);
+}
+
+// config.json can tie the head to the token table although the file has a head.
+TEST(RunScorer, AStoredHeadCounts) {
+  Model stated = tiny_model("llama", {}), other = stated;
+  set_config(other, tiny_config("llama", {.tied = true}));
+  const Tokens tokens = {1, 2, 3};
+  EXPECT_EQ(run::Scorer(stated).logits(tokens), run::Scorer(other).logits(tokens));
 }
 
 TEST(RunScorer, NamesWhereNaNAppears) {

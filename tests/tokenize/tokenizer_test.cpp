@@ -256,5 +256,85 @@ TEST(Tokenizer, NormalizersThatMultiplyTextsAreBounded) {
   }
 }
 
+// What encoding and decoding a text ends in: the rule, or "none".
+std::string rule_of_text(const std::string& json, std::string_view text) {
+  try {
+    const Tokenizer tokenizer(model_with("tokenizer.json", json));
+    const Ids ids = tokenizer.encode(text);
+    static_cast<void>(tokenizer.decode(ids));
+    static_cast<void>(tokenizer.pieces(ids));
+  } catch (const Error& error) {
+    return error.rule();
+  }
+  return "none";
+}
+
+std::string in_quotes(std::string_view text) { return "\"" + std::string(text) + "\""; }
+
+TEST(Tokenizer, RulesThatAskForMuchAreBounded) {
+  const std::string text(3000, 'a');
+  const std::string bpe = R"("model": {"type": "BPE", "vocab": {"a": 0}, "merges": []})";
+  // Pieces that begin alike: each place of the text is compared with all of them.
+  std::string pieces = R"(["a", -1.0])";
+  for (int i = 2; i < 2000; ++i) pieces += ", [" + in_quotes(std::string(static_cast<std::size_t>(i), 'a')) + ", -1.5]";
+  EXPECT_EQ(rule_of_text(R"({"model": {"type": "Unigram", "unk_id": 0, "vocab": [)" + pieces + "]}}", text),
+            "tokenizer.steps");
+  // Added tokens that the normalizers make long.
+  std::string added;
+  for (int i = 0; i < 300; ++i)
+    added += std::string(i == 0 ? "" : ", ") + R"({"id": )" + std::to_string(i + 1) + R"(, "content": ")" +
+             std::string(100, 'a') + std::to_string(i) + R"(", "normalized": true})";
+  const std::string longer = std::string(500, 'b');
+  EXPECT_EQ(rule_of_text(R"({"normalizer": {"type": "Replace", "pattern": {"String": "a"}, "content": )" +
+                             in_quotes(longer) + R"(}, "added_tokens": [)" + added + "], " + bpe + "}",
+                         "a"),
+            "tokenizer.steps");
+  EXPECT_EQ(
+      rule_of_text(
+          R"({"added_tokens": [{"id": 1, "content": )" + in_quotes(std::string(5000, 'x')) + "}], " + bpe + "}", "a"),
+      "tokenizer.piece.long");
+  // A spelling that is added to each character.
+  EXPECT_EQ(rule_of_text(R"({"model": {"type": "BPE", "vocab": {"a": 0}, "merges": [], "continuing_subword_prefix": )" +
+                             in_quotes(std::string(100'000, 'x')) + R"(, "end_of_word_suffix": "y"}})",
+                         text),
+            "tokenizer.steps");
+  // Replacements when tokens become text.
+  EXPECT_EQ(rule_of_text(R"({"decoder": {"type": "Replace", "pattern": {"String": "a"}, "content": )" +
+                             in_quotes(std::string(100'000, 'x')) + "}, " + bpe + "}",
+                         text),
+            "tokenizer.text");
+  // One long token again and again.
+  EXPECT_EQ(rule_of_text(R"({"model": {"type": "WordLevel", "unk_token": ")" + std::string(100'000, 'u') +
+                             R"(", "vocab": {")" + std::string(100'000, 'u') +
+                             R"(": 0}}, "pre_tokenizer": {"type": "Digits", "individual_digits": true}})",
+                         std::string(3000, '1')),
+            "tokenizer.text");
+}
+
+// Marks without a letter are put in order one by one, so a long row of them would take quadratic time.
+TEST(Tokenizer, RowsOfMarksAreBounded) {
+  std::string marks;
+  for (int i = 0; i < 50'000; ++i) marks += i % 2 == 0 ? "\xCC\x81" : "\xCC\xA3";
+  const std::string json =
+      R"({"normalizer": {"type": "NFD"}, "model": {"type": "BPE", "vocab": {"a": 0}, "merges": []}})";
+  EXPECT_EQ(rule_of_text(json, marks), "tokenizer.steps");
+  EXPECT_EQ(rule_of_text(json, std::string_view(marks).substr(0, 2000)), "none")
+      << "no writing has so many, but some texts do";
+}
+
+TEST(Tokenizer, DamagedSettingsAreErrors) {
+  const auto rule_with = [](std::string_view settings) {
+    Model model = model_with("vocab.txt", "[UNK]\n[CLS]\n[SEP]\nsome\ntext\n1\n");
+    model.vocabulary = resources::parse_vocab_txt("[UNK]\n[CLS]\n[SEP]\nsome\ntext\n1\n");
+    const auto bytes = std::as_bytes(std::span(settings));
+    model.attachments.push_back({"tokenizer_config.json", Blob::memory(Bytes(bytes.begin(), bytes.end()))});
+    return rule_of(model);
+  };
+  EXPECT_EQ(rule_with(R"({"do_lower_case": false})"), "none");
+  EXPECT_EQ(rule_with(R"({"do_lower_case": null})"), "none");
+  EXPECT_EQ(rule_with(R"({"do_lower_case": "no"})"), "tokenizer.step");
+  EXPECT_EQ(rule_with(R"({"do_lower_case": fal)"), "json.syntax");
+}
+
 }  // namespace
 }  // namespace tare

@@ -106,8 +106,9 @@ void print_json(const Tokenizer& tokenizer, const Model& model, const std::vecto
     write_ids(json, all[i]);
     if (arguments.has("pieces")) {
       json.key("pieces").open('[');
-      for (const std::int32_t id : all[i]) {
-        write_bytes(json.open('{').key("id").number(std::int64_t{id}), tokenizer.piece(id));
+      const std::vector<std::string> pieces = tokenizer.pieces(all[i]);
+      for (std::size_t k = 0; k < pieces.size(); ++k) {
+        write_bytes(json.open('{').key("id").number(std::int64_t{all[i][k]}), pieces[k]);
         json.close('}');
       }
       json.close(']');
@@ -122,11 +123,10 @@ void print_json(const Tokenizer& tokenizer, const Model& model, const std::vecto
 
 void print_pieces(const Tokenizer& tokenizer, const Ids& ids, Session& session) {
   Table table({{"ID", Align::right}, {"PIECE", Align::left, true}, {"BYTES", Align::left, false, true}});
-  for (const std::int32_t id : ids) {
-    const std::string piece = tokenizer.piece(id);
-    table.add(
-        {fmt::format("{}", id), fmt::format("\"{}\"", escape_name(piece)), to_hex(std::as_bytes(std::span(piece)))});
-  }
+  const std::vector<std::string> pieces = tokenizer.pieces(ids);
+  for (std::size_t i = 0; i < ids.size(); ++i)
+    table.add({fmt::format("{}", ids[i]), fmt::format("\"{}\"", escape_name(pieces[i])),
+               to_hex(std::as_bytes(std::span(pieces[i])))});
   table.print(session);
 }
 
