@@ -2,6 +2,7 @@
 //
 //   const tare::run::Scorer scorer(tare::open("model.gguf"));
 //   const std::vector<float> logits = scorer.logits(tokens);
+//   const tare::run::Comparison found = tare::run::compare(a, b, "A text, which both models' tokenizers turn into tokens.");
 //
 // Any container and layout will do. Computes in f32, with the weights decoded a tile at a time, once for all tokens that
 // fit into Options::memory together. Results do not depend on the number of threads.
@@ -13,11 +14,13 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
 #include "tare/export.hpp"
 #include "tare/model.hpp"
+#include "tare/tokenizer.hpp"
 #include "tare/work.hpp"
 
 namespace tare::run {
@@ -26,16 +29,18 @@ struct Options {
   // What hidden states and intermediate results may take; what does not fit is in a temporary file, or computed in
   // several parts, each of which reads the weights again. A text takes what it needs, though, and so does a tile.
   std::uint64_t memory = std::uint64_t{1} << 30;
-  // Texts are cut into pieces of so many tokens, which know nothing of each other. 0: not cut.
+  // Texts are cut into pieces of so many tokens, which know nothing of each other. 0: not cut; for perplexity() and
+  // compare(), 512, or what the model has if that is less.
   std::uint64_t context = 0;
   // Replaces the first token of each piece, as llama.cpp does for models whose texts begin with a token of their own.
+  // Functions that are given a text know it.
   std::optional<std::int32_t> begin = {};
   Work work = {};
 };
 
 class TARE_API Scorer {
  public:
-  // Reads no weights, but checks that all are there. Throws unsupported `run.family` and `run.setting`, corrupt
+  // Reads no weights, but checks that all are there. Keeps the files of the tokenizer. Throws unsupported `run.family` and `run.setting`, corrupt
   // `run.config` and `run.tensors`.
   explicit Scorer(Model model);
   ~Scorer();
@@ -53,6 +58,9 @@ class TARE_API Scorer {
   // that are NaN or infinite, `run.overflow`, and errors in the data.
   [[nodiscard]] std::vector<float> logits(std::span<const std::int32_t> tokens, const Options& options = {}) const;
 
+  // Made when it is first asked for. Throws what the constructor of Tokenizer throws.
+  const Tokenizer& tokenizer() const;
+
   struct Inner;
   const Inner& inner() const { return *inner_; }
 
@@ -69,12 +77,17 @@ struct Perplexity {
   Estimate perplexity = {}, loss = {};  // loss: the mean negative log likelihood of a token, in nats
   std::uint64_t tokens = 0;             // that were predicted
   std::uint64_t pieces = 0;
+  std::uint64_t context = 0;  // tokens of a piece
 };
 
-// By llama.cpp's convention: of each whole piece of Options::context tokens (0: 512), the second half counts; what remains
-// after the last whole piece does not. Throws usage `run.tokens` if there is no whole piece, and what logits() throws.
+// By llama.cpp's convention: of each whole piece of Options::context tokens, the second half counts; what remains after
+// the last whole piece does not. Throws usage `run.tokens` if there is no whole piece, and what logits() throws.
 [[nodiscard]] TARE_API Perplexity perplexity(const Scorer& scorer, std::span<const std::int32_t> tokens,
                                              const Options& options = {});
+// The same for the tokens that the model's tokenizer makes of a text: with the token before it that the model expects,
+// which begins each piece, and none after it. Special tokens in the text are letters. Throws what Scorer::tokenizer()
+// throws, too.
+[[nodiscard]] TARE_API Perplexity perplexity(const Scorer& scorer, std::string_view text, const Options& options = {});
 
 // One place of a model: the embeddings, a layer, the output.
 struct PlaceDifference {
@@ -92,10 +105,13 @@ struct Parting {
   double relative_rms = 0;  // the difference of that tensor
 };
 
-// One token of the text where the two disagree.
+// One token of the text after which the two disagree.
 struct Position {
   std::uint64_t token = 0;  // its number in the text
   double kl = 0;
+  std::int32_t best_a = -1, best_b = -1;  // the tokens that each expects most
+  // As bytes, if a text was compared: the last tokens up to this one, the next one, and what was expected.
+  std::string text = {}, next = {}, said_a = {}, said_b = {};
 };
 
 struct Comparison {
@@ -113,10 +129,17 @@ struct Comparison {
   std::vector<Position> worst = {};                                // up to ten
 };
 
-// Runs two models on the same tokens. Options::context 0: 512; a shorter rest counts if it has two tokens. KL and
+// Runs two models on the same tokens, in pieces of Options::context; a shorter rest counts if it has two tokens. KL and
 // agreement are of all tokens, perplexities of the second half of each piece. Throws usage `run.vocabularies` if the
 // two do not have equally many tokens, and what logits() throws.
 [[nodiscard]] TARE_API Comparison compare(const Scorer& a, const Scorer& b, std::span<const std::int32_t> tokens,
                                           const Options& options = {});
+// The same for a text, as perplexity() does it. Throws usage `run.tokenizers` if the tokenizers of the two turn it into
+// other tokens. If only one of the models has a tokenizer that Tare knows, it is that of both.
+[[nodiscard]] TARE_API Comparison compare(const Scorer& a, const Scorer& b, std::string_view text,
+                                          const Options& options = {});
+
+// A text of 6 KB in a dozen languages, with a table and code, for a first impression.
+[[nodiscard]] TARE_API std::string_view sample_text();
 
 }  // namespace tare::run

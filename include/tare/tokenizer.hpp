@@ -37,6 +37,9 @@ class TARE_API Tokenizer {
   // a factor of its logarithm. Throws limit `tokenizer.steps`, and `tokenizer.text` for more than 1 GiB.
   [[nodiscard]] std::vector<std::int32_t> encode(std::string_view text, const EncodeOptions& options) const;
   [[nodiscard]] std::vector<std::int32_t> encode(std::string_view text) const;
+  // The ids that `frame` puts before a text, and after it.
+  [[nodiscard]] std::vector<std::int32_t> before() const;
+  [[nodiscard]] std::vector<std::int32_t> behind() const;
   // The text of these ids, as bytes: a token may hold a part of a character. `special`: special tokens are spelled,
   // otherwise omitted. Throws usage `tokenizer.id.range` for an id that does not exist.
   [[nodiscard]] std::string decode(std::span<const std::int32_t> ids, bool special = true) const;

@@ -20,6 +20,18 @@ std::vector<std::int32_t> tokens_of(PyObject* object) {
   return tokens;
 }
 
+// What a model runs on: an array of tokens, a text, or None for the text that comes with Tare.
+struct Input {
+  std::vector<std::int32_t> tokens;
+  std::string text;
+  bool is_text = false;
+};
+Input input_of(PyObject* object) {
+  if (object == Py_None) return {{}, std::string(run::sample_text()), true};
+  if (PyUnicode_Check(object)) return {{}, text_of(object, "the text"), true};
+  return {tokens_of(object), {}, false};
+}
+
 // What all of them take: tokens, context, begin (-1: none), threads, report.
 struct Asked {
   PyObject *tokens = nullptr, *report = nullptr;
@@ -66,7 +78,7 @@ PyObject* logits_of(PyObject*, PyObject* args) {
   });
 }
 
-// _perplexity(model, tokens, context, begin, threads, report)
+// _perplexity(model, tokens or text or None, context, begin, threads, report)
 PyObject* perplexity_of(PyObject*, PyObject* args) {
   return guarded([&] {
     PyObject* object = nullptr;
@@ -75,14 +87,19 @@ PyObject* perplexity_of(PyObject*, PyObject* args) {
                     &asked.report) == 0)
       throw PythonError();
     const auto model = complete_model_of(object);
-    const std::vector<std::int32_t> tokens = tokens_of(asked.tokens);
+    const Input input = input_of(asked.tokens);
     run::Perplexity found;
-    run_job(asked.report,
-            [&](Progress& progress) { found = run::perplexity(run::Scorer(*model), tokens, asked.options(progress)); });
+    run_job(asked.report, [&](Progress& progress) {
+      const run::Scorer scorer(*model);
+      const run::Options options = asked.options(progress);
+      found =
+          input.is_text ? run::perplexity(scorer, input.text, options) : run::perplexity(scorer, input.tokens, options);
+    });
     Dict facts;
     facts.set("value", real(found.perplexity.value)).set("error", real(found.perplexity.error));
     facts.set("loss", real(found.loss.value));
     facts.set("tokens", number(found.tokens)).set("pieces", number(found.pieces));
+    facts.set("context", number(found.context));
     return facts.done();
   });
 }
@@ -121,12 +138,17 @@ Ref comparison_dict(const run::Comparison& found) {
   facts.set("worst", list_of(found.worst, [](const run::Position& one) {
               Dict row;
               row.set("token", number(one.token)).set("kl", real(one.kl));
+              row.set("best_a", number(std::int64_t{one.best_a})).set("best_b", number(std::int64_t{one.best_b}));
+              if (!one.text.empty()) {
+                row.set("text", text(one.text)).set("next", text(one.next));
+                row.set("said_a", text(one.said_a)).set("said_b", text(one.said_b));
+              }
               return row.done();
             }));
   return facts.done();
 }
 
-// _compare(a, b, tokens, context, begin, threads, report)
+// _compare(a, b, tokens or text or None, context, begin, threads, report)
 PyObject* compare_models(PyObject*, PyObject* args) {
   return guarded([&] {
     PyObject *first = nullptr, *second = nullptr;
@@ -135,10 +157,13 @@ PyObject* compare_models(PyObject*, PyObject* args) {
                     &asked.report) == 0)
       throw PythonError();
     const auto a = complete_model_of(first), b = complete_model_of(second);
-    const std::vector<std::int32_t> tokens = tokens_of(asked.tokens);
+    const Input input = input_of(asked.tokens);
     run::Comparison found;
     run_job(asked.report, [&](Progress& progress) {
-      found = run::compare(run::Scorer(*a), run::Scorer(*b), tokens, asked.options(progress));
+      const run::Scorer one(*a), other(*b);
+      const run::Options options = asked.options(progress);
+      found = input.is_text ? run::compare(one, other, input.text, options)
+                            : run::compare(one, other, input.tokens, options);
     });
     return comparison_dict(found);
   });

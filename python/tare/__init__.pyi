@@ -241,6 +241,7 @@ class Perplexity:
     loss: float
     tokens: int
     pieces: int
+    context: int
     def __init__(self, **facts: Any) -> None: ...
 
 class Comparison:
@@ -275,7 +276,14 @@ class Scorer:
         self, tokens: Any, *, context: int = 0, begin: int | None = None, threads: int = 0, progress: _Progress = None
     ) -> np.ndarray[Any, Any]: ...
     def perplexity(
-        self, tokens: Any, *, context: int = 512, begin: int | None = None, threads: int = 0, progress: _Progress = None
+        self,
+        tokens: Any = None,
+        *,
+        text: str | None = None,
+        context: int = 0,
+        begin: int | None = None,
+        threads: int = 0,
+        progress: _Progress = None,
     ) -> Perplexity: ...
 
 class Writer:
@@ -497,8 +505,9 @@ def compare(
     a: Model | _Path | _Content,
     b: Model | _Path | _Content,
     *,
-    tokens: Any,
-    context: int = 512,
+    tokens: Any = None,
+    text: str | None = None,
+    context: int = 0,
     begin: int | None = None,
     threads: int = 0,
     progress: _Progress = None,

@@ -19,14 +19,24 @@ def _ids(tokens):
     return np.minimum(ids, limits.max).astype(np.int64).clip(limits.min).astype("<i4")
 
 
+def _input(tokens, text):
+    """What the extension takes: ids, a text, or None for the text that comes with Tare."""
+    if tokens is not None and text is not None:
+        raise WrongTypeError("give either tokens or text, not both")
+    if text is not None and not isinstance(text, str):
+        raise WrongTypeError(f"the text must be a str, not {type(text).__name__}")
+    return text if tokens is None else _ids(tokens)
+
+
 class Perplexity(Record):
-    """How well a model predicts: `value` with its standard `error`, from `tokens` in `pieces`; `loss` is its logarithm."""
+    """How well a model predicts: `value` with its standard `error`, from `tokens` in `pieces` of `context`; `loss` is its logarithm."""
 
     value: float
     error: float
     loss: float
     tokens: int
     pieces: int
+    context: int
 
 
 class Comparison(Record):
@@ -48,7 +58,7 @@ class Comparison(Record):
     parting: dict  # where they part by more than the rounding of their types: place, layer, tensor, role, relative_rms; or None
     settings: list  # (name, 'A -> B') of each setting that differs
     casts: list  # ('f32 -> bf16', number of tensors)
-    worst: list  # dicts: token, kl
+    worst: list  # dicts: token, kl, best_a, best_b (the tokens that each expects next); for a text, also text, next, said_a, said_b
 
     @property
     def same(self):
@@ -76,10 +86,11 @@ class Scorer:
             found = _tare._logits(self._model, _ids(tokens), context, -1 if begin is None else begin, threads, report)
         return np.frombuffer(found, np.float32).reshape(-1, self.vocab_size)
 
-    def perplexity(self, tokens, *, context=512, begin=None, threads=0, progress=None):
-        """By llama.cpp's convention: the second half of each whole piece of `context` tokens counts."""
+    def perplexity(self, tokens=None, *, text=None, context=0, begin=None, threads=0, progress=None):
+        """By llama.cpp's convention, for tokens, a text, or the text that comes with Tare: the second half of each whole piece of
+        `context` tokens counts (0: 512, or what the model has)."""
         with _progress.reporter(progress, "running") as report:
-            return Perplexity(**_tare._perplexity(self._model, _ids(tokens), context, -1 if begin is None else begin, threads, report))
+            return Perplexity(**_tare._perplexity(self._model, _input(tokens, text), context, -1 if begin is None else begin, threads, report))
 
 
 def run(model):
@@ -87,7 +98,10 @@ def run(model):
     return Scorer(model if isinstance(model, Model) else Model(model, mmap=True, complete=True))
 
 
-def compare(a, b, *, tokens, context=512, begin=None, threads=0, progress=None):
-    """Compares two models on the same tokens: KL divergence, perplexities, and the first layer and tensor at which they part."""
+def compare(a, b, *, tokens=None, text=None, context=0, begin=None, threads=0, progress=None):
+    """Compares two models on the same tokens: KL divergence, perplexities, and the first layer and tensor at which they part.
+
+    The tokens are given, or those of a text, which both models' tokenizers must turn into the same; by default, of one that comes with
+    Tare. It is cut into pieces of `context` tokens (0: 512, or what the models have)."""
     with _opened(a, True) as first, _opened(b, True) as second, _progress.reporter(progress, "running") as report:
-        return Comparison(**_tare._compare(first, second, _ids(tokens), context, -1 if begin is None else begin, threads, report))
+        return Comparison(**_tare._compare(first, second, _input(tokens, text), context, -1 if begin is None else begin, threads, report))

@@ -44,6 +44,25 @@ def test_compare(demo, tmp_path):
     assert "same=False" in repr(other)
 
 
+def test_texts(demo, tmp_path):
+    tare.quantize(demo / "mistral", tmp_path / "k4.mcf", method="k4")
+    text = "the model of the file is not on a row of this layer. " * 8
+    found = tare.compare(demo / "mistral", tmp_path / "k4.mcf", text=text, context=20)
+    worst = found.worst[0]
+    assert worst["text"].removeprefix("<s>").strip() in text
+    assert found.kl[0] > 0 and worst["said_a"] and worst["said_b"] and worst["best_a"] >= 0
+    scorer = tare.run(demo / "mistral")
+    assert scorer.perplexity(text=text, context=16).context == 16
+    assert scorer.perplexity().context == 512 and scorer.perplexity().tokens > 0
+    assert tare.compare(demo / "mistral", demo / "mistral").same
+    for wrong in (dict(tokens=IDS, text=text), dict(text=b"the")):
+        with pytest.raises(tare.WrongTypeError):
+            scorer.perplexity(**wrong)
+    with pytest.raises(tare.UsageError) as error:
+        scorer.perplexity(text="")
+    assert error.value.rule == "run.tokens"
+
+
 def test_refuses(demo):
     scorer = tare.run(demo / "mistral")
     for tokens in ([], [-1], [2**40], [-(2**40)], np.array([2**63], np.uint64)):

@@ -67,8 +67,9 @@ std::vector<std::int32_t> from_text(const std::string& path, std::string_view te
 
 }  // namespace
 
+namespace {
+
 std::vector<std::int32_t> tokens_of(const Arguments& arguments) {
-  if (!arguments.has("tokens")) throw UsageError("give the tokens with --tokens FILE");
   const std::string path = arguments.get("tokens");
   // A list of numbers has the suffix of no container, except for plain bytes.
   if (path.ends_with(".bin")) return from_bytes(path, bytes_of(path, arguments.access()));
@@ -79,9 +80,20 @@ std::vector<std::int32_t> tokens_of(const Arguments& arguments) {
   return from_text(path, {reinterpret_cast<const char*>(bytes.data()), bytes.size()});
 }
 
+}  // namespace
+
+RunInput run_input(const Arguments& arguments) {
+  if (arguments.has("tokens") && arguments.has("text")) throw UsageError("give either --tokens or --text");
+  if (arguments.has("tokens")) return {.tokens = tokens_of(arguments)};
+  if (!arguments.has("text")) return {.text = std::string(run::sample_text())};
+  const Bytes bytes = bytes_of(arguments.get("text"), arguments.access());
+  return {.text = std::string(reinterpret_cast<const char*>(bytes.data()), bytes.size())};
+}
+
 run::Options run_options(const Arguments& arguments) {
   run::Options options;
-  options.context = static_cast<std::uint64_t>(arguments.number("context", 512, 2, 1L << 30));
+  if (arguments.has("context"))
+    options.context = static_cast<std::uint64_t>(arguments.number("context", 512, 2, 1L << 30));
   if (arguments.has("begin"))
     options.begin =
         static_cast<std::int32_t>(arguments.number("begin", 0, 0, std::numeric_limits<std::int32_t>::max()));

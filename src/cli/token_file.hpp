@@ -1,7 +1,8 @@
-// The tokens that a verb works on, from the file of --tokens. A text that is to be encoded will be read here, too.
+// What a verb runs a model on: the tokens of --tokens, the text of --text, or the text that comes with Tare.
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -17,17 +18,28 @@ inline constexpr Option kTokens{
         "the file with the token ids: a text of numbers, an array file, or 32-bit integers, "
         "little-endian (.bin)",
     .completes = Completes::files};
+inline constexpr Option kText{
+    .name = "text",
+    .value = "PATH",
+    .help =
+        "the file with the text, which the model's own tokenizer turns into tokens; by default, one of 6 KB that "
+        "comes with Tare",
+    .completes = Completes::files};
 inline constexpr Option kContext{
     .name = "context",
     .value = "N",
-    .help = "cut the tokens into pieces of N, which know nothing of each other; 512 by default"};
+    .help = "cut the tokens into pieces of N, which know nothing of each other; 512 by default, or what the model has"};
 inline constexpr Option kBegin{
     .name = "begin",
     .value = "ID",
     .help = "replace the first token of each piece, as llama.cpp does if the model's texts begin with one"};
 
-// The tokens of a run. Throws a UsageError without --tokens; usage `run.ids` for a file that is not a list of numbers.
-std::vector<std::int32_t> tokens_of(const Arguments& arguments);
+struct RunInput {
+  std::optional<std::vector<std::int32_t>> tokens = {};
+  std::string text = {};  // if there are no tokens
+};
+// Throws usage `run.ids` for a file that is not a list of numbers.
+RunInput run_input(const Arguments& arguments);
 // --context, --begin and --threads.
 run::Options run_options(const Arguments& arguments);
 

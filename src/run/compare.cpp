@@ -2,7 +2,8 @@
 //
 // Both run layer by layer. As long as their hidden states are the same, a layer that parts is the first that is not the
 // same after it. From then on, and always for two models of different types, B also runs each layer on A's hidden states:
-// what differs then is this layer's own.
+// what differs then is this layer's own. In a mixture of experts, it runs A's choice of experts there: of two with nearly
+// the same score, the smallest rounding makes a router choose the other, and the results have nothing in common.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -122,7 +123,8 @@ class Comparer {
       throw Error(ErrorKind::usage, "run.vocabularies",
                   fmt::format("A has {} tokens and B {}; the two do not speak the same language", a_.vocabulary,
                               b_.vocabulary));
-    const std::uint64_t context = options_.context == 0 ? 512 : options_.context;
+    const std::uint64_t context = std::min(context_of(a_, options_), context_of(b_, options_));
+    context_ = context;
     check_tokens(a_, tokens, context, options_);
     check_tokens(b_, tokens, context, options_);
     if (tokens.size() < 2) throw Error(ErrorKind::usage, "run.tokens", "expected at least 2 tokens, found 1");
@@ -190,15 +192,19 @@ class Comparer {
     const auto features = static_cast<std::size_t>(a_.hidden);
     Floats x = states_a_->take(number), y = states_b_->take(number);
     const bool same = alike_ && are_same(x, y);
-    Floats before, given;
+    Floats before;
     if (alike_) before = x;
-    if (alike_ && !same) given = x;
-    if (layer < a_.layers.size()) run_a_.run_layer(layer, batch, x);
-    if (layer < b_.layers.size()) run_b_.run_layer(layer, batch, y);
-    if (!given.empty()) run_b_.run_layer(layer, batch, given);
+    Choices chosen_a, chosen_b;
+    if (layer < a_.layers.size()) run_a_.run_layer(layer, batch, x, &chosen_a, nullptr);
+    if (layer < b_.layers.size()) run_b_.run_layer(layer, batch, y, &chosen_b, nullptr);
     if (alike_) {
       add_distance(batch, features, x, y, nullptr, options_.work.threads, difference);
-      add_distance(batch, features, x, same ? y : given, &before, options_.work.threads, own);
+      Floats given;
+      if (!same || chosen_a != chosen_b) {
+        given = before;
+        run_b_.run_layer(layer, batch, given, nullptr, &chosen_a);
+      }
+      add_distance(batch, features, x, given.empty() ? y : given, &before, options_.work.threads, own);
     }
     states_a_->put(number, std::move(x)), states_b_->put(number, std::move(y));
     advance();
@@ -253,6 +259,7 @@ class Comparer {
       const Divergence& one = found[i / kPanel];
       kl_.push_back(std::max(0.0, one.kl[lane]));
       places_.push_back(begin + token);
+      best_.emplace_back(one.top_a[lane][0], one.top_b[lane][0]);
       result_.largest_change = std::max(result_.largest_change, static_cast<double>(one.change[lane]));
       std::size_t held = 0, both = 0;
       for (std::size_t j = 0; j < 5; ++j) {
@@ -278,6 +285,7 @@ class Comparer {
     out.top_1 = mean_of(top_1_), out.top_5 = mean_of(top_5_);
     out.a = perplexity_of(losses_a_, pieces_.first.size());
     out.b = perplexity_of(losses_b_, pieces_.first.size());
+    out.a.context = out.b.context = context_;
     std::vector<double> more(losses_a_.size());
     for (std::size_t i = 0; i < more.size(); ++i) more[i] = losses_b_[i] - losses_a_[i];
     const Estimate log_ratio = mean_of(more);
@@ -288,7 +296,9 @@ class Comparer {
     std::partial_sort(order.begin(), order.begin() + static_cast<std::ptrdiff_t>(listed), order.end(),
                       [&](std::size_t i, std::size_t j) { return kl_[i] != kl_[j] ? kl_[i] > kl_[j] : i < j; });
     for (std::size_t i = 0; i < listed; ++i)
-      if (kl_[order[i]] > 0) out.worst.push_back({places_[order[i]], kl_[order[i]]});
+      if (const std::size_t at = order[i]; kl_[at] > 0)
+        out.worst.push_back(
+            {.token = places_[at], .kl = kl_[at], .best_a = best_[at].first, .best_b = best_[at].second});
     out.kl_largest = listed == 0 ? 0 : kl_[order[0]];
   }
 
@@ -357,6 +367,8 @@ class Comparer {
   std::set<std::string> counted_;
   std::vector<double> kl_, top_1_, top_5_, losses_a_, losses_b_;
   std::vector<std::uint64_t> places_;
+  std::vector<std::pair<std::int32_t, std::int32_t>> best_;
+  std::uint64_t context_ = 0;
   Comparison result_;
 };
 

@@ -265,7 +265,8 @@ void Executor::feed_forward(const FeedForward& by, const std::string& place, con
   multiply(by.down, place, gate, panels, out);
 }
 
-void Executor::run_experts(const LayerPlan& layer, const Batch& batch, const Floats& x, Floats& out) const {
+void Executor::run_experts(const LayerPlan& layer, const Batch& batch, const Floats& x, Floats& out,
+                           Choices* chosen_here, const Choices* given) const {
   const auto hidden = static_cast<std::size_t>(plan_.hidden);
   const std::size_t experts = layer.experts.size();
   Floats scores;
@@ -273,6 +274,9 @@ void Executor::run_experts(const LayerPlan& layer, const Batch& batch, const Flo
   std::vector<std::vector<Routed>> routed(experts);
   std::vector<double> shares(experts);
   std::vector<std::size_t> order(experts);
+  const auto used = static_cast<std::size_t>(plan_.used_experts);
+  if (given != nullptr && (given->used != used || given->experts != experts)) given = nullptr;
+  if (chosen_here != nullptr) *chosen_here = {used, experts, std::vector<std::uint32_t>(batch.panels * kPanel * used)};
   for (const Text& text : batch.texts)
     for (std::size_t token = 0; token < text.tokens.size(); ++token) {
       const std::size_t panel = text.first_panel + token / kPanel, lane = token % kPanel;
@@ -281,14 +285,19 @@ void Executor::run_experts(const LayerPlan& layer, const Batch& batch, const Flo
       for (std::size_t e = 0; e < experts; ++e) most = std::max(most, static_cast<double>(logits[e * kPanel]));
       for (std::size_t e = 0; e < experts; ++e)
         total += shares[e] = std::exp(static_cast<double>(logits[e * kPanel]) - most);
-      std::iota(order.begin(), order.end(), std::size_t{0});
-      const auto used = static_cast<std::ptrdiff_t>(plan_.used_experts);
-      std::partial_sort(order.begin(), order.begin() + used, order.end(), [&](std::size_t a, std::size_t b) {
-        return shares[a] != shares[b] ? shares[a] > shares[b] : a < b;
-      });
-      for (std::ptrdiff_t i = 0; i < used; ++i) chosen += shares[order[static_cast<std::size_t>(i)]];
-      for (std::ptrdiff_t i = 0; i < used; ++i) {
-        const std::size_t expert = order[static_cast<std::size_t>(i)];
+      const std::size_t place = (panel * kPanel + lane) * used;
+      if (given != nullptr) {
+        std::copy_n(given->all.data() + place, used, order.begin());
+      } else {
+        std::iota(order.begin(), order.end(), std::size_t{0});
+        std::partial_sort(
+            order.begin(), order.begin() + static_cast<std::ptrdiff_t>(used), order.end(),
+            [&](std::size_t a, std::size_t b) { return shares[a] != shares[b] ? shares[a] > shares[b] : a < b; });
+      }
+      if (chosen_here != nullptr) std::copy_n(order.begin(), used, chosen_here->all.data() + place);
+      for (std::size_t i = 0; i < used; ++i) chosen += shares[order[i]];
+      for (std::size_t i = 0; i < used; ++i) {
+        const std::size_t expert = order[i];
         routed[expert].push_back(
             {panel, lane, static_cast<float>(shares[expert] / (plan_.normalizes_experts ? chosen : total))});
       }
@@ -341,7 +350,8 @@ void Executor::add_to_hidden(Floats& out, const Weight& norm, const LayerPlan& l
   });
 }
 
-void Executor::run_layer(std::size_t number, const Batch& batch, Floats& hidden) const {
+void Executor::run_layer(std::size_t number, const Batch& batch, Floats& hidden, Choices* chosen,
+                         const Choices* given) const {
   const LayerPlan& layer = plan_.layers.at(number);
   Floats x, out;
   const auto enter = [&](const Weight& norm) -> const Floats& {
@@ -353,7 +363,7 @@ void Executor::run_layer(std::size_t number, const Batch& batch, Floats& hidden)
   add_to_hidden(out, layer.post_attention_norm, layer, batch.panels, hidden);
   const Floats& y = enter(layer.ffn_norm);
   if (layer.router)
-    run_experts(layer, batch, y, out);
+    run_experts(layer, batch, y, out, chosen, given);
   else
     feed_forward(layer.ffn, layer.place, y, batch.panels, out);
   add_to_hidden(out, layer.post_ffn_norm, layer, batch.panels, hidden);

@@ -31,6 +31,14 @@ struct Batch {
   std::size_t longest() const;  // tokens
 };
 
+// Which experts the router of a layer has chosen: for each place of a panel, as many as are in use, best first.
+struct Choices {
+  std::size_t used = 0, experts = 0;
+  std::vector<std::uint32_t> all;  // [panels][kPanel][used]
+
+  friend bool operator==(const Choices&, const Choices&) = default;
+};
+
 class Executor {
  public:
   // The plan must outlive the executor. `threads`: 0 means all cores.
@@ -42,7 +50,12 @@ class Executor {
 
   // Fills hidden states: [batch.panels][hidden][kPanel], as everywhere. The tokens have been checked.
   void embed(const Batch& batch, Floats& hidden) const;
-  void run_layer(std::size_t layer, const Batch& batch, Floats& hidden) const;
+  void run_layer(std::size_t layer, const Batch& batch, Floats& hidden) const {
+    run_layer(layer, batch, hidden, nullptr, nullptr);
+  }
+  // For a layer with experts, `chosen` receives their choice; with `given`, these run instead of those that the router
+  // would choose, if the layer has as many.
+  void run_layer(std::size_t layer, const Batch& batch, Floats& hidden, Choices* chosen, const Choices* given) const;
   // The logits of panels [first, first + count) of hidden states: [count][vocabulary][kPanel].
   void logits(const Floats& hidden, std::size_t first, std::size_t count, Floats& out) const;
 
@@ -64,7 +77,8 @@ class Executor {
                    const Floats& values, Floats& queries) const;
   void feed_forward(const FeedForward& by, const std::string& place, const Floats& x, std::size_t panels,
                     Floats& out) const;
-  void run_experts(const LayerPlan& layer, const Batch& batch, const Floats& x, Floats& out) const;
+  void run_experts(const LayerPlan& layer, const Batch& batch, const Floats& x, Floats& out, Choices* chosen,
+                   const Choices* given) const;
   void add_to_hidden(Floats& out, const Weight& norm, const LayerPlan& layer, std::size_t panels, Floats& hidden) const;
   Floats take_buffer(std::size_t size) const;
   void give_buffer(Floats buffer) const;

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 #include <functional>
+#include <utility>
 
 #include "base/parallel.hpp"
 #include "base/stopping.hpp"
@@ -16,6 +17,9 @@ namespace tare::run {
 Scorer::Scorer(Model model) {
   auto inner = std::make_unique<Inner>();
   inner->sources = model.sources;
+  std::vector<Tensor> tensors = std::exchange(model.tensors, {});
+  inner->words = model;
+  model.tensors = std::move(tensors);
   inner->plan = plan_of(std::move(model));
   inner_ = std::move(inner);
 }
@@ -27,6 +31,12 @@ std::uint64_t Scorer::vocab_size() const { return inner_->plan.vocabulary; }
 std::uint64_t Scorer::hidden_size() const { return inner_->plan.hidden; }
 std::uint64_t Scorer::layers() const { return inner_->plan.layers.size(); }
 std::uint64_t Scorer::context() const { return inner_->plan.context; }
+
+const Tokenizer& Scorer::tokenizer() const {
+  const std::scoped_lock lock(inner_->mutex);
+  if (!inner_->tokenizer) inner_->tokenizer.emplace(inner_->words);
+  return *inner_->tokenizer;
+}
 
 namespace {
 
@@ -105,7 +115,7 @@ std::vector<float> Scorer::logits(std::span<const std::int32_t> tokens, const Op
 Perplexity perplexity(const Scorer& scorer, std::span<const std::int32_t> tokens, const Options& options) {
   const StopScope stop(options.work);
   const Plan& plan = scorer.inner().plan;
-  const std::uint64_t context = options.context == 0 ? 512 : options.context;
+  const std::uint64_t context = context_of(plan, options);
   check_tokens(plan, tokens, context, options);
   if (context < 4)
     throw Error(ErrorKind::usage, "run.context",
@@ -135,7 +145,9 @@ Perplexity perplexity(const Scorer& scorer, std::span<const std::int32_t> tokens
                }
              });
   scorer.inner().check_sources();
-  return perplexity_of(losses, pieces.first.size());
+  Perplexity found = perplexity_of(losses, pieces.first.size());
+  found.context = context;
+  return found;
 }
 
 }  // namespace tare::run

@@ -12,6 +12,12 @@ void Scorer::Inner::check_sources() const {
   for (const SourcePtr& source : sources) source->check();
 }
 
+std::uint64_t context_of(const Plan& plan, const Options& options) {
+  constexpr std::uint64_t kUsual = 512;
+  if (options.context != 0) return options.context;
+  return plan.context == 0 ? kUsual : std::min(kUsual, plan.context);
+}
+
 void check_tokens(const Plan& plan, std::span<const std::int32_t> tokens, std::uint64_t context,
                   const Options& options) {
   const auto bad = [](std::string sentence) { return Error(ErrorKind::usage, "run.tokens", sentence); };

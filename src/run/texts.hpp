@@ -3,6 +3,8 @@
 
 #include <cstdint>
 #include <memory>
+#include <mutex>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -15,6 +17,9 @@ namespace tare::run {
 struct Scorer::Inner {
   Plan plan;
   std::vector<SourcePtr> sources;
+  Model words;                    // the model without its tensors: what a tokenizer is made of
+  mutable std::mutex mutex = {};  // protects what follows
+  mutable std::optional<Tokenizer> tokenizer = {};
 
   // Throws if a file has changed since it was opened.
   void check_sources() const;
@@ -30,6 +35,9 @@ struct Pieces {
   Pieces(const Pieces&) = delete;
   Pieces& operator=(const Pieces&) = delete;
 };
+
+// The usual number of tokens of a piece.
+std::uint64_t context_of(const Plan& plan, const Options& options);
 
 // Throws `run.tokens` and `run.context`. `context`: 0 for one piece.
 void check_tokens(const Plan& plan, std::span<const std::int32_t> tokens, std::uint64_t context,

@@ -79,6 +79,7 @@ class Tokenizer::Engine {
   }
 
   std::size_t size() const { return rules_.texts.size(); }
+  const Rules& rules() const { return rules_; }
 
  private:
   const std::string& text_of(Id id) const {
@@ -162,6 +163,8 @@ std::vector<std::int32_t> Tokenizer::encode(std::string_view text, const EncodeO
   return engine_->encode(text, options);
 }
 std::vector<std::int32_t> Tokenizer::encode(std::string_view text) const { return encode(text, EncodeOptions()); }
+std::vector<std::int32_t> Tokenizer::before() const { return engine_->rules().before; }
+std::vector<std::int32_t> Tokenizer::behind() const { return engine_->rules().behind; }
 std::string Tokenizer::decode(std::span<const std::int32_t> ids, bool special) const {
   return engine_->decode(ids, special);
 }

@@ -65,7 +65,7 @@ SAMPLES = [
     ("hash", "tare hash mistral mistral.zt --json"),
     ("perplexity", "tare perplexity mistral --tokens ids.txt --context 20 --json"),
     ("compare", "tare compare mistral mistral.zt --tokens ids.txt --json"),
-    ("compare", "tare compare mistral k4.mcf --tokens ids.txt --json || true"),
+    ("compare", "tare compare mistral k4.mcf --json || true"),
     ("diff", "tare diff mistral mistral.alt --json || true"),
     ("diff", "tare diff mistral k4.mcf --json || true"),
     ("diff", "tare diff numbers.npy other/numbers.npy --exact --json || true"),

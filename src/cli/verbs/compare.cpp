@@ -72,6 +72,25 @@ std::string verdict(const Comparison& found) {
   return text;
 }
 
+// A piece of the text in one line.
+std::string in_quotes(std::string_view text) { return fmt::format("\"{}\"", escape_name(text)); }
+
+// Where the two disagree most: the end of the text up to there, what follows, and what each expected instead.
+void print_worst(const Comparison& found, Session& session) {
+  if (found.worst.empty() || found.worst.front().text.empty()) return;
+  session.line();
+  Table worst({{"TOKEN", Align::right},
+               {"KL", Align::right},
+               {"AFTER", Align::left, true},
+               {"NEXT", Align::left, true},
+               {"A EXPECTS", Align::left, true},
+               {"B EXPECTS", Align::left, true}});
+  for (const Position& one : found.worst)
+    worst.add({fmt::format("{}", one.token), number_text(one.kl), in_quotes(one.text), in_quotes(one.next),
+               in_quotes(one.said_a), in_quotes(one.said_b)});
+  worst.print(session);
+}
+
 void print_text(const Comparison& found, Session& session) {
   Table numbers({{"MEASURE", Align::left}, {"VALUE", Align::left, true}});
   numbers.add({"KL divergence, mean", with_error(found.kl)});
@@ -97,6 +116,7 @@ void print_text(const Comparison& found, Session& session) {
     }
     places.print(session);
   }
+  print_worst(found, session);
   if (!session.quiet()) session.line(fmt::format("{}: {} compared", verdict(found), counted(found.tokens, "token")));
 }
 
@@ -139,22 +159,29 @@ void print_json(const Comparison& found, Session& session) {
   json.close('}').key("casts").open('{');
   for (const auto& [cast, count] : found.casts) json.key(cast).number(count);
   json.close('}').key("worst").open('[');
-  for (const Position& one : found.worst)
-    json.open('{').key("token").number(one.token).key("kl").real(one.kl).close('}');
+  for (const Position& one : found.worst) {
+    json.open('{').key("token").number(one.token).key("kl").real(one.kl);
+    json.key("best_a").number(std::int64_t{one.best_a}).key("best_b").number(std::int64_t{one.best_b});
+    if (!one.text.empty()) {
+      json.key("text").text(one_line(one.text)).key("next").text(one_line(one.next));
+      json.key("said_a").text(one_line(one.said_a)).key("said_b").text(one_line(one.said_b));
+    }
+    json.close('}');
+  }
   json.close(']').close('}');
   session.line(text);
 }
 
 int run(const Arguments& arguments, Session& session) {
   const double most = arguments.has("at-most") ? at_most(arguments) : 0;
-  const std::vector<std::int32_t> tokens = tokens_of(arguments);
+  const RunInput input = run_input(arguments);
   tare::run::Options options = run_options(arguments);
   const tare::run::Scorer a = scorer_of(arguments, 0), b = scorer_of(arguments, 1);
   Comparison found;
   {
     ProgressBar bar(session, "running", std::nullopt);
     options.work.progress = bar.progress();
-    found = compare(a, b, tokens, options);
+    found = input.tokens ? compare(a, b, *input.tokens, options) : compare(a, b, input.text, options);
   }
   if (arguments.has("json"))
     print_json(found, session);
@@ -166,6 +193,7 @@ int run(const Arguments& arguments, Session& session) {
 constexpr Operand kOperands[] = {{.name = "A", .completes = Completes::files},
                                  {.name = "B", .completes = Completes::files}};
 constexpr Option kOptions[] = {
+    kText,
     kTokens,
     kContext,
     kBegin,
@@ -178,8 +206,8 @@ constexpr Option kOptions[] = {
     kThreads,
 };
 constexpr Example kExamples[] = {
-    {"tare compare model model.gguf --tokens ids.txt", "is the conversion right?"},
-    {"tare compare model.gguf model-Q4_K_M.gguf --tokens ids.txt --at-most 0.05 -q",
+    {"tare compare model model.gguf", "is the conversion right?"},
+    {"tare compare model.gguf model-Q4_K_M.gguf --text wiki.test.raw --at-most 0.05 -q",
      "exit code 1 if quantization cost more"},
 };
 
@@ -187,12 +215,12 @@ constexpr Example kExamples[] = {
 
 constexpr Verb kVerb{
     .name = "compare",
-    .summary = "compare what two models say about the same tokens",
+    .summary = "compare what two models say about the same text",
     .description =
-        "Runs two models of a known family on the same tokens, whatever their containers and layouts, and compares "
-        "their "
-        "distributions of the next token: the KL divergence of B from A in nats, the perplexities, how often both name "
-        "the same tokens. For each layer: the relative difference of the hidden states after it, and its own part in "
+        "Runs two models of a known family on the same text or tokens, whatever their containers and layouts, and "
+        "compares their distributions of the next token: the KL divergence of B from A in nats, the perplexities, how "
+        "often both name the same tokens. Both tokenizers must turn the text into the same tokens. For each layer: the "
+        "relative difference of the hidden states after it, and its own part in "
         "that, with A's hidden states as the input of both. The last line names the first layer and tensor at which "
         "the two part by more than the rounding of their types; without one, the setting that differs. Exit code 1 if "
         "the mean "
