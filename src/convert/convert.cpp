@@ -24,6 +24,7 @@
 #include "io/directory.hpp"
 #include "io/file_sink.hpp"
 #include "io/listing.hpp"
+#include "io/watched_tree.hpp"
 #include "resources/model_files.hpp"
 #include "resources/resources.hpp"
 #include "tare/merge.hpp"
@@ -579,6 +580,13 @@ Model opened_for(const std::string& input, const ConvertOptions& options, Diagno
 
 SaveOptions save_options(const ConvertOptions& options) {
   return {options.adapt, options.write, options.to, options.overwrite, options.work};
+// Whether the input is the directory that the output replaces, or a file in it.
+bool reads_from(const std::string& input, const std::string& output) {
+  std::error_code none;
+  return std::filesystem::equivalent(input, output, none) ||
+         std::filesystem::equivalent(io::directory_of(input), output, none);
+}
+
 }
 
 }  // namespace
@@ -611,6 +619,8 @@ Conversion convert_refitted(const std::string& input, const std::string& output,
   const io::InputFiles inputs;
   std::optional<OwnFiles> own;
   Model model = opened_for(input, options, &remarks, changes, &own);
+  std::optional<io::WatchedTree> watched;
+  if (target.tree && reads_from(input, output)) watched.emplace(output);
   Conversion done;
   done.from = model.format;
   static_cast<Saved&>(done) = save_to(target, std::move(model), *own, input, output, save, options.check, refit);

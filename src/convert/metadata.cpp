@@ -3,10 +3,8 @@
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
-#include <unistd.h>
 
 #include <algorithm>
-#include <cerrno>
 #include <filesystem>
 #include <limits>
 #include <set>
@@ -26,6 +24,7 @@
 #include "formats/fits.hpp"
 #include "formats/form.hpp"
 #include "formats/open_as.hpp"
+#include "io/watched_tree.hpp"
 #include "wire/json.hpp"
 
 namespace tare {
@@ -335,11 +334,13 @@ bool shares_bytes(const Model& model) {
   return false;
 }
 
-// A file that may not be written to must not be replaced either.
-void require_writable_file(const std::string& path) {
-  if (::access(path.c_str(), W_OK) != 0 && (errno == EACCES || errno == EROFS))
-    throw Error(ErrorKind::io, "meta.readonly", "the file is read-only for you; make it writable, or convert it")
-        .in(path);
+// The new directory replaces all files of the old one.
+void require_writable_files(const Model& model) {
+  for (const SourcePtr& source : model.sources)
+    if (source->descriptor() >= 0) require_writable_file(source->name());
+  for (const Attachment& file : model.attachments)
+    if (const SourcePtr& source = file.blob.source(); source != nullptr && source->descriptor() >= 0)
+      require_writable_file(source->name());
 }
 
 // Options that reproduce how the file was written, as far as that is visible: a reader appends the dialect in brackets
@@ -456,6 +457,7 @@ Edited edit_metadata(const std::string& path, std::span<const MetadataEdit> edit
   read.work = options.work;
   read.keep_broken = true;  // they are copied unchanged if the container allows it
   const io::InputFiles inputs;
+  const io::WatchedTree watched(path);
   Model before = open_as(PackedForm::stored, path, read);
   const Format& format = format_of(before);
   require_writable(format, {});
@@ -490,6 +492,7 @@ Edited edit_metadata(const std::string& path, std::span<const MetadataEdit> edit
     return files == 1 ? open_file(target, Access::pread)->size() : open(path, {.listing = true}).file_bytes;
   };
   if (!tree && files == 1) require_writable_file(target);
+  if (tree) require_writable_files(before);
   if (format.amend != nullptr && format.amend(target, before, after, options.dry_run)) {
     done.in_place = true;
     if (!options.dry_run) done.file_bytes = file_bytes();

@@ -3,6 +3,7 @@
 #include <fcntl.h>
 #include <sys/file.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include <cerrno>
 
@@ -18,10 +19,20 @@ bool same_file(int a, int b) {
          first.st_ino == second.st_ino;
 }
 
+// Another program may have replaced the file between its opening and our lock.
+bool has_no_name(int file) {
+  struct stat status {};
+  return ::fstat(file, &status) == 0 && status.st_nlink == 0;
+}
+
 // Some people keep an old version of a file by a hard link, so a file with several names must not change.
 bool has_other_names(int file) {
   struct stat status {};
   return ::fstat(file, &status) == 0 && status.st_nlink > 1;
+}
+
+Error replaced(const std::string& path) {
+  return Error(ErrorKind::io, "io.source.changed", "the file was replaced while it was edited").in(path);
 }
 
 Error locked(const std::string& path) {
@@ -50,8 +61,18 @@ io::Descriptor open_to_amend(const std::string& path, const Model& model) {
     if (errno != EWOULDBLOCK) return {};  // the file system has no locks
     throw locked(path);
   }
+  if (has_no_name(file.get())) throw replaced(path);
   model.check_sources();  // no other holder of the lock can have written since
   return file;
+}
+
+void require_writable_file(const std::string& path) {
+  if (::access(path.c_str(), W_OK) == 0 || (errno != EACCES && errno != EROFS)) return;
+  const int code = errno;
+  // The link is replaced, and the file stays as it is.
+  if (code == EACCES && io::find_place(path, "io.open.missing", "cannot look at").store == io::Store::link) return;
+  throw Error(ErrorKind::io, "meta.readonly", "the file is read-only for you; make it writable, or convert it")
+      .in(path);
 }
 
 io::Descriptor lock_to_rewrite(const std::string& path, const Model& model) {
@@ -59,8 +80,7 @@ io::Descriptor lock_to_rewrite(const std::string& path, const Model& model) {
   io::Descriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
   if (!file) return {};  // the writer reports the reason
   if (::flock(file.get(), LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK) throw locked(path);
-  if (!same_file(file.get(), model.sources.front()->descriptor()))
-    throw Error(ErrorKind::io, "io.source.changed", "the file was replaced while it was edited").in(path);
+  if (!same_file(file.get(), model.sources.front()->descriptor())) throw replaced(path);
   model.check_sources();
   return file;
 }

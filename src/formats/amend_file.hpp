@@ -15,6 +15,10 @@ namespace tare {
 // read, and `io.sink.store` for a file of a store.
 io::Descriptor open_to_amend(const std::string& path, const Model& model);
 
+// Throws `meta.readonly` for a file that may not be written to: it must not be replaced either. A link to a read-only
+// file may be, by a file of its own.
+void require_writable_file(const std::string& path);
+
 // Takes the lock of `open_to_amend` for a file that is about to be replaced. The lock is held as long as the descriptor
 // is open. Throws `meta.locked`, and `io.source.changed` if the file is not the one that `model` was read from. Returns
 // an empty descriptor if the file system has no locks.

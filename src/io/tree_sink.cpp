@@ -17,6 +17,7 @@
 #include "io/descriptor.hpp"
 #include "io/file_sink.hpp"
 #include "io/input_files.hpp"
+#include "io/watched_tree.hpp"
 #include "tare/error.hpp"
 
 namespace tare::io {
@@ -237,6 +238,16 @@ void TreeSink::lock_target() const {
   }
 }
 
+// Throws if a file that is about to be replaced has changed since it was read; locks it until the end of the work.
+std::vector<Descriptor> TreeSink::lock_watched(const OldFiles& old_files) const {
+  const WatchedTree* const watched = WatchedTree::of(path_);
+  if (watched == nullptr) return {};
+  std::set<std::string> names(names_.begin(), names_.end());
+  names.insert(old_files.vital.begin(), old_files.vital.end());
+  names.insert(old_files.others.begin(), old_files.others.end());
+  return watched->require_unchanged(target_, {names.begin(), names.end()}, shown_);
+}
+
 void TreeSink::move_files() {
   lock_target();
   if (place_.name != "." && !place_.parent.is_still(place_.name.c_str(), target_.descriptor()))
@@ -246,6 +257,7 @@ void TreeSink::move_files() {
     for (const std::string& name : target_.names())
       if (name != staging.name()) throw exists("was filled while it was being written");
   const OldFiles old_files = options_.old_files == nullptr ? OldFiles() : options_.old_files(target_);
+  const std::vector<Descriptor> locks = lock_watched(old_files);
   TreeSwap(target_, staging, shown_, options_.durable).run(old_files, names_);
   inner_.reset();
   staging_.reset();

@@ -3,7 +3,8 @@
 //
 // A target that does not exist, or is empty, appears in one step: one rename. A target with files is changed file by
 // file, in an order that the caller chooses (tree_swap.hpp), while it is locked: two processes that replace the same
-// directory do so one after the other. Files that are neither replaced nor in `old_files` stay. Any error leaves
+// directory do so one after the other, and one that replaces what it has read fails if another one was faster
+// (watched_tree.hpp). Files that are neither replaced nor in `old_files` stay. Any error leaves
 // everything unchanged. A kill leaves the staging directory, and possibly a target with only some of its files: so the caller
 // writes last the file without which the others are not a model.
 #pragma once
@@ -57,6 +58,7 @@ class TreeSink {
   void take_over_mode() const;
   void move_inside();
   void move_files();
+  std::vector<Descriptor> lock_watched(const OldFiles& old_files) const;
   void lock_target() const;
   void sync_folders() const;
   Error exists(std::string_view how) const;

@@ -7,10 +7,14 @@
 #include <fmt/format.h>
 #include <sys/file.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <cmath>
+#include <functional>
 #include <limits>
+#include <thread>
+#include <utility>
 
 #include "conformance/gguf_cases.hpp"
 #include "conformance/models.hpp"
@@ -143,6 +147,98 @@ TEST_P(MetadataOf, AModelThatIsInstalledMeanwhileStays) {
   if (!installed) GTEST_SKIP() << "was changed in place";
   EXPECT_EQ(rule, "io.source.changed");
   EXPECT_EQ(to_text(get_file(path)), "another model");
+}
+
+// Another program: calls `act` once, when the new directory is about to be written and the old one has been read.
+class WhenRead {
+ public:
+  explicit WhenRead(std::function<void()> act) {
+    io::set_step_hook([act = std::move(act), done = false](const char* call, const char*) mutable {
+      if (call == std::string_view("mkdir") && !std::exchange(done, true)) std::thread(act).join();
+      return 0;
+    });
+  }
+  ~WhenRead() { io::set_step_hook({}); }
+};
+
+class MetadataOfDirectory : public ::testing::Test {
+ protected:
+  MetadataOfDirectory() {
+    find_format("hf")->write_tree(full_model(find_format("hf")->holds), path_, {}, false);
+    for (const auto& entry : std::filesystem::directory_iterator(path_))
+      if (entry.is_regular_file()) files_.push_back(entry.path());
+  }
+  const Scratch scratch_{Scratch::fast_place()};
+  const std::string path_ = scratch_ / "m";
+  std::vector<std::string> files_;
+};
+
+TEST_F(MetadataOfDirectory, TwoWhoChangeItAtOnceDoNotUndoEachOther) {
+  const std::string path = path_;
+  {
+    const WhenRead hook([&] { edit(path, {typed("first", "1")}); });
+    EXPECT_EQ(rule_of_edit(path, {typed("second", "2")}), "io.source.changed");
+  }
+  EXPECT_NE(open(path).metadata.find("first"), nullptr);
+  EXPECT_EQ(open(path).metadata.find("second"), nullptr);
+  edit(path, {typed("second", "2")});
+  {
+    const WhenRead hook([&] { edit(path, {typed("third", "3")}); });
+    EXPECT_EQ(rule_of([&] { (void)convert(path, path, {.overwrite = true}); }), "io.source.changed");
+  }
+  EXPECT_NE(open(path).metadata.find("third"), nullptr);
+}
+
+TEST_F(MetadataOfDirectory, AFileThatIsReplacedMeanwhileStays) {
+  const std::string path = path_;
+  for (const std::string& file : files_) {
+    const Bytes before = get_file(file);
+    {
+      const WhenRead hook([&] {
+        put_file(scratch_ / "other", to_bytes("another"));
+        std::filesystem::rename(scratch_ / "other", file);
+      });
+      EXPECT_EQ(rule_of_edit(path, {typed("author", "x")}), "io.source.changed") << file;
+    }
+    EXPECT_EQ(to_text(get_file(file)), "another");
+    put_file(file, before);
+  }
+  {
+    const int lock = ::open(files_.front().c_str(), O_RDONLY | O_CLOEXEC);
+    EXPECT_EQ(::flock(lock, LOCK_EX), 0);
+    EXPECT_EQ(rule_of_edit(path, {typed("author", "x")}), "meta.locked");
+    ::close(lock);
+  }
+  EXPECT_EQ(rule_of_edit(path, {typed("author", "x")}), "");
+}
+
+// Root may write to any file: the edit is made by another user.
+TEST_P(MetadataOf, AReadOnlyFileIsNotReplaced) {
+  const std::string path = written();
+  const bool any = lists(format().holds.metadata_keys, "*");
+  const auto give_away = [](const std::string& name) {
+    return ::geteuid() != 0 || ::chown(name.c_str(), 65534, 65534) == 0;
+  };
+  ASSERT_TRUE(give_away(scratch_.path()) && give_away(path));
+  std::string read_only = path;
+  if (format().write == nullptr)
+    for (const auto& entry : std::filesystem::directory_iterator(path)) {
+      ASSERT_TRUE(give_away(entry.path()));
+      if (entry.path().extension() == ".safetensors") read_only = entry.path();
+    }
+  ASSERT_EQ(::chmod(read_only.c_str(), 0444), 0);
+  const Bytes before = get_file(read_only);
+  const pid_t child = ::fork();
+  if (child == 0) {
+    if (::geteuid() == 0 && (::setgid(65534) != 0 || ::setuid(65534) != 0)) ::_exit(3);
+    const std::string rule =
+        rule_of_edit(path, {any ? typed("author", "x") : typed(std::string(format().holds.metadata_keys.back()), "7")});
+    ::_exit(rule == "meta.readonly" ? 0 : 1);
+  }
+  int status = -1;
+  ASSERT_EQ(::waitpid(child, &status, 0), child);
+  EXPECT_EQ(status, 0);
+  EXPECT_EQ(get_file(read_only), before);
 }
 
 TEST_P(MetadataOf, ARefusalOrATrialChangesNothing) {

@@ -103,6 +103,7 @@ bool rewrite_metadata(const std::string& path, const Model& before, const Model&
                       bool dry_run) {
   const std::optional<Root> root = root_of(path, before);
   if (!root || !keeps_alignment(*root, after)) return false;
+  require_writable_file(root->path);
   if (dry_run) return true;
   const io::Descriptor lock = lock_to_rewrite(root->path, root->model);
   const SourcePtr& source = root->model.sources.front();
