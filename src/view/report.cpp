@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <optional>
 #include <tuple>
 
 #include "codecs/streams.hpp"
@@ -25,20 +26,36 @@ constexpr std::size_t kFiner = std::size_t{5} << 18;                // reserved 
 constexpr std::size_t kSmallTensor = 6 << 10;   // up to this many bytes, the values replace the picture
 constexpr std::size_t kWholeTensor = 96 << 10;  // up to this many bytes, values are added if there is space
 
+// Returns what `make` returns, or nothing if the model has no such thing: numbers of a layout that cannot be decoded. An
+// error of the system is thrown: a report without this part would look complete.
+template <typename Make>
+auto unless_impossible(const Make& make) -> std::optional<decltype(make())> {
+  try {
+    return make();
+  } catch (const Error& error) {
+    if (error.kind() == ErrorKind::io) throw;
+    return std::nullopt;
+  }
+}
+
 // Answers, by the request that they answer.
 class Answers {
  public:
   explicit Answers(Service& service) : service_(service) {}
 
+  // The answer to a request; nothing if the model has none.
+  std::optional<std::string> ask(const std::string& target) {
+    return unless_impossible([&] { return service_.call(target, false, Service::Files::unchecked); });
+  }
   // Returns false if there is no space. A request that fails is omitted; the page reports that.
   bool add(const std::string& target) {
-    const Answer answer = service_.answer(target, false, Service::Files::unchecked);
-    return answer.status != 200 || put(target, answer.body);
+    const std::optional<std::string> answer = ask(target);
+    return !answer || put(target, *answer);
   }
   // The same, but also omits an answer of more than `most` bytes.
   bool add_small(const std::string& target, std::size_t most) {
-    const Answer answer = service_.answer(target, false, Service::Files::unchecked);
-    return answer.status == 200 && answer.body.size() <= most && put(target, answer.body);
+    const std::optional<std::string> answer = ask(target);
+    return answer && answer->size() <= most && put(target, *answer);
   }
   std::size_t size() const { return size_; }
   // Reserves bytes of the report; `room` is the space left, including the reserved bytes.
@@ -76,20 +93,20 @@ class Answers {
 };
 
 // Adds the entries, then the contents of nested and long ones, as far as there is space.
-void add_metadata(Answers& answers, Service& service, std::string_view what, const std::string& end,
-                  const std::string& at, int depth, std::size_t& room) {
+void add_metadata(Answers& answers, std::string_view what, const std::string& end, const std::string& at, int depth,
+                  std::size_t& room) {
   constexpr int kDeepest = 6;
   std::string query(what);
   if (!at.empty()) query += (query.empty() ? "at=" : "&at=") + at;
   query += query.empty() && !end.empty() ? end.substr(1) : end;
   const std::string target = query.empty() ? "metadata" : "metadata?" + query;
-  const Answer answer = service.answer(target, false, Service::Files::unchecked);
-  if (answer.status != 200 || room == 0) return;
-  if (depth > 0 && answer.body.size() > kLargestValue) return;
+  const std::optional<std::string> answer = answers.ask(target);
+  if (!answer || room == 0) return;
+  if (depth > 0 && answer->size() > kLargestValue) return;
   --room;
-  if (!answers.put(target, answer.body) || depth == kDeepest) return;
+  if (!answers.put(target, *answer) || depth == kDeepest) return;
   wire::TreeBounds bounds;
-  const Value found = wire::read_json(answer.body, bounds);
+  const Value found = wire::read_json(*answer, bounds);
   const Value* const list = found.get<Map>()->find("entries");
   if (list == nullptr || list->get<List>() == nullptr) return;
   for (const Value& entry : *list->get<List>()) {
@@ -107,11 +124,11 @@ void add_metadata(Answers& answers, Service& service, std::string_view what, con
     const bool is_long = kind == "text" && number("size") > static_cast<std::int64_t>(text("preview").size());
     if (!nested && !is_long) continue;
     const std::string place = fmt::format("{}{}{}", at, at.empty() ? "" : ".", number("place"));
-    add_metadata(answers, service, what, end, place, depth + 1, room);
+    add_metadata(answers, what, end, place, depth + 1, room);
   }
 }
 
-void add_model(Answers& answers, Service& service, const OpenModel& model, std::string_view of) {
+void add_model(Answers& answers, const OpenModel& model, std::string_view of) {
   const std::string end = of == "a" ? "" : "&of=b";
   const std::string only = of == "a" ? "" : "?of=b";
   answers.add("layers" + only);
@@ -123,7 +140,7 @@ void add_model(Answers& answers, Service& service, const OpenModel& model, std::
     answers.add(fmt::format("tensors?from={}&count=500{}", from, end));
   for (const std::string_view what : {"", "what=config"}) {
     std::size_t room = kMostNested;
-    add_metadata(answers, service, what, end, "", 0, room);
+    add_metadata(answers, what, end, "", 0, room);
   }
   answers.add("attachments" + only);
   answers.add("template" + only);
@@ -178,7 +195,7 @@ struct ShownTensor {
 class DecodedTensors {
  public:
   Tensor hold(const Tensor& tensor) {
-    try {
+    const auto decoded = unless_impossible([&] {  // each look reports it
       Tensor dense = to_dense(tensor);
       if (dense.components.size() != 1) return tensor;
       Blob& blob = dense.components.front().blob;
@@ -186,9 +203,8 @@ class DecodedTensors {
       blob = Blob::memory(blob.bytes(left_, 1));
       left_ -= blob.size();
       return dense;
-    } catch (const Error&) {  // each look reports it
-      return tensor;
-    }
+    });
+    return decoded.value_or(tensor);
   }
 
  private:
@@ -211,10 +227,9 @@ std::vector<Look> looks_of(const std::vector<OpenModelPtr>& models, const ShownT
   const Tensor left = decoded.hold(shown.pair->tensor_a()), right = decoded.hold(shown.pair->tensor_b());
   looks.push_back({request + "&of=left", left, false, is_whole_only(left)});
   looks.push_back({request + "&of=right", right, false, is_whole_only(right)});
-  try {
-    looks.push_back({request + "&of=error", error_of(left, right), true, is_whole_only(left) || is_whole_only(right)});
-  } catch (const Error&) {  // tensors of different shapes have no difference; the page reports that
-  }
+  // Tensors of different shapes have no difference; the page reports that.
+  if (const auto error = unless_impossible([&] { return error_of(left, right); }))
+    looks.push_back({request + "&of=error", *error, true, is_whole_only(left) || is_whole_only(right)});
   return looks;
 }
 
@@ -260,39 +275,32 @@ class Effort {
   std::uint64_t left_ = 0, sample_ = kHeatSample;
 };
 
-// Adds the result of `make`, or nothing if that fails. Returns false if there is no space.
+// Adds the result of `make`, or nothing if the tensor has none. Returns false if there is no space.
 template <typename Make>
 bool add_made(Answers& answers, const std::string& target, const Make& make) {
-  std::string made;
-  try {
-    made = make();
-  } catch (const Error&) {
-    return true;  // it has no numbers or cannot be decoded
-  }
-  return answers.put(target, made);
+  const std::optional<std::string> made = unless_impossible(make);
+  return !made || answers.put(target, *made);
 }
 
 // Adds all values of every stored side, or nothing. The page computes the difference itself.
 bool add_whole(Answers& answers, const std::vector<Look>& looks) {
-  std::vector<std::pair<std::string, std::string>> made;
-  try {
+  const auto made = unless_impossible([&] {
+    std::vector<std::pair<std::string, std::string>> all;
     for (const Look& look : looks)
-      if (!look.differs) made.emplace_back("whole?" + look.request, whole_json(look.tensor));
-  } catch (const Error&) {
-    return false;
-  }
-  return answers.put_all(made);
+      if (!look.differs) all.emplace_back("whole?" + look.request, whole_json(look.tensor));
+    return all;
+  });
+  return made && answers.put_all(*made);
 }
 
 std::uint64_t size_of_whole(const std::vector<Look>& looks) {
-  std::uint64_t size = 0;
-  try {
+  const auto size = unless_impossible([&] {
+    std::uint64_t sum = 0;
     for (const Look& look : looks)
-      if (!look.differs) size += whole_size(look.tensor);
-  } catch (const Error&) {
-    return UINT64_MAX;
-  }
-  return looks.empty() ? UINT64_MAX : size;
+      if (!look.differs) sum += whole_size(look.tensor);
+    return sum;
+  });
+  return looks.empty() ? UINT64_MAX : size.value_or(UINT64_MAX);
 }
 
 // Adds the numbers and a small picture of a tensor; for a pair, of both sides and the difference.
@@ -366,19 +374,17 @@ void add_tensors(Answers& answers, const std::vector<OpenModelPtr>& models, cons
     for (const ShownTensor& tensor : order) {
       if (tensor.whole) continue;
       if (!effort.any_left()) return;
-      std::vector<std::pair<std::string, std::string>> made;
-      try {
+      const auto pictures = [&, fine = fine, height = std::size_t(height), width = std::size_t(width)] {
+        std::vector<std::pair<std::string, std::string>> all;
         for (const Look& look : tensor.looks) {
           std::uint64_t cost = 0;
-          made.emplace_back(
-              fmt::format("grid?{}&fine={}", look.request, fine),
-              grid_json(look.tensor, static_cast<std::size_t>(height), static_cast<std::size_t>(width), sample, cost));
+          all.emplace_back(fmt::format("grid?{}&fine={}", look.request, fine),
+                           grid_json(look.tensor, height, width, sample, cost));
           effort.spend(look, cost);
         }
-      } catch (const Error&) {
-        continue;
-      }
-      if (!answers.put_all(made)) break;
+        return all;
+      };
+      if (const auto made = unless_impossible(pictures); made && !answers.put_all(*made)) break;
     }
 }
 
@@ -390,7 +396,7 @@ std::string report(Service& service) {
   Answers answers(service);
   // The report may be sent to others, so it contains file names without their directories.
   answers.put("overview", service.call("overview?names=1"));
-  for (std::size_t i = 0; i < models.size(); ++i) add_model(answers, service, *models[i], i == 0 ? "a" : "b");
+  for (std::size_t i = 0; i < models.size(); ++i) add_model(answers, *models[i], i == 0 ? "a" : "b");
   if (models.size() == 2)
     answers.put("compare", service.call_and_wait("compare/all?sort=relative_rms&way=down&plot=1&grid=1"));
   for (std::size_t i = 0; i < models.size(); ++i) {

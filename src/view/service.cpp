@@ -206,9 +206,7 @@ void Service::check() const {
   for (const OpenModelPtr& model : shown().models) model->check();
 }
 
-std::string Service::call(std::string_view target, bool change) { return respond(target, change, Files::checked); }
-
-std::string Service::respond(std::string_view target, bool change, Files files) {
+std::string Service::call(std::string_view target, bool change, Files files) {
   const Query query = Query::parse(target);
   if (!change && wants_post(query.endpoint()))
     throw Error(ErrorKind::usage, "view.method", fmt::format("{} starts work and wants a POST", query.endpoint()));
@@ -236,7 +234,7 @@ std::string Service::call_and_wait(std::string_view target) {
 Answer Service::answer(std::string_view target, bool change, Files files) noexcept {
   try {
     try {
-      return {200, respond(target, change, files)};
+      return {200, call(target, change, files)};
     } catch (const Error& error) {
       const bool method = !change && wants_post(target.substr(0, std::min(target.find('?'), target.size())));
       return {method ? 405 : status_of(error), error_json(error)};

@@ -69,7 +69,7 @@ class Service {
   // status.
   Answer answer(std::string_view target, bool change = false, Files files = Files::checked) noexcept;
   // The same, but throws.
-  std::string call(std::string_view target, bool change = true);
+  std::string call(std::string_view target, bool change = true, Files files = Files::checked);
   // The same, and waits for the work that the request is about. A request for its progress also starts it, because no
   // other client will.
   std::string call_and_wait(std::string_view target);
@@ -84,7 +84,6 @@ class Service {
   std::shared_ptr<const Pairing> pairing() const;  // null if there is one model
 
  private:
-  std::string respond(std::string_view target, bool change, Files files);
   void reopen();
   void show(std::vector<OpenModelPtr> models);
   Context shown() const;

@@ -8,6 +8,7 @@
 
 #include "base/half.hpp"
 #include "conformance/memory.hpp"
+#include "conformance/scratch.hpp"
 #include "service_cases.hpp"
 #include "view/held_values.hpp"
 #include "view/page.hpp"
@@ -41,6 +42,38 @@ Value answers_in(const std::string& page) {
   const std::size_t begin = page.find("id=\"answers\">") + 13, end = page.find("</script>", begin);
   wire::TreeBounds bounds;
   return wire::read_json(std::string_view(page).substr(begin, end - begin), bounds);
+}
+
+// Fails with an error of this kind once the model has been shown.
+class FailingSource final : public Source {
+ public:
+  FailingSource(std::uint64_t size, ErrorKind kind) : Source("failing", size), kind_(kind) {}
+
+ protected:
+  void do_read(std::uint64_t, std::span<std::byte>) const override {
+    throw Error(kind_, kind_ == ErrorKind::io ? "io.source.read" : "test.corrupt", "fails").in(name());
+  }
+
+ private:
+  ErrorKind kind_;
+};
+
+// A report in which the values of a tensor or a file were missing because of the disk would look like a complete one.
+TEST(ViewReport, FailsIfAFileCannotBeRead) {
+  const auto rule_of_report = [](ErrorKind kind, std::uint64_t rows, bool attached) {
+    Model model;
+    const auto source = std::make_shared<FailingSource>(rows * 512 * sizeof(float), kind);
+    const Blob blob = Blob::range(source, 0, source->size());
+    if (attached)
+      model.attachments.push_back({"notes.txt", blob});
+    else
+      model.tensors.push_back(dense("w", {rows, 512}, DType::f32, blob));
+    return tare::testing::rule_of([&] { report_of(Service(std::vector<OpenModelPtr>{shown(std::move(model))})); });
+  };
+  for (const std::uint64_t rows : {1, 40, 4000})
+    EXPECT_EQ(rule_of_report(ErrorKind::io, rows, false), "io.source.read");
+  EXPECT_EQ(rule_of_report(ErrorKind::io, 1, true), "io.source.read");
+  EXPECT_EQ(rule_of_report(ErrorKind::corrupt, 40, false), "") << "the page says so next to the tensor";
 }
 
 // A report contains all values of small tensors; for large ones a picture, a finer one if there is space, and the
