@@ -98,6 +98,9 @@ bool is_blob_name(std::string_view folder, std::string_view name) {
            b.find_first_not_of(kDigits) == std::string_view::npos;
   };
   if (last.size() == 2 && is_digest(last, name)) return true;
+  // Git LFS: the folders repeat the first digits.
+  if (name.size() > 4 && last == name.substr(2, 2) && last_of(above) == name.substr(0, 2) && is_digest({}, name))
+    return true;
   if (last == name && name.find("--") != std::string_view::npos) return true;
   if (last != kBlobs && last_of(above) != kBlobs) return false;
   if (const std::size_t end = name.find_first_of("-:"); end <= kLongestAlgorithm) name.remove_prefix(end + 1);

@@ -6,9 +6,9 @@
 //
 // Content-addressed stores are recognised here, for all code that writes. A file of such a store is named by the digest
 // of its bytes, and many links lead to it: the revisions of a model in Hugging Face's cache (snapshots/REVISION/FILE ->
-// ../../blobs/DIGEST), the models of Ollama (blobs/sha256-DIGEST), DVC (.dvc/cache/files/md5/DI/GEST), git-annex
-// (.git/annex/objects/X/Y/KEY/KEY). Changing one would change all of them and make the
-// name wrong. So a link into a store is not followed: the place is the link itself, which a new file replaces. Other
+// ../../blobs/DIGEST), the models of Ollama (blobs/sha256-DIGEST), DVC (.dvc/cache/files/md5/DI/GEST), Git LFS
+// (.git/lfs/objects/DI/GE/DIGEST), git-annex (.git/annex/objects/X/Y/KEY/KEY). Changing one would change all of them and
+// make the name wrong. So a link into a store is not followed: the place is the link itself, which a new file replaces. Other
 // stores protect their files by making them read-only: a link to such a file is not followed either.
 #pragma once
 
@@ -44,8 +44,8 @@ Place find_place(const std::string& path, std::string_view rule, std::string_vie
 
 // Whether a file with this name in this directory belongs to a content-addressed store: the directory is "blobs" or
 // directly below it ("blobs/sha256"), and the name is a hexadecimal digest, optionally after its algorithm
-// ("sha256-..."); the last folder has the first two digits of a digest, and the name has the others; or both are the same
-// key of git-annex ("SHA256E-s5--...").
+// ("sha256-..."); the last folder has the first two digits of a digest, and the name has the others; the last two
+// folders repeat the first four digits of the name; or folder and name are the same key of git-annex ("SHA256E-s5--...").
 bool is_blob_name(std::string_view folder, std::string_view name);
 // Throws `io.sink.store` if the place is an existing file of a store. `doing`: what was to be done to it.
 void refuse_blob(const Place& place, const std::string& path, std::string_view doing);

@@ -282,6 +282,12 @@ TEST(Place, NamesOfOtherStores) {
   EXPECT_TRUE(io::is_blob_name("/x/.dvc/cache/files/md5/ab", rest));
   EXPECT_FALSE(io::is_blob_name("/x/.dvc/cache/files/md5/abc", rest));
   EXPECT_FALSE(io::is_blob_name("/x/.dvc/cache/files/md5/xy", rest));
+  const std::string digest = "ab12" + std::string(60, 'c');
+  EXPECT_TRUE(io::is_blob_name("/x/.git/lfs/objects/ab/12", digest));
+  EXPECT_FALSE(io::is_blob_name("/x/.git/lfs/objects/ab/12", digest + ".gguf"));
+  EXPECT_FALSE(io::is_blob_name("/x/.git/lfs/objects/ab/34", digest));
+  EXPECT_FALSE(io::is_blob_name("/x/.git/lfs/objects/34/12", digest));
+  EXPECT_FALSE(io::is_blob_name("12", digest));
   EXPECT_TRUE(io::is_blob_name("/x/.git/annex/objects/K/V/" + key, key));
   EXPECT_FALSE(io::is_blob_name("/x/model.gguf", "model.gguf"));
 }
