@@ -33,8 +33,9 @@ struct Part {
   std::string plan;  // any text; parts of other plans are refused
 };
 
-// Writes a run of these tensors to the file `path`, atomically, replacing what exists; always the same bytes. Throws
-// usage `plan.range` if the run exceeds the tensors, and what `convert` throws.
+// Writes a run of these tensors to the file `path`, atomically, replacing a part that exists; always the same bytes.
+// Throws usage `plan.part.exists` if the file exists and is not a part, usage `plan.range` if the run exceeds the
+// tensors, and what `convert` throws.
 TARE_API void write_part(const std::string& input, const std::string& output, const ConvertOptions& options,
                          const Part& part, const std::string& path);
 

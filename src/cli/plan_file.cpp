@@ -11,6 +11,7 @@
 #include "io/directory.hpp"
 #include "io/listing.hpp"
 #include "io/owner.hpp"
+#include "io/staging_directory.hpp"
 #include "io/unfinished.hpp"
 #include "tare/digest.hpp"
 #include "tare/sink.hpp"
@@ -170,6 +171,7 @@ std::vector<std::string> remove_parts(const PlanFile& plan) {
     const std::string name = std::filesystem::path(plan.part_path(i)).filename();
     if (!folder || !folder.remove_file(name.c_str())) left.push_back(name);
   }
+  if (folder) io::sweep_staging_directories(folder, false);  // what killed tasks left
   return left;
 }
 

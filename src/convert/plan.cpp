@@ -21,6 +21,7 @@
 #include "formats/open_as.hpp"
 #include "formats/registry_limits.hpp"
 #include "io/descriptor_source.hpp"
+#include "io/directory.hpp"
 #include "io/input_files.hpp"
 #include "io/owner.hpp"
 #include "model/pull_blob.hpp"
@@ -242,6 +243,21 @@ void guard_part(Sink& sink, const std::string& path) {
   sink.write(digest.bytes());
 }
 
+// Throws `plan.part.exists` for a file that no task can have made: a user's file would be lost.
+void refuse_foreign_file(const std::string& path) {
+  const io::OnlyLooking looking;
+  const io::Directory folder = io::Directory::open(io::directory_of(path).c_str());
+  struct stat status {};
+  if (!folder || !folder.look(io::base_of(path), status) || !S_ISREG(status.st_mode) || status.st_size == 0) return;
+  if (PartContent::has_trailer(*open_part(path, Owners::any))) return;
+  throw Error(
+      ErrorKind::usage, "plan.part.exists",
+      "the file is not a part of a plan, and a part would take its place; move it away, or remove it if it is a "
+      "damaged part")
+      .in(path)
+      .blame(Subject::output);
+}
+
 bool is_of_plan(const Model& part, const std::string& plan) {
   const Value* const found = part.metadata.find(kPlanKey);
   return found != nullptr && found->text() != nullptr && *found->text() == plan;
@@ -261,6 +277,7 @@ void write_part(const std::string& input, const std::string& output, const Conve
                 const std::string& path) {
   const StopScope stop(options.work);
   const io::InputFiles inputs;
+  refuse_foreign_file(path);
   Planned planned = plan_conversion(input, output, options);
   const std::size_t count = planned.model.tensors.size();
   if (part.first > count || part.count > count - part.first)
@@ -304,6 +321,7 @@ void write_part(const std::string& input, const std::string& output, const Conve
     throw error.in(error.subject() == Subject::input ? input : path);
   }
   check_last_stop();
+  refuse_foreign_file(path);
   sink->commit();
 }
 

@@ -144,5 +144,20 @@ TEST_F(PlanTest, FollowsNoLinks) {
   EXPECT_EQ(to_text(get_file(elsewhere)), "mine");
 }
 
+TEST_F(PlanTest, ATaskReplacesPartsOnly) {
+  const Bytes part = get_file(parts_[1]);
+  const auto again = [&] { return rule_of([&] { write_part(input_, output_, {}, {1, 1, "p"}, parts_[1]); }); };
+  put_file(parts_[1], to_bytes("my notes"));
+  EXPECT_EQ(again(), "plan.part.exists");
+  EXPECT_EQ(to_text(get_file(parts_[1])), "my notes");
+  Bytes damaged = part;
+  damaged[40] ^= std::byte{1};
+  for (const Bytes& bytes : {damaged, part, Bytes()}) {
+    put_file(parts_[1], bytes);
+    EXPECT_EQ(again(), "");
+    EXPECT_EQ(get_file(parts_[1]), part);
+  }
+}
+
 }  // namespace
 }  // namespace tare
