@@ -260,7 +260,13 @@ Model open_as(PackedForm form, const std::string& path, const ReadOptions& optio
     return read(look_into(path), {path, nullptr}, options, form);
   } catch (const Error& error) {
     constexpr std::string_view kMoment = "at this moment; try again";
-    if (error.sentence().find(kMoment) != std::string::npos || !io::is_being_replaced(path)) throw;
+    const auto says = [&](std::string_view text) { return error.sentence().find(text) != std::string_view::npos; };
+    if (says(kMoment) || !io::is_being_replaced(path)) throw;
+    if (const std::vector<std::string> left = io::find_leftovers(path); !left.empty()) {
+      if (says(left.front())) throw;
+      throw error.reworded(fmt::format("{}; a conversion into the directory was interrupted, a whole model is in {}",
+                                       error.sentence(), left.front()));
+    }
     throw error.reworded(
         fmt::format("{}; another program is replacing the files of this directory {}", error.sentence(), kMoment));
   }

@@ -225,6 +225,7 @@ TEST_P(Tree, AKillLeavesNoHalfModel) {
       EXPECT_TRUE(replace ? error->rule().starts_with("hf.weights") || error->rule() == "open.directory"
                           : error->rule() == "io.open.missing")
           << step << " " << error->what();
+      EXPECT_EQ(error->sentence().find("at this moment"), std::string_view::npos) << error->what();
     }
 }
 
