@@ -13,6 +13,7 @@
 #define PY_SSIZE_T_CLEAN
 #include <Python.h>
 
+#include <climits>
 #include <exception>
 #include <memory>
 #include <type_traits>
@@ -114,6 +115,26 @@ inline int take_buffer(PyObject* object, Py_buffer* view, int flags) {
 inline void release_buffer(Py_buffer* view) {
   entered([&] { PyBuffer_Release(view); });
 }
+// Returns 0, with a ValueError, if a number does not fit into the unsigned type of its unit (I, k, K): PyArg_ParseTuple
+// would take the number modulo 2^32 or 2^64. `format` has only units of one letter.
+inline int check_unsigned(PyObject* tuple, const char* format) {
+  const Py_ssize_t size = PyTuple_Size(tuple);
+  for (Py_ssize_t item = 0; *format != '\0' && item < size; ++format) {
+    if (*format == '|') continue;
+    PyObject* const object = PyTuple_GetItem(tuple, item++);
+    if (*format != 'I' && *format != 'k' && *format != 'K') continue;
+    const unsigned long long most = *format == 'I' ? UINT_MAX : *format == 'k' ? ULONG_MAX : ULLONG_MAX;
+    PyObject* const whole = PyNumber_Index(object);
+    if (whole == nullptr) return 0;
+    const unsigned long long value = PyLong_AsUnsignedLongLong(whole);
+    Py_DECREF(whole);
+    if (PyErr_Occurred() == nullptr && value <= most) continue;
+    PyErr_Clear();
+    PyErr_Format(PyExc_ValueError, "a number is out of range: it must be between 0 and %llu", most);
+    return 0;
+  }
+  return 1;
+}
 // Parses the items of a tuple as PyArg_ParseTuple does, which runs __index__, __float__ and __bool__ and reports a
 // non-tuple as an internal error. Returns 0 on error.
 template <typename... Places>
@@ -122,7 +143,7 @@ int parse_tuple(PyObject* tuple, const char* format, Places*... places) {
     PyErr_SetString(PyExc_TypeError, "expected a tuple");
     return 0;
   }
-  return entered([&] { return PyArg_ParseTuple(tuple, format, places...); });
+  return entered([&] { return check_unsigned(tuple, format) != 0 && PyArg_ParseTuple(tuple, format, places...) != 0; });
 }
 inline int check_signals() {
   return entered([] { return PyErr_CheckSignals(); });

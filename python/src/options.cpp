@@ -69,7 +69,9 @@ std::optional<std::int64_t> Options::number(const char* key) const {
   PyObject* const found = find(key);
   if (found == nullptr) return std::nullopt;
   const Ref index = Ref::take(as_index(found));
-  const long long value = PyLong_AsLongLong(index.get());
+  int overflow = 0;
+  const long long value = PyLong_AsLongLongAndOverflow(index.get(), &overflow);
+  if (overflow != 0) raise_value_error(std::string(key) + " is too " + (overflow > 0 ? "large" : "small"));
   if (value == -1 && PyErr_Occurred() != nullptr) throw PythonError();
   return value;
 }

@@ -734,3 +734,36 @@ print(*sorted(name for name in set(sys.modules) - before if name.split(".")[0] =
 """
     done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == ""
+
+
+def test_one_file_has_no_shards(demo):
+    with tare.open(demo / "mistral.zt") as model:
+        for size in (1, "1MB"):
+            with pytest.raises(ValueError, match="sharded set is a directory") as caught:
+                tare.to_bytes(model, format="safetensors", shard=size)
+            assert caught.value.rule == "convert.shards"
+
+
+@pytest.mark.parametrize("number", [-1, 2**32 + 1, 2**63, 2**64 + 5, -(2**64)])
+def test_numbers_do_not_wrap(demo, tmp_path, number):
+    source, target = demo / "mistral.zt", tmp_path / "o.safetensors"
+    with tare.open(source) as model:
+        tensor = next(iter(model.tensors()))
+        calls = [
+            lambda: tare.convert(source, target, threads=number),
+            lambda: tare.hash(model, threads=number),
+            lambda: tare.diff(model, model, threads=number),
+            lambda: tare.verify(source, threads=number),
+            lambda: tensor.stats(bins=number),
+            lambda: tensor.stats(threads=number),
+            lambda: tare.open(source, threads=number),
+        ]
+        if number != 2**32 + 1:
+            calls += [
+                lambda: tare.convert(source, tmp_path / "shards/", format="safetensors", shard=number),
+                lambda: tare.convert(source, target, max_expansion=number),
+            ]
+        for call in calls:
+            with pytest.raises(ValueError):
+                call()
+    assert os.listdir(tmp_path) == []

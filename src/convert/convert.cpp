@@ -520,6 +520,8 @@ Saved save(Model model, const std::string& path, const SaveOptions& options) {
 
 Saved save(Model model, Sink& sink, const SaveOptions& options) {
   const std::string name = sink.name();
+  if (options.write.shard_bytes)
+    throw Error(ErrorKind::usage, "convert.shards", "a sharded set is a directory, and this is one file").in(name);
   const Format& format = target_of(name, options);
   if (format.write == nullptr)
     throw Error(ErrorKind::usage, "convert.format", fmt::format("{} is a directory, not one file", format.name));
