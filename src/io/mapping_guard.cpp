@@ -124,10 +124,17 @@ struct sigaction current_action() {
   return action;
 }
 
-void install_handler() {
+bool is_default(const struct sigaction& action) {
+  return (action.sa_flags & SA_SIGINFO) == 0 && (action.sa_handler == SIG_DFL || action.sa_handler == SIG_IGN);
+}
+
+// Returns whether our handler is the one that is called first.
+bool install_handler() {
   const struct sigaction before = current_action();
-  // Do not install it twice: a handler that was installed on top of ours calls ours, which would call it again.
-  if (installed || is_ours(before)) return;
+  if (is_ours(before)) return true;
+  // Do not install it twice: a handler that was installed on top of ours may call ours, which would call it again. If it
+  // does not, faults in our mappings never reach us.
+  if (installed && !is_default(before)) return false;
   const struct sigaction* const last = previous.load(std::memory_order_relaxed);
   if (last == nullptr || last->sa_flags != before.sa_flags || last->sa_handler != before.sa_handler) {
     struct sigaction& place = befores[next_before++ % befores.size()];
@@ -139,6 +146,7 @@ void install_handler() {
   action.sa_flags = SA_SIGINFO | SA_RESTART | SA_ONSTACK;
   sigemptyset(&action.sa_mask);
   installed = ::sigaction(SIGBUS, &action, nullptr) == 0;
+  return installed;
 }
 
 void remove_handler() {
@@ -154,8 +162,7 @@ MappingGuard::MappingGuard(const std::byte* begin, std::size_t length, bool writ
   const std::size_t count = used.load(std::memory_order_relaxed);
   std::size_t free = 0;
   while (free < count && ranges[free].end.load(std::memory_order_relaxed) != 0) ++free;
-  if (free == kMostGuarded) return;
-  install_handler();
+  if (free == kMostGuarded || !install_handler()) return;
   const auto first = reinterpret_cast<std::uintptr_t>(begin);
   const std::uintptr_t end = end_of(first, length);
   {

@@ -5,6 +5,9 @@
 // marks the range as damaged and lets the access continue; `Source::check` turns the mark into an Error. Other faults
 // go to the handler that was installed before ours. The handler is removed with the last range, unless another one was
 // installed on top of it, which may call ours: then it stays and passes everything on.
+//
+// While a handler of another library is on top of ours, nothing new is guarded, because it may not call ours. Ranges
+// that were guarded before stay so only if it does.
 #pragma once
 
 #include <cstddef>
@@ -17,14 +20,14 @@ inline constexpr std::size_t kMostGuarded = 4096;
 
 class MappingGuard {
  public:
-  // Guards [begin, begin + length), a mapping of whole pages, if a slot is free. `writable`: a private mapping whose
+  // Guards [begin, begin + length), a mapping of whole pages, if a slot is free and the signal reaches us. `writable`: a private mapping whose
   // pages the process may change.
   MappingGuard(const std::byte* begin, std::size_t length, bool writable = false);
   ~MappingGuard();
   MappingGuard(const MappingGuard&) = delete;
   MappingGuard& operator=(const MappingGuard&) = delete;
 
-  // False if all slots are in use: then the range must not be touched.
+  // False if the range is not guarded: then it must not be touched.
   bool works() const { return slot_ < kMostGuarded; }
   // Whether pages of the range had to be replaced.
   bool damaged() const;

@@ -294,10 +294,45 @@ TEST(MappingGuard, TheHandlerGoesWithTheLastMapping) {
     mapped.reset();
     if (handler() != ignore_it) return 4;
     mapped = open_file(scratch / "f");
-    return handler() == ignore_it ? 0 : 5;
+    if (handler() != ignore_it) return 5;
+    if (mapped->view(0, 1)) return 6;  // that handler would not call ours: nothing is mapped
+    ::signal(SIGBUS, SIG_DFL);
+    mapped = open_file(scratch / "f");
+    if (!mapped->view(0, 1)) return 7;
+    return handler() == SIG_DFL ? 8 : 0;
   });
   EXPECT_TRUE(WIFEXITED(status));
   EXPECT_EQ(WEXITSTATUS(status), 0);
+}
+
+struct sigaction found_by_other {};
+std::sig_atomic_t volatile seen_by_other = 0;
+void call_the_one_before(int number, siginfo_t* info, void* context) {
+  seen_by_other = seen_by_other + 1;
+  if ((found_by_other.sa_flags & SA_SIGINFO) != 0) found_by_other.sa_sigaction(number, info, context);
+}
+
+// A handler that was installed before ours does not see our faults; one that was installed after ours passes them on.
+TEST(MappingGuard, ATruncatedFileIsNoticedNextToAnotherHandler) {
+  for (const bool first : {true, false}) {
+    const int status = run_child([&] {
+      const Scratch scratch;
+      put_file(scratch / "f", Bytes(10'000, std::byte{7}));
+      struct sigaction action {};
+      action.sa_sigaction = call_the_one_before;
+      action.sa_flags = SA_SIGINFO;
+      if (first) ::sigaction(SIGBUS, &action, &found_by_other);
+      const SourcePtr source = open_file(scratch / "f");
+      if (!first) ::sigaction(SIGBUS, &action, &found_by_other);
+      const auto view = source->view(0, source->size());
+      if (!view || ::truncate((scratch / "f").c_str(), 0) != 0) return 1;
+      if ((*view)[9'000] != std::byte{0}) return 2;
+      if (rule_of([&] { source->check(); }) != "io.source.shrank") return 3;
+      return seen_by_other == (first ? 0 : 1) ? 0 : 4;
+    });
+    EXPECT_TRUE(WIFEXITED(status));
+    EXPECT_EQ(WEXITSTATUS(status), 0) << first;
+  }
 }
 
 }  // namespace
