@@ -106,6 +106,50 @@ def llama_gguf_special_tokens(directory, size):
     return gguf.gguf(directory, entries, infos, bytes(at))
 
 
+def gguf_model(directory, architecture, numbers, reals, shapes):
+    """A model of zeros, in f16, whose keys begin with `architecture`."""
+    entries = [gguf.entry("general.architecture", gguf.STRING, gguf.string(architecture))]
+    entries += [gguf.entry("%s.%s" % (architecture, key), gguf.U32, struct.pack("<I", value)) for key, value in numbers.items()]
+    entries += [gguf.entry("%s.%s" % (architecture, key), gguf.F32, struct.pack("<f", value)) for key, value in reals.items()]
+    infos, at = [], 0
+    for part, shape in shapes:
+        length = 2
+        for dimension in shape:
+            length *= dimension
+        infos.append(gguf.info(part + ".weight", shape, 1, at))
+        at += -(-length // 32) * 32
+    return gguf.gguf(directory, entries, infos, bytes(at))
+
+
+NUMBERS = {"block_count": 1, "embedding_length": 2, "feed_forward_length": 1, "attention.head_count": 1, "attention.head_count_kv": 1,
+           "context_length": 128}
+REALS = {"rope.freq_base": 1e4, "attention.layer_norm_rms_epsilon": 1e-5}
+TABLES = [("token_embd", (2, 8)), ("output", (2, 8)), ("output_norm", (2,)), ("blk.0.attn_norm", (2,)), ("blk.0.ffn_norm", (2,))]
+
+
+@case(verbs=("info", "convert hf", "convert mcf"))
+def llama_gguf_stacked_experts(directory, size):
+    """Each expert of a few bytes is a tensor of its own in a directory."""
+    experts = (size - 2000) // 16
+    shapes = TABLES + [("blk.0." + part, (2, 2)) for part in ("attn_q", "attn_k", "attn_v", "attn_output")]
+    shapes += [("blk.0.ffn_gate_inp", (2, experts)), ("blk.0.ffn_gate_exps", (2, 1, experts)), ("blk.0.ffn_up_exps", (2, 1, experts)),
+               ("blk.0.ffn_down_exps", (1, 2, experts))]
+    return gguf_model(directory, "llama", {**NUMBERS, "expert_count": experts, "expert_used_count": 2}, REALS, shapes)
+
+
+@case(verbs=("info", "convert hf", "convert mcf"))
+def llama_gguf_latent_heads(directory, size):
+    """Keys and values of latent attention, which a directory has head by head in one tensor."""
+    heads = (size - 2000) // 20
+    numbers = {**NUMBERS, "attention.head_count": heads, "attention.kv_lora_rank": 1, "attention.key_length": 3, "attention.value_length": 1,
+               "attention.key_length_mla": 3, "attention.value_length_mla": 1, "rope.dimension_count": 2, "leading_dense_block_count": 1,
+               "expert_count": 2, "expert_used_count": 1, "expert_feed_forward_length": 1, "expert_shared_count": 1}
+    shapes = TABLES + [("blk.0.attn_q", (2, 3 * heads)), ("blk.0.attn_kv_a_mqa", (2, 3)), ("blk.0.attn_kv_a_norm", (1,)),
+                       ("blk.0.attn_k_b", (1, 1, heads)), ("blk.0.attn_v_b", (1, 1, heads)), ("blk.0.attn_output", (heads, 2)),
+                       ("blk.0.ffn_gate", (2, 1)), ("blk.0.ffn_up", (2, 1)), ("blk.0.ffn_down", (1, 2))]
+    return gguf_model(directory, "deepseek2", numbers, REALS, shapes)
+
+
 # ---- adapters whose layers the model has ----
 
 MERGED = ("info", "merge into its base", "convert gguf")

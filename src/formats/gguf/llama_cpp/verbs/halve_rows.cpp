@@ -4,7 +4,7 @@
 
 #include "base/printable.hpp"
 #include "formats/gguf/llama_cpp/verbs/verbs.hpp"
-#include "model/joined_blob.hpp"
+#include "model/interleaved_blob.hpp"
 #include "tare/codec.hpp"
 #include "tare/slice.hpp"
 
@@ -28,13 +28,10 @@ Tensor join_rows(const Tensor& first, const Tensor& second) {
                                   quote(first.name), quote(second.name)));
   if (a.shape.elements().value_or(0) == 0)
     throw no_way_back(fmt::format("{} is a stack of {} experts without elements", quote(first.name), a.shape[0]));
-  std::vector<Blob> blobs;
-  for (std::uint64_t expert = 0; expert < a.shape[0]; ++expert)
-    for (const Tensor* const half : {&a, &b})
-      blobs.push_back(slice(*half, parse_slice(fmt::format("{}", expert))).components.front().blob);
   Tensor all = a;
   all.shape[1] *= 2;
-  all.components.front().blob = joined_blob(std::move(blobs));
+  const std::uint64_t step = one.blob.size() / a.shape[0];
+  all.components.front().blob = interleaved_blob(one.blob, step, other.blob, step);
   return all;
 }
 

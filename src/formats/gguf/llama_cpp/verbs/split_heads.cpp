@@ -6,11 +6,10 @@
 
 #include "base/printable.hpp"
 #include "formats/gguf/llama_cpp/verbs/verbs.hpp"
-#include "model/joined_blob.hpp"
+#include "model/interleaved_blob.hpp"
 #include "model/slice_plan.hpp"
 #include "model/sliced_blob.hpp"
 #include "tare/codec.hpp"
-#include "tare/slice.hpp"
 
 namespace tare::gguf::llama_cpp {
 namespace {
@@ -28,9 +27,6 @@ Tensor picked(const Tensor& tensor, const Shape& shape, std::uint64_t first, std
       sliced_blob(data.blob, std::move(plan), data.blob.size() / tensor.shape.elements().value_or(1));
   return result;
 }
-
-// Each head is a blob of its own when the parts are joined. Real models have some hundred.
-constexpr std::uint64_t kMostHeads = std::uint64_t{1} << 16;
 
 SliceAxis axis(std::uint64_t count, std::uint64_t stride) { return {count, static_cast<std::int64_t>(stride)}; }
 
@@ -70,17 +66,11 @@ Tensor join_heads(const Tensor& first, const Tensor& second) {
       one.shape[1] != other.shape[2] || one.components.front().dtype != other.components.front().dtype)
     throw no_way_back(fmt::format("{} ({}) and {} ({}) are not the parts of one tensor", quote(first.name),
                                   first.shape.text(), quote(second.name), second.shape.text()));
-  if (one.shape[0] > kMostHeads)
-    throw no_way_back(
-        fmt::format("{} has {} heads, at most {} are joined", quote(first.name), one.shape[0], kMostHeads));
-  const Tensor keys = transposed(one);
-  std::vector<Blob> blobs;
-  for (std::uint64_t head = 0; head < keys.shape[0]; ++head)
-    for (const Tensor* const part : {&keys, &other})
-      blobs.push_back(slice(*part, parse_slice(fmt::format("{}", head))).components.front().blob);
-  Tensor all = keys;
-  all.shape = {keys.shape[0] * (keys.shape[1] + other.shape[1]), keys.shape[2]};
-  all.components.front().blob = joined_blob(std::move(blobs));
+  Tensor all = transposed(one);
+  const std::uint64_t heads = all.shape[0];
+  const Blob keys = all.components.front().blob, values = other.components.front().blob;
+  all.shape = {heads * (all.shape[1] + other.shape[1]), all.shape[2]};
+  all.components.front().blob = interleaved_blob(keys, keys.size() / heads, values, values.size() / heads);
   return all;
 }
 
