@@ -35,7 +35,8 @@ struct KeyRow {
   // Likewise not written back: another key states it, too.
   bool repeats = false;
   Zero zero = Zero::unset;
-  // What llama.cpp assumes without the key, if the class of transformers would assume something else.
+  // What llama.cpp assumes without the key, or for a zero that is not set, if the class of transformers would assume
+  // something else.
   std::optional<double> unstated = {};
 
   constexpr bool is_derived() const { return repeats || !plus.empty() || !per.empty(); }
@@ -76,7 +77,7 @@ inline constexpr KeyRow kClamp[] = {{.key = "attention.clamp_kqv", .from = {"cli
 
 // Cohere multiplies logits where Granite divides them. Positions are never scaled.
 inline constexpr KeyRow kCohereKeys[] = {
-    {.key = "logit_scale", .from = {"logit_scale"}},
+    {.key = "logit_scale", .from = {"logit_scale"}, .unstated = 1},
     {.key = "rope.scaling.type", .form = KeyForm::always_text, .text = "none"},
 };
 
@@ -86,7 +87,7 @@ inline constexpr KeyRow kErnieExpertKeys[] = {
     {.key = "interleave_moe_layer_step", .from = {"moe_layer_interval"}},
     {.key = "leading_dense_block_count", .from = {"moe_layer_start_index"}, .zero = Zero::counts},
     {.key = "expert_feed_forward_length", .from = {"moe_intermediate_size"}},
-    {.key = "expert_shared_count", .from = {"moe_num_shared_experts"}, .zero = Zero::counts},
+    {.key = "expert_shared_count", .from = {"moe_num_shared_experts"}, .zero = Zero::counts, .unstated = 0},
     {.key = "expert_shared_feed_forward_length", .from = {"intermediate_size"}, .per = "num_key_value_heads"},
 };
 
@@ -126,7 +127,7 @@ inline constexpr KeyRow kDeepSeekKeys[] = {
 };
 
 inline constexpr KeyRow kGlmExpertKeys[] = {
-    {.key = "expert_weights_norm", .from = {"norm_topk_prob"}, .form = KeyForm::flag},
+    {.key = "expert_weights_norm", .from = {"norm_topk_prob"}, .form = KeyForm::flag, .unstated = 0},
     {.key = "expert_gating_func", .form = KeyForm::always, .number = 2},
     {.key = "nextn_predict_layers", .from = {"num_nextn_predict_layers"}, .zero = Zero::counts, .unstated = 0},
 };

@@ -48,7 +48,8 @@ void add_extra(const Origin& origin, const arch::KeyRow& row, Map& keys) {
       origin.report_key(row.key, fmt::format("it is {}, and the class always means {}", *found, row.number));
     return;
   }
-  if (!found) found = row.unstated;
+  const bool unset = found && *found == 0 && row.zero == arch::Zero::unset && row.unstated;
+  if (!found || unset) found = row.unstated;
   if (!found || row.is_derived()) return;
   if (*found != 0 || row.zero == arch::Zero::counts)
     keys.set(row.from[0], takes_float(row) ? Value(*found) : Value(static_cast<std::int64_t>(*found)));
@@ -74,12 +75,21 @@ void add_latent_heads(const Origin& origin, Map& keys) {
   keys.erase("head_dim");
 }
 
-void add_heads(const Origin& origin, Map& keys) {
+// Returns whether transformers has a default for a key that config.json lacks.
+bool is_assumed(std::string_view key, std::string_view type) {
+  return std::ranges::find(arch::assumed_keys(type), key, &arch::Assumed::key) != arch::assumed_keys(type).end();
+}
+
+void add_heads(const Origin& origin, Map& keys, std::string_view type) {
   if (origin.family.runtime.has_latent_attention) return add_latent_heads(origin, keys);
   const auto head = static_cast<double>(origin.head_size());
-  if (const auto rotated = origin.number("rope.dimension_count"); rotated && *rotated != head) {
+  constexpr std::string_view kPart = "partial_rotary_factor";
+  const auto rotated = origin.number("rope.dimension_count");
+  // Classes that rotate a part by default need a key if all is rotated.
+  if ((!rotated || *rotated == head) && is_assumed(kPart, type)) keys.set(kPart, 1.0);
+  if (rotated && *rotated != head) {
     if (origin.family.runtime.rotates_part && *rotated > 0 && *rotated < head)
-      keys.set("partial_rotary_factor", *rotated / head);
+      keys.set(kPart, *rotated / head);
     else
       origin.report_key(
           "rope.dimension_count",
@@ -144,12 +154,15 @@ void fill_in_unstated(const Origin& origin, Map& keys, std::string_view type) {
   const auto fill = [&](std::string_view key, Value value) {
     if (keys.find(key) == nullptr) keys.set(key, std::move(value));
   };
-  const auto assumed = [&](std::string_view key) {
-    return std::ranges::find(arch::assumed_keys(type), key, &arch::Assumed::key) != arch::assumed_keys(type).end();
-  };
   const std::int64_t head = origin.head_size();
   if (origin.model.config.num_attention_heads) fill("num_key_value_heads", *origin.model.config.num_attention_heads);
-  if (assumed("head_dim") && head > 0) fill("head_dim", head);
+  if (is_assumed("head_dim", type) && head > 0) fill("head_dim", head);
+  if (is_assumed("num_nextn_predict_layers", type)) fill("num_nextn_predict_layers", std::int64_t{0});
+  // Files that were made before these keys existed: llama.cpp derives the sizes.
+  const std::int64_t rows = origin.model.config.intermediate_size.value_or(0);
+  const auto used = static_cast<std::int64_t>(origin.number("expert_used_count").value_or(0));
+  if (is_assumed("moe_intermediate_size", type) && rows > 0 && used > 0) fill("moe_intermediate_size", rows / used);
+  if (is_assumed("shared_expert_intermediate_size", type) && rows > 0) fill("shared_expert_intermediate_size", rows);
   fill("rope_theta", 10000.0);
   if (arch::class_of(type).assumes_window) fill("sliding_window", Value());
   if (origin.family.runtime.row(arch::kAttentionScale) != nullptr && head > 0)
@@ -279,7 +292,7 @@ std::string made_config_json(const Origin& origin) {
   add_layer_norm(origin, keys);
   fill_in_unstated(origin, keys, hub.type);
   add_layers(origin, keys);
-  add_heads(origin, keys);
+  add_heads(origin, keys, hub.type);
   add_biases(origin, keys, hub.type);
   add_qk_norms(origin, keys, hub.type);
   if (origin.keys.flag("attention.causal") == false && origin.family.runtime.bidirectional != true)

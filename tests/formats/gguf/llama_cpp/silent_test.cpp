@@ -136,6 +136,132 @@ TEST(GgufSilent, EveryKeyThatIsAbsentMeansWhatItsTypeMeans) {
   EXPECT_GT(refused, 60U);
 }
 
+// As llama.cpp's converter would have written it: without the files of the directory.
+Model by_llama_cpp(Model there) {
+  there.attachments.clear();
+  there.metadata.erase("gguf.root");
+  for (Tensor& tensor : there.tensors) tensor.attributes = {};
+  there = open(memory_source(write_bytes(gguf(), there), "m.gguf"));
+  there.metadata.erase("gguf.keys");
+  return there;
+}
+
+// The effective value of a key on the way back from a GGUF file: that of config.json, or what its class assumes.
+struct WayBack {
+  Map config;
+  std::string told;
+
+  explicit WayBack(const Model& file) {
+    const Adapted back = adapt(file, hf());
+    for (const Attachment& attachment : back.model.attachments)
+      if (attachment.name == "config.json") config = resources::parse_small_json(to_text(attachment.blob.bytes()));
+    for (const Change& change : back.changes)
+      if (change.impact == Impact::results) told += to_text(change) + "; ";
+  }
+  std::string value(const std::string& key) const {
+    if (const Value* const found = config.find(key)) return to_json(*found);
+    const Value* const type = config.find("model_type");
+    if (type == nullptr) return "no config.json";
+    for (const arch::Assumed& fact : arch::assumed_keys(*type->text()))
+      if (fact.key == key) return to_json(constant(fact.value));
+    return "absent";
+  }
+};
+
+// A config.json with every key that its model_type would assume, and a few more that a conversion needs. Few experts.
+Map complete(const std::string& type) {
+  Map config = spoken(type);
+  for (const char* const key : {"num_experts", "num_local_experts", "n_routed_experts", "moe_num_experts"})
+    if (config.find(key) != nullptr) config.set(key, std::int64_t{4});
+  for (const char* const key : {"num_attention_heads", "num_key_value_heads"})
+    if (config.find(key) != nullptr) config.set(key, std::int64_t{8});
+  if (type == "qwen2_moe") config.set("shared_expert_intermediate_size", std::int64_t{6});
+  if (arch::find_family(type)->runtime.has_latent_attention)
+    for (const auto& [key, value] :
+         {std::pair("qk_nope_head_dim", 8), std::pair("qk_rope_head_dim", 4), std::pair("v_head_dim", 8),
+          std::pair("kv_lora_rank", 8), std::pair("num_experts_per_tok", 2)})
+      config.set(key, std::int64_t{value});
+  return config;
+}
+
+// Values that a model's class does not assume come back, or the conversion reports the loss.
+TEST(GgufSilent, WhatTheClassWouldAssumeIsStatedOnTheWayBack) {
+  // Sizes and numbers of layers, which are never omitted, and keys that count only together with another one.
+  constexpr std::string_view kOthers[] = {"num_key_value_heads",
+                                          "num_attention_heads",
+                                          "head_dim",
+                                          "num_experts",
+                                          "num_local_experts",
+                                          "n_routed_experts",
+                                          "moe_num_experts",
+                                          "moe_intermediate_size",
+                                          "shared_expert_intermediate_size",
+                                          "sliding_window_pattern",
+                                          "max_window_layers",
+                                          "no_rope_layer_interval",
+                                          "topk_method",
+                                          "rope_local_base_freq",
+                                          "query_pre_attn_scalar",
+                                          "original_max_position_embeddings",
+                                          "use_sliding_window",
+                                          "num_nextn_predict_layers",
+                                          "first_k_dense_replace",
+                                          "moe_layer_start_index",
+                                          "moe_layer_interval",
+                                          "n_shared_experts",
+                                          "moe_num_shared_experts"};
+  std::size_t compared = 0;
+  for (const std::string& type : known_types()) {
+    const Map all = complete(type);
+    const Model whole = model_of(type, all);
+    for (const arch::Assumed& fact : arch::assumed_keys(type)) {
+      const std::string key(fact.key);
+      const bool elsewhere = (key == "sliding_window" && all.find("use_sliding_window") != nullptr) ||
+                             (key == "rope_theta" && all.find("rope_parameters") != nullptr);
+      if (key.find('.') != key.npos || lists(kOthers, key) || elsewhere) continue;
+      std::vector<Value> others;
+      if (const auto* const flag = std::get_if<bool>(&fact.value)) others = {Value(!*flag)};
+      if (const auto* const real = std::get_if<double>(&fact.value)) {
+        others = {Value(*real / 2)};
+        if (*real != 1) others.emplace_back(1.0);
+      }
+      if (const auto* const number = std::get_if<std::int64_t>(&fact.value)) others = {Value(*number * 2)};
+      for (const Value& other : others) {
+        SCOPED_TRACE(type + "." + key + " = " + to_json(other));
+        Map config = all;
+        config.set(key, other);
+        const Adapted there = adapt(with_config(whole, config), gguf());
+        const WayBack back(by_llama_cpp(there.model));
+        std::string told = back.told;
+        for (const Change& change : there.changes)
+          if (change.impact == Impact::results) told += to_text(change) + "; ";
+        const auto number = [](const std::string& text) { return std::strtod(text.c_str(), nullptr); };
+        const std::string found = back.value(key), wanted = to_json(other);
+        const bool same =
+            found == wanted || (number(wanted) != 0 && std::abs(number(found) / number(wanted) - 1) < 1e-6);
+        EXPECT_TRUE(same || told.find(key) != told.npos) << found;
+        ++compared;
+      }
+    }
+  }
+  EXPECT_GT(compared, 150U);
+}
+
+// What llama.cpp takes for a key that a file lacks, or that is 0, where the class would take something else.
+TEST(GgufSilent, WhatLlamaCppAssumesIsStatedOnTheWayBack) {
+  const auto back = [](const std::string& type, const std::string& key, const char* absent) {
+    Model file = by_llama_cpp(adapt(model_of(type, complete(type)), gguf()).model);
+    EXPECT_NE(file.metadata.find(absent), nullptr) << absent;
+    file.metadata.erase(absent);
+    return WayBack(file).value(key);
+  };
+  EXPECT_EQ(back("stablelm", "partial_rotary_factor", "stablelm.rope.dimension_count"), "1.0");
+  EXPECT_EQ(back("cohere", "logit_scale", "command-r.logit_scale"), "1.0");
+  EXPECT_EQ(back("glm4_moe", "norm_topk_prob", "glm4moe.expert_weights_norm"), "false");
+  EXPECT_EQ(back("deepseek_v3", "routed_scaling_factor", "deepseek2.expert_weights_scale"), "1.0");
+  EXPECT_EQ(back("qwen2_moe", "shared_expert_intermediate_size", "qwen2moe.expert_shared_feed_forward_length"), "6");
+}
+
 TEST(GgufSilent, ContainersWithFieldsOfTheirOwnGetTheSame) {
   const Map all = spoken("smollm3");
   Map less = all;
