@@ -580,8 +580,6 @@ Model opened_for(const std::string& input, const ConvertOptions& options, Diagno
   return model;
 }
 
-SaveOptions save_options(const ConvertOptions& options) {
-  return {options.adapt, options.write, options.to, options.overwrite, options.work};
 // Whether the input is the directory that the output replaces, or a file in it.
 bool reads_from(const std::string& input, const std::string& output) {
   std::error_code none;
@@ -589,6 +587,8 @@ bool reads_from(const std::string& input, const std::string& output) {
          std::filesystem::equivalent(io::directory_of(input), output, none);
 }
 
+SaveOptions save_options(const ConvertOptions& options) {
+  return {options.adapt, options.write, options.to, options.overwrite, options.work};
 }
 
 }  // namespace
@@ -619,10 +619,10 @@ Conversion convert_refitted(const std::string& input, const std::string& output,
   Remarks remarks(options.read.diagnostics, options.check);  // also checks sums that only a reader knows (zip)
   std::vector<Change> changes;
   const io::InputFiles inputs;
-  std::optional<OwnFiles> own;
-  Model model = opened_for(input, options, &remarks, changes, &own);
   std::optional<io::WatchedTree> watched;
   if (target.tree && reads_from(input, output)) watched.emplace(output);
+  std::optional<OwnFiles> own;
+  Model model = opened_for(input, options, &remarks, changes, &own);
   Conversion done;
   done.from = model.format;
   static_cast<Saved&>(done) = save_to(target, std::move(model), *own, input, output, save, options.check, refit);

@@ -1,6 +1,7 @@
 // How a text becomes tokens, as the metadata of a model states it.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -21,6 +22,7 @@ struct StatedTokenizer {
   bool joins_blanks = false;                           // several blanks become one
   std::string characters = {};                         // the table that rewrites characters, in SentencePiece's form
   bool lower_case = true;                              // words: capitals are made small, and accents removed
+  std::size_t longest_word = 100;                      // words: longer ones are unknown (characters)
   std::vector<std::int64_t> before = {}, behind = {};  // tokens around a text
   std::vector<std::int64_t> plain = {};                // tokens that are not spelled in the byte-level alphabet
 };

@@ -210,7 +210,7 @@ class VocabularyReader {
     rules_.normalizers = {BertClean{true, true, stated_.lower_case, stated_.lower_case}};
     rules_.splitters = {SplitByClass{is_white_space, Behavior::removed},
                         SplitByClass{is_punctuation, Behavior::isolated}};
-    rules_.model = WordPieces{"##", by_blanks ? SIZE_MAX : 100};
+    rules_.model = WordPieces{"##", by_blanks ? SIZE_MAX : stated_.longest_word};
     rules_.decoders = {JoinWordPieces{"##", true}};
   }
 

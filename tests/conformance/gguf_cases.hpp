@@ -295,6 +295,9 @@ inline std::vector<GgufCase> gguf_cases() {
     f.strings("tokenizer.ggml.tokens", {"a"});
     f.strings("tokenizer.ggml.merges", {"\xC3 a"});
   });
+  warn("gguf.tokenizer.twice", "a_token", [](GgufFile& f) {
+    f.strings("tokenizer.ggml.tokens", {"a", "", "b", "", "a"});
+  });
   warn("gguf.tokenizer.id", "beyond",
        [](GgufFile& f) { f.strings("tokenizer.ggml.tokens", {"a"}).u32("tokenizer.ggml.eos_token_id", 1); });
   add("gguf.split.type", "wide_count", [](GgufFile& f) { f.u32("split.count", 2); });

@@ -67,9 +67,10 @@ void report_attached(const Model& model, std::vector<Change>& lines) {
 std::vector<Change> remarks(const Model& model, const WriteOptions& /*options*/) {
   std::vector<Change> all;
   report_attached(model, all);
-  if (std::string problem = text_problem(model); !problem.empty())
-    all.push_back(
-        {.kind = ChangeKind::remark, .impact = Impact::results, .part = "vocabulary", .detail = std::move(problem)});
+  for (std::string& problem : std::vector{text_problem(model), repetition_problem(model)})
+    if (!problem.empty())
+      all.push_back(
+          {.kind = ChangeKind::remark, .impact = Impact::results, .part = "vocabulary", .detail = std::move(problem)});
   const bool is_model =
       model.metadata.find("general.type") == nullptr || *model.metadata.find("general.type") == "model";
   if (!is_model || model.tensors.size() < 2) return all;

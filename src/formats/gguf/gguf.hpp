@@ -53,6 +53,7 @@ class Complaints {
   Complaints(const std::string& file, Diagnostics& diagnostics) : file_(file), diagnostics_(diagnostics) {}
   void error(std::string_view rule, std::string_view sentence, const Entry& entry) const;
   void warning(std::string_view rule, std::string_view sentence, const Entry& entry) const;
+  bool thorough() const { return diagnostics_.thorough(); }
 
  private:
   Error about(std::string_view rule, std::string_view sentence, const Entry& entry) const;

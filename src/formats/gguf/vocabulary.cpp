@@ -1,6 +1,7 @@
 // Converts between the tokenizer's keys and a Vocabulary.
 //
 // A Vocabulary holds bytes; byte-level tokenizers ("gpt2") spell each byte as a character. Merges keep their spelling.
+// Word pieces ("bert") are "hello" and "##ing" in a Vocabulary, as in vocab.txt, and U+2581 "hello" and "ing" in a file.
 #include "formats/gguf/vocabulary.hpp"
 
 #include <fmt/format.h>
@@ -9,6 +10,7 @@
 #include <limits>
 
 #include "base/name_map.hpp"
+#include "base/printable.hpp"
 #include "base/text.hpp"
 #include "resources/byte_alphabet.hpp"
 
@@ -61,10 +63,49 @@ std::vector<bool> plain_tokens(const Model& model) {
   return plain;
 }
 
-// The text of a token in a file. `plain`: its spelling is kept.
-std::string spelled_text(const Vocabulary& vocabulary, const Token& token, bool plain) {
-  return vocabulary.kind == "bpe" && !is_plain(token) && !plain ? resources::to_byte_alphabet(token.text) : token.text;
+constexpr std::string_view kInside = "##", kBlank = "\u2581";
+
+// llama.cpp's converter spells all tokens but control tokens.
+bool is_piece(const Token& token) {
+  return number_of(token.type) != number_of(TokenType::control) && token.type != TokenType::unknown;
 }
+
+std::string to_piece_of_file(const std::string& text) {
+  return text.starts_with(kInside) ? text.substr(kInside.size()) : std::string(kBlank) + text;
+}
+std::string from_piece_of_file(const std::string& text) {
+  return text.starts_with(kBlank) ? text.substr(kBlank.size()) : std::string(kInside) + text;
+}
+
+// Returns whether the pieces are spelled as in vocab.txt. Files of other programs may have them so, and models that were
+// read from files by older versions of Tare have the other spelling.
+bool are_spelled_inside(const std::vector<Token>& tokens, bool otherwise) {
+  bool inside = false, blanks = false;
+  for (const Token& token : tokens) {
+    if (!is_piece(token)) continue;
+    inside = inside || token.text.starts_with(kInside);
+    blanks = blanks || token.text.starts_with(kBlank);
+  }
+  return inside == blanks ? otherwise : inside;
+}
+
+// How the texts of tokens are spelled in a file.
+class Spelling {
+ public:
+  explicit Spelling(const Vocabulary& vocabulary)
+      : bytes_(vocabulary.kind == "bpe"),
+        pieces_(vocabulary.kind == "wordpiece" && are_spelled_inside(vocabulary.tokens, true)) {}
+
+  // `plain`: the spelling of this token is kept.
+  std::string in_file(const Token& token, bool plain) const {
+    if (plain) return token.text;
+    if (bytes_ && !is_plain(token)) return resources::to_byte_alphabet(token.text);
+    return pieces_ && is_piece(token) ? to_piece_of_file(token.text) : token.text;
+  }
+
+ private:
+  bool bytes_, pieces_;
+};
 
 // Names the first text that is not UTF-8, and counts the others; empty if there is none.
 template <typename TextOf>
@@ -82,12 +123,39 @@ std::string not_utf8(std::string_view what, std::size_t count, const TextOf& tex
 std::string text_problem(const Model& model) {
   const Vocabulary& vocabulary = model.vocabulary;
   const std::vector<bool> plain = plain_tokens(model);
-  const std::string tokens = not_utf8("token", vocabulary.tokens.size(), [&](std::size_t i) {
-    return spelled_text(vocabulary, vocabulary.tokens[i], plain[i]);
-  });
+  const Spelling spelling(vocabulary);
+  const std::string tokens = not_utf8("token", vocabulary.tokens.size(),
+                                      [&](std::size_t i) { return spelling.in_file(vocabulary.tokens[i], plain[i]); });
   if (!tokens.empty()) return tokens;
   return not_utf8("merge", vocabulary.merges.size(),
                   [&](std::size_t i) -> const std::string& { return vocabulary.merges[i]; });
+}
+
+namespace {
+
+// Names the first two tokens of the same text; empty if there are none. llama.cpp gives each token without a text one of
+// its own.
+template <typename TextOf>
+std::string twice(std::size_t count, const TextOf& text_of) {
+  NameMap<std::size_t> first;
+  first.reserve(count);
+  for (std::size_t i = 0; i < count; ++i) {
+    std::string text(text_of(i));
+    if (text.empty()) continue;
+    if (const auto [found, added] = first.emplace(std::move(text), i); !added)
+      return fmt::format("tokens {} and {} have the same text, \"{}\": llama.cpp ends with a failed assertion",
+                         found->second, i, quote(found->first));
+  }
+  return {};
+}
+
+}  // namespace
+
+std::string repetition_problem(const Model& model) {
+  const std::vector<bool> plain = plain_tokens(model);
+  const Spelling spelling(model.vocabulary);
+  return twice(model.vocabulary.tokens.size(),
+               [&](std::size_t i) { return spelling.in_file(model.vocabulary.tokens[i], plain[i]); });
 }
 
 std::string_view kind_of_model(std::string_view model) {
@@ -141,6 +209,9 @@ void VocabularyReader::take_tokens() {
   auto* const texts = find<std::vector<std::string>>(kTokens, kTexts, number);
   if (texts == nullptr) return;
   complain_of_bytes("token", *texts, number);
+  if (complaints_.thorough())
+    if (const std::string problem = twice(texts->size(), [&](std::size_t i) { return (*texts)[i]; }); !problem.empty())
+      complaints_.warning("gguf.tokenizer.twice", problem, entries_[number]);
   std::vector<Token>& tokens = model_.vocabulary.tokens;
   tokens.resize(texts->size());
   for (std::size_t i = 0; i < tokens.size(); ++i) tokens[i].text = std::move((*texts)[i]);
@@ -148,6 +219,7 @@ void VocabularyReader::take_tokens() {
   take_scores();
   take_types();
   if (model_.vocabulary.kind == "bpe") spell_tokens();
+  if (model_.vocabulary.kind == "wordpiece") spell_pieces();
 }
 
 void VocabularyReader::complain_of_bytes(std::string_view what, const std::vector<std::string>& texts,
@@ -223,6 +295,22 @@ void VocabularyReader::spell_tokens() {
   if (!plain.empty()) model_.metadata.append(std::string(kPlainTokensKey), std::move(plain));
 }
 
+// Converts word pieces to the spelling of vocab.txt.
+void VocabularyReader::spell_pieces() {
+  std::vector<Token>& tokens = model_.vocabulary.tokens;
+  const bool spelled = are_spelled_inside(tokens, false);
+  List plain;
+  for (std::size_t i = 0; i < tokens.size(); ++i) {
+    if (!is_piece(tokens[i])) continue;
+    std::string text = from_piece_of_file(tokens[i].text);
+    if (!spelled && to_piece_of_file(text) == tokens[i].text)
+      tokens[i].text = std::move(text);
+    else
+      plain.emplace_back(static_cast<std::int64_t>(i));
+  }
+  if (!plain.empty()) model_.metadata.append(std::string(kPlainTokensKey), std::move(plain));
+}
+
 VocabularyEntries vocabulary_entries(const Model& model, const Map& wanted, bool with_arrays) {
   const Vocabulary& vocabulary = model.vocabulary;
   VocabularyEntries result;
@@ -245,9 +333,18 @@ VocabularyEntries vocabulary_entries(const Model& model, const Map& wanted, bool
   if (!tokens.empty() || is_wanted(kTokens)) {
     const std::size_t count = with_arrays ? tokens.size() : 0;
     const std::vector<bool> plain = with_arrays ? plain_tokens(model) : std::vector<bool>();
+    const Spelling spelling(vocabulary);
     std::vector<std::string> texts;
     texts.reserve(count);
-    for (std::size_t i = 0; i < count; ++i) texts.push_back(spelled_text(vocabulary, tokens[i], plain[i]));
+    List others;
+    for (std::size_t i = 0; i < count; ++i) {
+      texts.push_back(spelling.in_file(tokens[i], plain[i]));
+      // "##" before the sign for a blank: the file has the text of another token.
+      if (texts[i] != tokens[i].text && vocabulary.kind == "wordpiece" &&
+          from_piece_of_file(texts[i]) != tokens[i].text)
+        others.emplace_back(List{Value(static_cast<std::int64_t>(i)), Value(tokens[i].text)});
+    }
+    if (!others.empty()) result.rest.append("texts", std::move(others));
     add(kTokens, kTexts, std::move(texts));
   }
   const auto any = [&](const auto& is) { return std::ranges::any_of(tokens, is); };
@@ -295,6 +392,15 @@ void take_rest(const Map& rest, Vocabulary& vocabulary) {
       Token& token = vocabulary.tokens[i];
       if (number_of(type) == number_of(token.type)) token.type = type;
     }
+  const Value* const others = rest.find("texts");
+  for (const Value& other : others == nullptr || others->get<List>() == nullptr ? List() : *others->get<List>()) {
+    const List* const pair = other.get<List>();
+    const auto* const id = pair == nullptr || pair->size() != 2 ? nullptr : (*pair)[0].get<std::int64_t>();
+    const std::string* const text = id == nullptr ? nullptr : (*pair)[1].text();
+    if (text == nullptr || *id < 0 || static_cast<std::uint64_t>(*id) >= vocabulary.tokens.size()) continue;
+    std::string& now = vocabulary.tokens[static_cast<std::size_t>(*id)].text;
+    if (to_piece_of_file(now) == to_piece_of_file(*text)) now = *text;
+  }
   for (const auto& [key, id] : kSpecialKeys)
     if (const Value* const value = rest.find(key); value != nullptr && value->get<std::int64_t>() != nullptr)
       if (vocabulary.*id == -1) vocabulary.*id = *value->get<std::int64_t>();

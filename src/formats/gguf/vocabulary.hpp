@@ -28,6 +28,7 @@ class VocabularyReader {
   void take_merges();
   void take_ids();
   void spell_tokens();
+  void spell_pieces();
 
   std::vector<Entry>& entries_;
   Model& model_;
@@ -46,6 +47,8 @@ VocabularyEntries vocabulary_entries(const Model& model, const Map& wanted, bool
 // Returns the first token, or merge, that is not UTF-8 as a file would have it, in words with the number of all; empty if
 // there is none. Strings of GGUF are UTF-8.
 std::string text_problem(const Model& model);
+// Names the first two tokens that have the same text in a file; empty if there are none. llama.cpp cannot load them.
+std::string repetition_problem(const Model& model);
 // Puts `rest` back into the vocabulary, as far as it still fits.
 void take_rest(const Map& rest, Vocabulary& vocabulary);
 

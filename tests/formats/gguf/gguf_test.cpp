@@ -9,6 +9,7 @@
 #include "formats/gguf/small_models.hpp"
 #include "tare/convert.hpp"
 #include "tare/inspect.hpp"
+#include "tare/metadata.hpp"
 
 namespace tare {
 namespace {
@@ -111,6 +112,58 @@ TEST(Gguf, WhatItHoldsIsWrittenBackByteForByte) {
   GgufFile plain;
   plain.string("tokenizer.ggml.model", "gpt2").strings("tokenizer.ggml.tokens", {"\xC4\xA0", "\xE2\x96\x81", " "});
   EXPECT_TRUE(write_bytes(gguf(), open_bytes(plain.bytes())) == plain.bytes());
+}
+
+// llama.cpp's converter: a word begins with U+2581, and pieces inside of words have no "##".
+TEST(Gguf, WordPiecesAreSpelledAsLlamaCppDoes) {
+  const std::string blank = "\xE2\x96\x81";
+  const auto tokens_in = [](const Bytes& file) {
+    std::vector<std::string> texts;
+    for (const MetadataEntry& entry : metadata_entries(open_bytes(file)))
+      if (entry.key == "tokenizer.ggml.tokens")
+        for (const Value& text : *entry.value.get<List>()) texts.push_back(*text.text());
+    return texts;
+  };
+  Model model;
+  model.vocabulary.kind = "wordpiece";
+  for (const char* const text : {"[CLS]", "[UNK]", "hello", "##ing", "##", "", "[unused1]", "added"})
+    model.vocabulary.tokens.push_back({text});
+  model.vocabulary.tokens[0].type = TokenType::control;
+  model.vocabulary.tokens[1].type = TokenType::unknown;
+  model.vocabulary.tokens[7].type = TokenType::user_defined;
+  Bytes file = write_bytes(gguf(), model);
+  EXPECT_EQ(tokens_in(file), (std::vector<std::string>{"[CLS]", "[UNK]", blank + "hello", "ing", "", blank,
+                                                       blank + "[unused1]", blank + "added"}));
+  EXPECT_TRUE(open_bytes(file).vocabulary == model.vocabulary);
+  EXPECT_TRUE(write_bytes(gguf(), open_bytes(file)) == file);
+  // A piece that would look like a word.
+  model.vocabulary.tokens.push_back({"##" + blank + "x"});
+  file = write_bytes(gguf(), model);
+  EXPECT_EQ(tokens_in(file).back(), blank + "x");
+  EXPECT_TRUE(open_bytes(file).vocabulary == model.vocabulary);
+  // Files of other programs may have the spelling of vocab.txt.
+  GgufFile other;
+  other.string("tokenizer.ggml.model", "bert").strings("tokenizer.ggml.tokens", {"hello", "##ing"});
+  EXPECT_EQ(open_bytes(other.bytes()).vocabulary.tokens[1].text, "##ing");
+  EXPECT_EQ(open_bytes(other.bytes()).vocabulary.tokens[0].text, "hello");
+  EXPECT_TRUE(write_bytes(gguf(), open_bytes(other.bytes())) == other.bytes());
+  // Models that older versions of Tare read from a file.
+  model.vocabulary.tokens = {{"ing"}, {blank + "hello"}};
+  EXPECT_EQ(tokens_in(write_bytes(gguf(), model)), (std::vector<std::string>{"ing", blank + "hello"}));
+}
+
+TEST(Gguf, EqualTokensAreTold) {
+  const auto told = [](std::vector<Token> tokens) {
+    Model model;
+    model.vocabulary.kind = "spm";
+    model.vocabulary.tokens = std::move(tokens);
+    std::string all;
+    for (const Change& change : gguf().remarks(model, {})) all += to_text(change);
+    return all.find("tokens 0 and 2 have the same text, \"a\"") != all.npos;
+  };
+  EXPECT_TRUE(told({{"a"}, {"b"}, {"a"}}));
+  EXPECT_FALSE(told({{"a"}, {"b"}, {"c"}}));
+  EXPECT_FALSE(told({{""}, {"b"}, {""}})) << "llama.cpp gives them texts";
 }
 
 TEST(Gguf, SurvivesAnotherContainer) {

@@ -61,6 +61,7 @@ std::optional<StatedTokenizer> by_keys(const Model& model) {
   stated.adds_blank = keys.flag("tokenizer.ggml.add_space_prefix", true);
   stated.joins_blanks = keys.flag("tokenizer.ggml.remove_extra_whitespaces", false);
   stated.characters = keys.bytes("tokenizer.ggml.precompiled_charsmap");
+  stated.longest_word = SIZE_MAX;
   stated.lower_case = keys.flag("tokenizer.ggml.normalizer.lowercase", true);
   const auto put = [&](std::int64_t id, bool wanted, std::vector<std::int64_t>& into) {
     if (wanted && keys.exists(id)) into.push_back(id);
