@@ -4,8 +4,11 @@
 
 #include <algorithm>
 #include <charconv>
+#include <functional>
+#include <set>
 
 #include "arch/patterns.hpp"
+#include "base/name_map.hpp"
 
 namespace tare::arch {
 namespace {
@@ -69,20 +72,117 @@ std::optional<TensorName> matched(const Pattern& pattern, Dialect dialect, std::
   return std::nullopt;
 }
 
-std::optional<TensorName> parse_by(Patterns patterns, Dialect dialect, std::string_view name) {
-  const std::span<const RootText> roots = roots_of(dialect);
-  for (const Pattern& pattern : patterns) {
-    if (pattern.in(dialect).empty()) continue;
-    for (std::size_t root = 0; root < roots.size(); ++root) {
-      std::string_view rest = name;
-      if (!take(rest, roots[root].before(pattern.role))) continue;
-      auto found = matched(pattern, dialect, rest);
-      if (!found) continue;
-      found->root = static_cast<Root>(root);
-      return found;
-    }
+// All patterns by the form of their names, so that a name is compared with a few of them instead of a thousand.
+class Index {
+ public:
+  explicit Index(Dialect dialect) {
+    std::set<const Pattern*> added;
+    const auto add = [&](Patterns patterns) {
+      for (const Pattern& pattern : patterns) {
+        if (!added.insert(&pattern).second) continue;
+        for (const Suffix suffix : {Suffix::weight, Suffix::bias})
+          if (const auto end = text_of(suffix, pattern, dialect); end && !pattern.in(dialect).empty())
+            patterns_[form_of(std::string(pattern.in(dialect)).append(*end))].push_back(&pattern);
+      }
+    };
+    for (const Patterns patterns : kAllPatterns) add(patterns);
+    for (const Family& family : families())
+      for (const Patterns patterns : family.names) add(patterns);
   }
-  return std::nullopt;
+
+  // Made when it is needed first.
+  static const Index& of(Dialect dialect) {
+    switch (dialect) {
+      case Dialect::hugging_face: return made<Dialect::hugging_face>();
+      case Dialect::gguf: return made<Dialect::gguf>();
+      case Dialect::meta: return made<Dialect::meta>();
+      case Dialect::tiny_llama: break;
+    }
+    return made<Dialect::tiny_llama>();
+  }
+
+  // A name with "#" in place of each number and each variable.
+  static std::string form_of(std::string_view name) {
+    std::string form;
+    for (std::size_t i = 0; i < name.size(); ++i) {
+      const bool variable = name[i] == '{' && name.size() - i >= kVariable, digit = name[i] >= '0' && name[i] <= '9';
+      if (!variable && !digit)
+        form += name[i];
+      else if (form.empty() || form.back() != '#')
+        form += '#';
+      if (variable) i += kVariable - 1;
+    }
+    return form;
+  }
+
+  // Those that may match a name of this form, in the order of the table.
+  std::span<const Pattern* const> find(std::string_view form) const {
+    const auto found = patterns_.find(form);
+    return found == patterns_.end() ? std::span<const Pattern* const>() : found->second;
+  }
+
+ private:
+  static constexpr std::size_t kVariable = std::string_view("{L}").size();
+
+  template <Dialect kDialect>
+  static const Index& made() {
+    static const Index index(kDialect);
+    return index;
+  }
+
+  NameMap<std::vector<const Pattern*>> patterns_;
+};
+
+constexpr std::size_t kNoRank = SIZE_MAX;
+
+struct Match {
+  std::size_t rank = kNoRank;
+  TensorName name = {};
+};
+
+// Of the patterns that match a name, that of the lowest rank(pattern). kNoRank: not this pattern. Roots have no numbers,
+// so that the form of a name begins with them, too.
+template <typename Rank>
+std::optional<Match> best_match(Dialect dialect, std::string_view name, const Rank& rank) {
+  constexpr std::size_t kLongest = 256;  // twice as long as a name can be
+  if (name.size() > kLongest) return std::nullopt;
+  const std::span<const RootText> roots = roots_of(dialect);
+  const Index& index = Index::of(dialect);
+  const std::string form = Index::form_of(name);
+  std::optional<Match> best;
+  for (std::size_t root = 0; root < roots.size(); ++root)
+    for (const std::string_view before : {roots[root].body, roots[root].head}) {
+      std::string_view rest = form;
+      if (!take(rest, before)) continue;
+      for (const Pattern* const pattern : index.find(rest)) {
+        if (roots[root].before(pattern->role) != before) continue;
+        const std::size_t here = rank(*pattern);
+        if (here == kNoRank || (best && here >= best->rank)) continue;
+        const auto found = matched(*pattern, dialect, name.substr(before.size()));
+        if (!found) continue;
+        best = {here, *found};
+        best->name.root = static_cast<Root>(root);
+      }
+    }
+  return best;
+}
+
+// The place of a pattern among those of a family.
+std::size_t rank_in(const Family& family, const Pattern& pattern) {
+  std::size_t before = 0;
+  for (const Patterns patterns : family.names) {
+    if (!std::less<>()(&pattern, patterns.data()) && std::less<>()(&pattern, patterns.data() + patterns.size()))
+      return before + static_cast<std::size_t>(&pattern - patterns.data());
+    before += patterns.size();
+  }
+  return kNoRank;
+}
+
+std::size_t first_family_with(const Pattern& pattern) {
+  const auto all = families();
+  for (std::size_t i = 0; i < all.size(); ++i)
+    if (rank_in(all[i], pattern) != kNoRank) return i;
+  return kNoRank;
 }
 
 bool has_place_for(std::string_view pattern, std::string_view variable) {
@@ -100,9 +200,19 @@ std::optional<Root> parse_root(std::string_view name) {
 }
 
 std::optional<TensorName> parse(const Family& family, Dialect dialect, std::string_view name) {
-  for (const Patterns patterns : family.names)
-    if (const auto found = parse_by(patterns, dialect, name)) return found;
-  return std::nullopt;
+  const auto found = best_match(dialect, name, [&](const Pattern& pattern) { return rank_in(family, pattern); });
+  return found ? std::optional(found->name) : std::nullopt;
+}
+
+std::optional<Recognized> recognize(std::string_view name) {
+  std::optional<Recognized> best;
+  std::size_t rank = kNoRank;
+  for (const Dialect dialect : kDialects)
+    if (const auto found = best_match(dialect, name, first_family_with); found && found->rank < rank) {
+      rank = found->rank;
+      best = {&families()[rank], dialect, found->name};
+    }
+  return best;
 }
 
 const Pattern* find_row(const Family& family, Dialect dialect, const TensorName& name) {
@@ -154,8 +264,8 @@ std::optional<std::string> spell(const Family& family, Dialect dialect, const Te
 
 Role role_of(std::string_view name) {
   for (const Dialect dialect : kDialects)
-    for (const Patterns patterns : kAllPatterns)
-      if (const auto found = parse_by(patterns, dialect, name)) return found->role;
+    if (const auto found = best_match(dialect, name, [](const Pattern&) { return std::size_t{0}; }))
+      return found->name.role;
   return Role::other;
 }
 

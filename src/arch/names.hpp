@@ -45,6 +45,14 @@ struct TensorName {
 
 // Nothing if the family has no such name in the dialect.
 std::optional<TensorName> parse(const Family& family, Dialect dialect, std::string_view name);
+
+struct Recognized {
+  const Family* family;
+  Dialect dialect;
+  TensorName name;
+};
+// The first family of the table that has such a name, in any dialect.
+std::optional<Recognized> recognize(std::string_view name);
 // The inverse. Nothing if the dialect has no name for that role, or none with (or without) a layer or an expert.
 std::optional<std::string> spell(const Family& family, Dialect dialect, const TensorName& name);
 

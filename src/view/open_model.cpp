@@ -88,8 +88,11 @@ class Namer {
     if (family_ != nullptr) {
       if (auto found = search(*family_, name)) return found;
     } else {
-      for (const arch::Family& family : arch::families())
-        if (auto found = search(family, name)) return found;
+      if (const auto found = arch::recognize(name)) {
+        known_ = found->family;
+        dialect_ = found->dialect;
+        return found->name;
+      }
     }
     ++misses_;
     return std::nullopt;
