@@ -252,7 +252,7 @@ TEST(Tokenizer, NormalizersThatMultiplyTextsAreBounded) {
     static_cast<void>(Tokenizer(model).encode("aaaa"));
     FAIL();
   } catch (const Error& error) {
-    EXPECT_EQ(error.rule(), "tokenizer.text");
+    EXPECT_EQ(error.rule(), "tokenizer.steps");
   }
 }
 
