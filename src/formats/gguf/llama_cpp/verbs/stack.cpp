@@ -64,8 +64,9 @@ std::vector<Tensor> unstack(const Tensor& tensor) {
   // Only elements bound the count: a stack without elements could state 2^33 experts in a few bytes.
   if (tensor.shape.elements().value_or(0) == 0)
     throw no_way_back(fmt::format("{} is a stack of {} experts without elements", quote(tensor.name), tensor.shape[0]));
-  // A small file may state millions: a few bits, or compressed bytes, are an expert.
-  charge_values(count_unstacked(tensor) * kTensorPrice);
+  // A small file may state millions: a few bits, or compressed bytes, are an expert. Each is a tensor here, two names in
+  // the report, and an entry of the new file.
+  charge_values(count_unstacked(tensor) * 4 * kTensorPrice);
   const Tensor all = to_dense(tensor);
   std::vector<Tensor> experts;
   for (std::uint64_t expert = 0; expert < all.shape[0]; ++expert)
