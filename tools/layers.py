@@ -27,7 +27,7 @@ LAYERS = [
     ["codecs"],
     ["resources"],
     ["formats"],
-    ["convert", "inspect", "tiny_llama", "tokenize"],
+    ["chat", "convert", "inspect", "tiny_llama", "tokenize"],
     ["run"],
     ["device", "options", "view"],
     ["cli"],
@@ -44,6 +44,7 @@ PUBLIC = {
     "convert": ["convert", "merge", "metadata", "plan", "quantize", "save"],
     "inspect": ["inspect"],
     "tokenize": ["tokenizer"],
+    "chat": ["chat"],
     "run": ["run"],
     "device": ["device"],
     "cli": ["tare"],
@@ -101,6 +102,7 @@ VIEWS = {
     "formats/npy/columns.hpp": "transposes items, whatever they are, to places that follow from the shape",
     "inspect/pull.cpp": "of memory only, for loops that count and compare",
     "resources/describe.cpp": "of memory only: texts that Tare itself has made",
+    "run/session.cpp": "any bits are a weight, and no index",
     "tiny_llama/weights.cpp": "any bits are a weight, and no index",
 }
 VIEW = re.compile(r"(?:->|\.)view\(")

@@ -1,15 +1,19 @@
-// Runs models of known families on given tokens: logits, perplexity, and the comparison of two models.
+// Runs models of known families: logits, perplexity, the comparison of two models, and what follows a text.
 //
 //   const tare::run::Scorer scorer(tare::open("model.gguf"));
 //   const std::vector<float> logits = scorer.logits(tokens);
 //   const tare::run::Comparison found = tare::run::compare(a, b, "A text, which both models' tokenizers turn into tokens.");
 //
-// Any container and layout will do. Computes in f32, with the weights decoded a tile at a time, once for all tokens that
+//   tare::run::Session session(scorer);
+//   tare::run::Generated made = generate(session, scorer.tokenizer().encode("Once upon a time"));
+//
+// Any container and layout will do. A scorer computes in f32, with the weights decoded a tile at a time, once for all tokens that
 // fit into Options::memory together. Results do not depend on the number of threads.
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <span>
@@ -60,6 +64,8 @@ class TARE_API Scorer {
 
   // Made when it is first asked for. Throws what the constructor of Tokenizer throws.
   const Tokenizer& tokenizer() const;
+  // The tokens that end a text, by the model's files: eos, and the ends of turns and messages. Sorted.
+  [[nodiscard]] std::vector<std::int32_t> stop_tokens() const;
 
   struct Inner;
   const Inner& inner() const { return *inner_; }
@@ -141,5 +147,89 @@ struct Comparison {
 
 // A text of 6 KB in a dozen languages, with a table and code, for a first impression.
 [[nodiscard]] TARE_API std::string_view sample_text();
+
+// ---- generating ----
+
+struct SessionOptions {
+  // The most tokens; 0: what the model states. Where positions are scaled by the length of a text (longrope, dynamic),
+  // this is that length from the first token on.
+  std::uint64_t positions = 0;
+  // Rounds the vectors that quantized matrices are multiplied with to 8 bits, as other runtimes do: faster, but the logits
+  // are those of the scorer only roughly.
+  bool quantized = false;
+  // What layouts that cannot be multiplied as they are stored may take when they are decoded; more of them are decoded
+  // again for each token.
+  std::uint64_t memory = std::uint64_t{4} << 30;
+  Work work = {};
+};
+
+// A text that grows, with the keys and values of all its tokens, in f32. The scorer must outlive it. For one thread at a
+// time.
+class TARE_API Session {
+ public:
+  explicit Session(const Scorer& scorer, const SessionOptions& options = {});
+  ~Session();
+  Session(Session&&) noexcept;
+  Session& operator=(Session&&) noexcept;
+
+  // Appends tokens, and returns the logits of the one after them, which are valid until the next call. Throws usage
+  // `run.tokens`, `run.context` if there are not enough positions, corrupt `run.overflow`, and errors in the data; then
+  // the tokens may have been appended in part.
+  std::span<const float> feed(std::span<const std::int32_t> tokens);
+  std::uint64_t position() const;
+  std::uint64_t room() const;
+  // Forgets all tokens from `position` on.
+  void rewind(std::uint64_t position);
+
+ private:
+  class Run;
+  std::unique_ptr<Run> run_;
+};
+
+// How the next token is chosen: the logits are divided by the temperature; of the most likely tokens, the first `top_k`
+// stay, then the first that have `top_p` of the probability together, then those with at least `min_p` times the
+// probability of the first.
+struct Sampling {
+  float temperature = 0;    // 0: the most likely token
+  std::uint32_t top_k = 0;  // 0: all
+  float top_p = 1, min_p = 0;
+  std::uint64_t seed = 0;
+};
+
+class TARE_API Sampler {
+ public:
+  // Throws usage `run.sampling` for numbers that have no meaning.
+  explicit Sampler(const Sampling& sampling);
+  // The same logits and seed give the same token. Throws corrupt `run.overflow` if no logit is a number.
+  std::int32_t next(std::span<const float> logits);
+
+ private:
+  Sampling sampling_;
+  std::uint64_t state_;
+  std::vector<std::pair<float, std::int32_t>> candidates_;
+  std::vector<double> weights_;
+};
+
+struct GenerateOptions {
+  std::uint64_t count = 128;  // the most tokens
+  Sampling sampling = {};
+  // Ends before any of these; those of Scorer::stop_tokens() are not among them by themselves.
+  std::vector<std::int32_t> stops = {};
+  // Called with each token as it is made; ends after it if this returns false.
+  std::function<bool(std::int32_t)> on_token = {};
+};
+
+enum class End : std::uint8_t { count, stop, positions, asked };
+[[nodiscard]] TARE_API std::string_view name_of(End end);
+
+struct Generated {
+  std::vector<std::int32_t> tokens;
+  End end = End::count;
+};
+
+// What follows these tokens, after those that the session has. What has been made is in the session, without the last
+// token.
+[[nodiscard]] TARE_API Generated generate(Session& session, std::span<const std::int32_t> tokens,
+                                          const GenerateOptions& options = {});
 
 }  // namespace tare::run

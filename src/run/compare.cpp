@@ -195,14 +195,14 @@ class Comparer {
     Floats before;
     if (alike_) before = x;
     Choices chosen_a, chosen_b;
-    if (layer < a_.layers.size()) run_a_.run_layer(layer, batch, x, &chosen_a, nullptr);
-    if (layer < b_.layers.size()) run_b_.run_layer(layer, batch, y, &chosen_b, nullptr);
+    if (layer < a_.layers.size()) run_a_.run_layer(layer, batch, x, {.chosen = &chosen_a});
+    if (layer < b_.layers.size()) run_b_.run_layer(layer, batch, y, {.chosen = &chosen_b});
     if (alike_) {
       add_distance(batch, features, x, y, nullptr, options_.work.threads, difference);
       Floats given;
       if (!same || chosen_a != chosen_b) {
         given = before;
-        run_b_.run_layer(layer, batch, given, nullptr, &chosen_a);
+        run_b_.run_layer(layer, batch, given, {.given = &chosen_a});
       }
       add_distance(batch, features, x, given.empty() ? y : given, &before, options_.work.threads, own);
     }

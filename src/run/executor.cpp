@@ -137,18 +137,18 @@ void Executor::embed(const Batch& batch, Floats& hidden) const {
   });
 }
 
-Executor::AnglesPtr Executor::angles(bool local, std::size_t tokens, std::size_t longest) const {
+Executor::AnglesPtr Executor::angles(bool local, std::size_t length, std::size_t longest) const {
   const Rope& rope = local ? plan_.local_rope : plan_.rope;
   // Only these depend on the length of the text.
-  const std::size_t length = rope.kind == "dynamic" || rope.kind == "longrope" ? tokens : longest;
+  if (rope.kind != "dynamic" && rope.kind != "longrope") length = longest;
   {
     const std::scoped_lock lock(mutex_);
-    if (const auto found = angles_.find({local, length}); found != angles_.end()) return found->second;
+    if (const auto found = angles_.find({local, length, longest}); found != angles_.end()) return found->second;
   }
   const Rotation rotation = rotation_of(rope, length);
   auto made = std::make_shared<Angles>();
   made->pairs = rotation.frequencies.size();
-  const std::size_t panels = panels_for(length);
+  const std::size_t panels = panels_for(longest);
   made->cosines.resize(panels * made->pairs * kPanel);
   made->sines.resize(made->cosines.size());
   parallel_for(panels, threads_, [&](std::size_t panel) {
@@ -162,7 +162,7 @@ Executor::AnglesPtr Executor::angles(bool local, std::size_t tokens, std::size_t
       }
   });
   const std::scoped_lock lock(mutex_);
-  return angles_[{local, length}] = made;
+  return angles_[{local, length, longest}] = made;
 }
 
 // Clamps, normalizes and rotates queries or keys.
@@ -177,7 +177,9 @@ void Executor::prepare_heads(const Weight& norm, const LayerPlan& layer, const B
   };
   std::vector<Item> items;
   for (const Text& text : batch.texts) {
-    const AnglesPtr turns = layer.rotates ? angles(layer.local_rope, text.tokens.size(), longest) : nullptr;
+    const AnglesPtr turns = layer.rotates
+                                ? angles(layer.local_rope, text.stated != 0 ? text.stated : text.tokens.size(), longest)
+                                : nullptr;
     for (std::size_t panel = 0; panel < text.panels; ++panel) items.push_back({text.first_panel + panel, panel, turns});
   }
   parallel_for(items.size(), threads_, [&](std::size_t i) {
@@ -233,7 +235,8 @@ void Executor::attend_head(const LayerPlan& layer, const Text& text, std::size_t
   give_buffer(std::move(buffer));
 }
 
-void Executor::attend(const LayerPlan& layer, const Batch& batch, const Floats& x, Floats& out) const {
+void Executor::attend(const LayerPlan& layer, const Batch& batch, const Floats& x, Floats& out,
+                      const Extras& extras) const {
   const auto heads = static_cast<std::size_t>(plan_.heads), kv_heads = static_cast<std::size_t>(plan_.kv_heads);
   Floats q, k, v;
   multiply(layer.q, layer.place, x, batch.panels, q);
@@ -249,6 +252,8 @@ void Executor::attend(const LayerPlan& layer, const Batch& batch, const Floats& 
     const auto [text, panel] = panels[item / heads];
     attend_head(layer, *text, panel, item % heads, k, v, q);
   });
+  if (extras.keys != nullptr) *extras.keys = std::move(k);
+  if (extras.values != nullptr) *extras.values = std::move(v);
   multiply(layer.o, layer.place, q, batch.panels, out);
 }
 
@@ -266,7 +271,7 @@ void Executor::feed_forward(const FeedForward& by, const std::string& place, con
 }
 
 void Executor::run_experts(const LayerPlan& layer, const Batch& batch, const Floats& x, Floats& out,
-                           Choices* chosen_here, const Choices* given) const {
+                           const Extras& extras) const {
   const auto hidden = static_cast<std::size_t>(plan_.hidden);
   const std::size_t experts = layer.experts.size();
   Floats scores;
@@ -275,8 +280,9 @@ void Executor::run_experts(const LayerPlan& layer, const Batch& batch, const Flo
   std::vector<double> shares(experts);
   std::vector<std::size_t> order(experts);
   const auto used = static_cast<std::size_t>(plan_.used_experts);
-  if (given != nullptr && (given->used != used || given->experts != experts)) given = nullptr;
-  if (chosen_here != nullptr) *chosen_here = {used, experts, std::vector<std::uint32_t>(batch.panels * kPanel * used)};
+  const bool keeps_choice = extras.given != nullptr && extras.given->used == used && extras.given->experts == experts;
+  if (extras.chosen != nullptr)
+    *extras.chosen = {used, experts, std::vector<std::uint32_t>(batch.panels * kPanel * used)};
   for (const Text& text : batch.texts)
     for (std::size_t token = 0; token < text.tokens.size(); ++token) {
       const std::size_t panel = text.first_panel + token / kPanel, lane = token % kPanel;
@@ -286,15 +292,15 @@ void Executor::run_experts(const LayerPlan& layer, const Batch& batch, const Flo
       for (std::size_t e = 0; e < experts; ++e)
         total += shares[e] = std::exp(static_cast<double>(logits[e * kPanel]) - most);
       const std::size_t place = (panel * kPanel + lane) * used;
-      if (given != nullptr) {
-        std::copy_n(given->all.data() + place, used, order.begin());
+      if (keeps_choice) {
+        std::copy_n(extras.given->all.data() + place, used, order.begin());
       } else {
         std::iota(order.begin(), order.end(), std::size_t{0});
         std::partial_sort(
             order.begin(), order.begin() + static_cast<std::ptrdiff_t>(used), order.end(),
             [&](std::size_t a, std::size_t b) { return shares[a] != shares[b] ? shares[a] > shares[b] : a < b; });
       }
-      if (chosen_here != nullptr) std::copy_n(order.begin(), used, chosen_here->all.data() + place);
+      if (extras.chosen != nullptr) std::copy_n(order.begin(), used, extras.chosen->all.data() + place);
       for (std::size_t i = 0; i < used; ++i) chosen += shares[order[i]];
       for (std::size_t i = 0; i < used; ++i) {
         const std::size_t expert = order[i];
@@ -350,8 +356,7 @@ void Executor::add_to_hidden(Floats& out, const Weight& norm, const LayerPlan& l
   });
 }
 
-void Executor::run_layer(std::size_t number, const Batch& batch, Floats& hidden, Choices* chosen,
-                         const Choices* given) const {
+void Executor::run_layer(std::size_t number, const Batch& batch, Floats& hidden, const Extras& extras) const {
   const LayerPlan& layer = plan_.layers.at(number);
   Floats x, out;
   const auto enter = [&](const Weight& norm) -> const Floats& {
@@ -359,11 +364,11 @@ void Executor::run_layer(std::size_t number, const Batch& batch, Floats& hidden,
     normalize_all(norm, layer.place, hidden, batch.panels, x);
     return x;
   };
-  attend(layer, batch, enter(layer.attention_norm), out);
+  attend(layer, batch, enter(layer.attention_norm), out, extras);
   add_to_hidden(out, layer.post_attention_norm, layer, batch.panels, hidden);
   const Floats& y = enter(layer.ffn_norm);
   if (layer.router)
-    run_experts(layer, batch, y, out, chosen, given);
+    run_experts(layer, batch, y, out, extras);
   else
     feed_forward(layer.ffn, layer.place, y, batch.panels, out);
   add_to_hidden(out, layer.post_ffn_norm, layer, batch.panels, hidden);

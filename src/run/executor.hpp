@@ -9,6 +9,7 @@
 #include <memory>
 #include <mutex>
 #include <span>
+#include <tuple>
 #include <vector>
 
 #include "base/aligned.hpp"
@@ -22,6 +23,8 @@ using Floats = AlignedVector<float>;
 struct Text {
   std::span<const std::int32_t> tokens;
   std::size_t first_panel = 0, panels = 0;
+  // How many tokens it will have, for positions that are scaled by the length of a text; 0: as many as it has.
+  std::size_t stated = 0;
 };
 struct Batch {
   std::vector<Text> texts;
@@ -39,6 +42,13 @@ struct Choices {
   friend bool operator==(const Choices&, const Choices&) = default;
 };
 
+// What else a layer may be asked for, or given.
+struct Extras {
+  Choices* chosen = nullptr;       // receives the choice of experts, if the layer has any
+  const Choices* given = nullptr;  // runs these instead of those that the router would choose, if there are as many
+  Floats *keys = nullptr, *values = nullptr;  // receive what the tokens that follow will look at
+};
+
 class Executor {
  public:
   // The plan must outlive the executor. `threads`: 0 means all cores.
@@ -50,12 +60,8 @@ class Executor {
 
   // Fills hidden states: [batch.panels][hidden][kPanel], as everywhere. The tokens have been checked.
   void embed(const Batch& batch, Floats& hidden) const;
-  void run_layer(std::size_t layer, const Batch& batch, Floats& hidden) const {
-    run_layer(layer, batch, hidden, nullptr, nullptr);
-  }
-  // For a layer with experts, `chosen` receives their choice; with `given`, these run instead of those that the router
-  // would choose, if the layer has as many.
-  void run_layer(std::size_t layer, const Batch& batch, Floats& hidden, Choices* chosen, const Choices* given) const;
+  void run_layer(std::size_t layer, const Batch& batch, Floats& hidden, const Extras& extras) const;
+  void run_layer(std::size_t layer, const Batch& batch, Floats& hidden) const { run_layer(layer, batch, hidden, {}); }
   // The logits of panels [first, first + count) of hidden states: [count][vocabulary][kPanel].
   void logits(const Floats& hidden, std::size_t first, std::size_t count, Floats& out) const;
 
@@ -66,19 +72,20 @@ class Executor {
   };
   using AnglesPtr = std::shared_ptr<const Angles>;
 
-  AnglesPtr angles(bool local, std::size_t tokens, std::size_t longest) const;
+  // `length`: of the text that the angles are for; `longest`: of those that they are used for.
+  AnglesPtr angles(bool local, std::size_t length, std::size_t longest) const;
   void multiply(const Projection& by, const std::string& place, const Floats& x, std::size_t panels, Floats& y) const;
   void normalize_all(const Weight& weight, const std::string& place, const Floats& x, std::size_t panels,
                      Floats& out) const;
-  void attend(const LayerPlan& layer, const Batch& batch, const Floats& x, Floats& out) const;
+  void attend(const LayerPlan& layer, const Batch& batch, const Floats& x, Floats& out, const Extras& extras) const;
   void prepare_heads(const Weight& norm, const LayerPlan& layer, const Batch& batch, std::size_t heads, bool queries,
                      Floats& x) const;
   void attend_head(const LayerPlan& layer, const Text& text, std::size_t panel, std::size_t head, const Floats& keys,
                    const Floats& values, Floats& queries) const;
   void feed_forward(const FeedForward& by, const std::string& place, const Floats& x, std::size_t panels,
                     Floats& out) const;
-  void run_experts(const LayerPlan& layer, const Batch& batch, const Floats& x, Floats& out, Choices* chosen,
-                   const Choices* given) const;
+  void run_experts(const LayerPlan& layer, const Batch& batch, const Floats& x, Floats& out,
+                   const Extras& extras) const;
   void add_to_hidden(Floats& out, const Weight& norm, const LayerPlan& layer, std::size_t panels, Floats& hidden) const;
   Floats take_buffer(std::size_t size) const;
   void give_buffer(Floats buffer) const;
@@ -87,7 +94,7 @@ class Executor {
   unsigned threads_;
   mutable std::mutex mutex_;  // protects what follows
   mutable std::vector<Floats> buffers_;
-  mutable std::map<std::pair<bool, std::size_t>, AnglesPtr> angles_;
+  mutable std::map<std::tuple<bool, std::size_t, std::size_t>, AnglesPtr> angles_;
 };
 
 }  // namespace tare::run

@@ -4,9 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
-#include <fstream>
 #include <functional>
-#include <iterator>
 #include <limits>
 
 #include "resources/json_file.hpp"
@@ -16,7 +14,6 @@
 namespace tare {
 namespace {
 
-using testing::add_tensor;
 using testing::set_config;
 using testing::tiny_config;
 using testing::tiny_model;
@@ -226,21 +223,9 @@ TEST(RunScorer, AnyType) {
 
 // What transformers computes, for every family (tests/real/run.py recorded it).
 TEST(RunScorer, EqualsTransformers) {
-  std::ifstream file(std::string(TARE_TEST_DIR) + "/run/golden.json");
-  const std::string text{std::istreambuf_iterator<char>(file), {}};
-  const List golden = resources::parse_small_json_list(text);
+  const std::vector<testing::GoldenModel> golden = testing::golden_models();
   EXPECT_GE(golden.size(), 20u);
-  for (const Value& one : golden) {
-    const Map& facts = *one.get<Map>();
-    const std::string& name = *facts.find("name")->text();
-    Model model;
-    set_config(model, to_json(*facts.find("config")));
-    for (const auto& [tensor, shape] : *facts.find("tensors")->get<Map>()) {
-      std::vector<std::uint64_t> sizes;
-      for (const Value& size : *shape.get<List>())
-        sizes.push_back(static_cast<std::uint64_t>(*size.get<std::int64_t>()));
-      add_tensor(model, tensor, sizes);
-    }
+  for (const auto& [name, model, facts] : golden) {
     const std::vector<float> logits = run::Scorer(model).logits(tiny_tokens(45, 31));
     const List& expected = *facts.find("logits")->get<List>();
     const double largest = *resources::number_of(*facts.find("largest"));

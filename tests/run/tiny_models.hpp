@@ -6,12 +6,17 @@
 
 #include <cmath>
 #include <cstdint>
+#include <fstream>
+#include <iterator>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "resources/config_file.hpp"
+#include "resources/json_file.hpp"
 #include "tare/model.hpp"
 #include "tare/run.hpp"
+#include "wire/value_json.hpp"
 
 namespace tare::testing {
 
@@ -88,6 +93,31 @@ inline Model tiny_model(std::string_view type, const TinyShape& shape, std::stri
   if (!shape.tied) add_tensor(model, "lm_head.weight", {shape.vocabulary, shape.hidden});
   set_config(model, tiny_config(type, shape, more));
   return model;
+}
+
+// A model of a family that transformers has run (tests/real/run.py recorded it), with what it recorded.
+struct GoldenModel {
+  std::string name;
+  Model model;
+  Map facts;
+};
+inline std::vector<GoldenModel> golden_models() {
+  std::ifstream file(std::string(TARE_TEST_DIR) + "/run/golden.json");
+  const std::string text{std::istreambuf_iterator<char>(file), {}};
+  std::vector<GoldenModel> all;
+  for (const Value& one : resources::parse_small_json_list(text)) {
+    GoldenModel& made = all.emplace_back();
+    made.facts = *one.get<Map>();
+    made.name = *made.facts.find("name")->text();
+    set_config(made.model, to_json(*made.facts.find("config")));
+    for (const auto& [tensor, shape] : *made.facts.find("tensors")->get<Map>()) {
+      std::vector<std::uint64_t> sizes;
+      for (const Value& size : *shape.get<List>())
+        sizes.push_back(static_cast<std::uint64_t>(*size.get<std::int64_t>()));
+      add_tensor(made.model, tensor, sizes);
+    }
+  }
+  return all;
 }
 
 inline std::vector<std::int32_t> tiny_tokens(std::size_t count, std::uint64_t vocabulary) {

@@ -1,0 +1,497 @@
+// Generating: one token after the other, with the keys and values of those before.
+//
+// The beginning runs through the executor, which reads each weight once for all tokens. Then each token is a product of
+// every matrix with a vector. Quantized rows are multiplied as they are stored (tare/rows.hpp), floats of 16 and 32 bits
+// in place; any other layout is decoded once if memory allows, else for each token.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <exception>
+#include <map>
+#include <mutex>
+#include <numeric>
+
+#include "base/endian.hpp"
+#include "base/parallel.hpp"
+#include "base/stopping.hpp"
+#include "run/texts.hpp"
+#include "run/vectors.hpp"
+#include "tare/codec.hpp"
+#include "tare/rows.hpp"
+#include "tiny_llama/pool.hpp"
+
+namespace tare::run {
+namespace {
+
+std::size_t whole(std::uint64_t number) { return static_cast<std::size_t>(number); }
+
+// A vector that the kernels of panels can work on: padded to a multiple of their size.
+Floats padded_vector(std::uint64_t count) { return Floats((whole(count) + kPanel - 1) / kPanel * kPanel); }
+
+// The bytes of a tensor, however they are multiplied.
+struct Storage {
+  std::unique_ptr<const Rows> rows;  // coded
+  const std::byte* floats = nullptr;
+  Stored type = Stored::f32;
+  Bytes held;      // what `floats` refers to, if not a file
+  Floats decoded;  // likewise
+};
+
+// A copy of a tensor whose bytes are in memory, unless they are in a mapped file as they are.
+Tensor in_memory(const Tensor& tensor) {
+  Tensor copy = tensor;
+  for (Component& component : copy.components)
+    if (!component.blob.view()) component.blob = Blob::memory(component.blob.bytes(component.blob.size()));
+  return copy;
+}
+
+std::optional<Stored> stored_floats(const Tensor& tensor) {
+  const Component* const data = tensor.component("data");
+  if (!tensor.is_dense() || data == nullptr || !data->type.empty() || !kLittleEndianHost) return std::nullopt;
+  switch (data->dtype) {
+    case DType::f32: return Stored::f32;
+    case DType::bf16: return Stored::bf16;
+    case DType::f16: return Stored::f16;
+    default: return std::nullopt;
+  }
+}
+
+bool has_rows(const Tensor& tensor) {
+  const Codec* const codec = find_codec(tensor.layout);
+  return codec != nullptr && codec->rows != nullptr;
+}
+
+struct Matrix {
+  const Weight* weight = nullptr;
+  const Storage* storage = nullptr;  // null: decoded for each token
+  std::size_t rows = 0, columns = 0;
+  std::vector<float> bias = {};
+};
+
+struct FeedForwardMatrices {
+  Matrix gate, up, down;
+};
+
+struct Layer {
+  const LayerPlan* plan = nullptr;
+  std::vector<float> attention_norm, ffn_norm, post_attention_norm, post_ffn_norm, q_norm, k_norm;
+  Matrix q, k, v, o, router, shared_router;
+  FeedForwardMatrices ffn, shared;
+  std::vector<FeedForwardMatrices> experts;
+  Floats keys, values;  // [position][kv_heads * head]
+};
+
+struct Job {
+  const Matrix* matrix = nullptr;
+  const float* x = nullptr;
+  float* y = nullptr;
+  const QuantizedVector* codes = nullptr;  // x in 8 bits; null: x itself
+};
+
+const float* data_or_null(const std::vector<float>& values) { return values.empty() ? nullptr : values.data(); }
+
+}  // namespace
+
+class Session::Run {
+ public:
+  Run(const Scorer& scorer, const SessionOptions& options)
+      : scorer_(scorer),
+        plan_(scorer.inner().plan),
+        options_(options),
+        executor_(plan_, options.work.threads),
+        pool_(thread_count(options.work.threads)),
+        keys_(whole(plan_.kv_heads * plan_.head)) {
+    constexpr std::uint64_t kMost = std::uint64_t{1} << 31;
+    capacity_ = plan_.context == 0 ? kMost : plan_.context;
+    if (options.positions != 0) capacity_ = std::min(capacity_, options.positions);
+    const StopScope stop(options.work);
+    for (const LayerPlan& layer : plan_.layers) take_layer(layer);
+    final_norm_ = plan_.final_norm.values("the final norm");
+    head_ = matrix_of(plan_.head_weight);
+    hidden_ = padded_vector(plan_.hidden), normed_ = hidden_, added_ = hidden_;
+    queries_ = padded_vector(plan_.heads * plan_.head);
+    logits_ = padded_vector(plan_.vocabulary);
+    rotations_[0] = rotation_of(plan_.rope, whole(capacity_));
+    rotations_[1] = rotation_of(plan_.local_rope, whole(capacity_));
+  }
+
+  std::uint64_t position() const { return position_; }
+  std::uint64_t room() const { return capacity_ - position_; }
+  void rewind(std::uint64_t position) { position_ = std::min(position, position_); }
+
+  std::span<const float> feed(std::span<const std::int32_t> tokens) {
+    const StopScope stop(options_.work);
+    check_tokens(plan_, tokens, 0, {});
+    if (tokens.size() > room())
+      throw Error(ErrorKind::usage, "run.context",
+                  fmt::format("{} tokens after {}; there are {} positions", tokens.size(), position_, capacity_));
+    reserve(position_ + tokens.size());
+    if (position_ == 0) {
+      run_beginning(tokens);
+    } else {
+      for (const std::int32_t token : tokens) {
+        check_stop();
+        run_token(token);
+      }
+    }
+    finish();
+    scorer_.inner().check_sources();
+    return std::span<const float>(logits_).first(whole(plan_.vocabulary));
+  }
+
+ private:
+  // ---- weights ----
+
+  // Null: neither rows nor floats in place, and too large to be decoded.
+  const Storage* storage_of(const Weight& weight) {
+    const auto [at, is_new] = storages_.try_emplace(weight.tensor.name);
+    if (!is_new) return at->second.get();
+    auto made = std::make_unique<Storage>();
+    if (has_rows(weight.tensor)) {
+      made->rows = open_rows(in_memory(weight.tensor));
+    } else if (const auto floats = stored_floats(weight.tensor)) {
+      const Blob& blob = weight.tensor.component("data")->blob;
+      const auto view = blob.view();
+      made->type = *floats;
+      made->floats = view ? view->data() : nullptr;
+      if (made->floats == nullptr || reinterpret_cast<std::uintptr_t>(made->floats) % bytes_of(*floats) != 0) {
+        made->held = blob.bytes(blob.size());
+        made->floats = made->held.data();
+      }
+    } else {
+      Weight all = weight;
+      all.first_row = 0;
+      all.rows = weight.tensor.shape.elements().value_or(0) / weight.columns;
+      const std::uint64_t bytes = all.rows * all.columns * sizeof(float);
+      if (bytes > options_.memory - decoded_) return nullptr;
+      decoded_ += bytes;
+      made->decoded.resize(whole(all.rows * all.columns));
+      const std::uint64_t step = std::max<std::uint64_t>(1, (std::uint64_t{1} << 18) / all.columns);
+      parallel_for(whole((all.rows + step - 1) / step), options_.work.threads, [&](std::size_t i) {
+        const std::uint64_t first = i * step;
+        all.read(first, std::min(step, all.rows - first), made->decoded.data() + first * all.columns, "the model");
+      });
+      made->floats = reinterpret_cast<const std::byte*>(made->decoded.data());
+    }
+    return (at->second = std::move(made)).get();
+  }
+
+  Matrix matrix_of(const Projection& by, const std::string& place) {
+    if (!by.weight) return {};
+    return {&by.weight, storage_of(by.weight), whole(by.weight.rows), whole(by.weight.columns), by.bias.values(place)};
+  }
+  // The plan keeps the weight.
+  Matrix matrix_of(const Weight& weight) {
+    if (!weight) return {};
+    return {&weight, storage_of(weight), whole(weight.rows), whole(weight.columns)};
+  }
+  FeedForwardMatrices matrices_of(const FeedForward& by, const std::string& place) {
+    return {matrix_of(by.gate, place), matrix_of(by.up, place), matrix_of(by.down, place)};
+  }
+
+  void take_layer(const LayerPlan& plan) {
+    check_stop();
+    Layer& it = layers_.emplace_back();
+    it.plan = &plan;
+    it.attention_norm = plan.attention_norm.values(plan.place), it.ffn_norm = plan.ffn_norm.values(plan.place);
+    it.post_attention_norm = plan.post_attention_norm.values(plan.place);
+    it.post_ffn_norm = plan.post_ffn_norm.values(plan.place);
+    it.q_norm = plan.q_norm.values(plan.place), it.k_norm = plan.k_norm.values(plan.place);
+    it.q = matrix_of(plan.q, plan.place), it.k = matrix_of(plan.k, plan.place);
+    it.v = matrix_of(plan.v, plan.place), it.o = matrix_of(plan.o, plan.place);
+    it.router = matrix_of(plan.router), it.shared_router = matrix_of(plan.shared_router);
+    if (!plan.router) it.ffn = matrices_of(plan.ffn, plan.place);
+    for (const FeedForward& expert : plan.experts) it.experts.push_back(matrices_of(expert, plan.place));
+    if (plan.shared_router) it.shared = matrices_of(plan.shared, plan.place);
+  }
+
+  // The caches grow with the tokens, because a model may state more positions than fit into memory.
+  void reserve(std::uint64_t positions) {
+    if (positions <= held_) return;
+    held_ = std::min(capacity_, std::max({positions, 2 * held_, std::uint64_t{128}}));
+    for (Layer& layer : layers_) {
+      layer.keys.resize(whole(held_) * keys_);
+      layer.values.resize(whole(held_) * keys_);
+    }
+  }
+
+  // ---- products ----
+
+  // Quantizes x if that was asked for and any of the matrices can use it.
+  std::optional<QuantizedVector> codes_of(std::span<const float> x,
+                                          std::initializer_list<const Matrix*> matrices) const {
+    if (!options_.quantized) return std::nullopt;
+    const bool any = std::ranges::any_of(
+        matrices, [](const Matrix* one) { return one->storage != nullptr && one->storage->rows != nullptr; });
+    return any ? std::optional<QuantizedVector>(x) : std::nullopt;
+  }
+
+  void multiply_part(const Job& job, std::size_t first, std::size_t count) const {
+    const Matrix& m = *job.matrix;
+    const std::size_t row = whole(m.weight->first_row) + first;
+    const std::span<const float> x(job.x, m.columns);
+    const std::span<float> y(job.y + first, count);
+    if (m.storage == nullptr) {
+      std::vector<float> numbers(count * m.columns);
+      m.weight->read(first, count, numbers.data(), "the model");
+      multiply_rows(Stored::f32, reinterpret_cast<const std::byte*>(numbers.data()), count, m.columns, job.x, y.data());
+    } else if (m.storage->rows == nullptr) {
+      multiply_rows(m.storage->type, m.storage->floats + row * m.columns * bytes_of(m.storage->type), count, m.columns,
+                    job.x, y.data());
+    } else if (job.codes != nullptr) {
+      m.storage->rows->dot(row, count, *job.codes, y);
+    } else {
+      m.storage->rows->dot(row, count, x, y);
+    }
+    if (!m.bias.empty())
+      for (std::size_t i = 0; i < count; ++i) y[i] += m.bias[first + i];
+  }
+
+  void multiply_all(std::span<const Job> jobs) {
+    std::size_t rows = 0;
+    for (const Job& job : jobs) rows += job.matrix->rows;
+    const std::size_t piece = std::clamp<std::size_t>(rows / pool_.threads() / 4, 16, 1024);
+    const auto pieces = [&](const Job& job) { return (job.matrix->rows + piece - 1) / piece; };
+    std::size_t count = 0;
+    for (const Job& job : jobs) count += pieces(job);
+    std::mutex mutex;
+    std::exception_ptr failure;
+    pool_.run(count, [&](std::size_t i, unsigned) {
+      const Job* job = jobs.data();
+      for (; i >= pieces(*job); ++job) i -= pieces(*job);
+      try {
+        multiply_part(*job, i * piece, std::min(piece, job->matrix->rows - i * piece));
+      } catch (...) {
+        const std::scoped_lock lock(mutex);
+        failure = std::current_exception();
+      }
+    });
+    if (failure) std::rethrow_exception(failure);
+  }
+
+  void normalize(const std::vector<float>& weight, const float* x, float* out) const {
+    normalize_vector(plan_.norm == Norm::rms, x, data_or_null(weight), whole(plan_.hidden), plan_.epsilon, out);
+  }
+
+  // ---- one token ----
+
+  void run_token(std::int32_t token) {
+    plan_.embeddings.read(static_cast<std::uint64_t>(token), 1, hidden_.data(), "the embeddings");
+    scale(hidden_.data(), plan_.embedding_scale, hidden_.size() / kPanel);
+    for (std::size_t i = 0; i < 2; ++i) turn(rotations_[i], angles_[i]);
+    for (Layer& layer : layers_) run_layer(layer);
+    ++position_;
+  }
+
+  struct Angles {
+    std::vector<float> cosines, sines;
+  };
+  void turn(const Rotation& rotation, Angles& angles) const {
+    angles.cosines.resize(rotation.frequencies.size()), angles.sines.resize(rotation.frequencies.size());
+    for (std::size_t pair = 0; pair < rotation.frequencies.size(); ++pair) {
+      // As the executor computes them.
+      const double angle = static_cast<float>(position_) * rotation.frequencies[pair];
+      angles.cosines[pair] = static_cast<float>(std::cos(angle)) * rotation.scale;
+      angles.sines[pair] = static_cast<float>(std::sin(angle)) * rotation.scale;
+    }
+  }
+
+  void run_layer(Layer& layer) {
+    const LayerPlan& plan = *layer.plan;
+    const auto enter = [&](const std::vector<float>& norm) -> const float* {
+      if (!plan_.norms_first) return hidden_.data();
+      normalize(norm, hidden_.data(), normed_.data());
+      return normed_.data();
+    };
+    attend(layer, enter(layer.attention_norm));
+    add_to_hidden(layer.post_attention_norm, plan.place);
+    const float* const x = enter(layer.ffn_norm);
+    if (plan.router)
+      run_experts(layer, x);
+    else
+      feed_forward(layer.ffn, x, added_.data());
+    add_to_hidden(layer.post_ffn_norm, plan.place);
+  }
+
+  void add_to_hidden(const std::vector<float>& norm, const std::string& place) {
+    if (plan_.norms_after) normalize(norm, added_.data(), added_.data());
+    add_scaled(added_.data(), plan_.residual_scale, hidden_.size() / kPanel, hidden_.data());
+    if (!all_finite(hidden_.data(), whole(plan_.hidden)))
+      throw Error(ErrorKind::corrupt, "run.overflow", fmt::format("the hidden states after {} are not finite", place))
+          .blame(Subject::input);
+  }
+
+  // Clamps, normalizes and rotates queries or keys.
+  void prepare_heads(const std::vector<float>& norm, const LayerPlan& layer, std::size_t heads, float* x) const {
+    const auto head = whole(plan_.head);
+    if (plan_.most != 0)
+      for (std::size_t i = 0; i < heads * head; ++i) x[i] = std::clamp(x[i], -plan_.most, plan_.most);
+    if (!norm.empty() && plan_.wide_qk_norms) normalize_vector(true, x, norm.data(), heads * head, plan_.epsilon, x);
+    const Angles& angles = angles_[layer.local_rope ? 1 : 0];
+    const std::size_t pairs = angles.cosines.size();
+    for (std::size_t h = 0; h < heads; ++h) {
+      float* const one = x + h * head;
+      if (!norm.empty() && !plan_.wide_qk_norms) normalize_vector(true, one, norm.data(), head, plan_.epsilon, one);
+      for (std::size_t pair = 0; layer.rotates && pair < pairs; ++pair) {
+        const float low = one[pair], high = one[pair + pairs];
+        one[pair] = low * angles.cosines[pair] - high * angles.sines[pair];
+        one[pair + pairs] = high * angles.cosines[pair] + low * angles.sines[pair];
+      }
+    }
+  }
+
+  void attend(Layer& layer, const float* x) {
+    const LayerPlan& plan = *layer.plan;
+    const auto heads = whole(plan_.heads), kv_heads = whole(plan_.kv_heads), head = whole(plan_.head);
+    float *const k = layer.keys.data() + whole(position_) * keys_, *const v =
+                                                                       layer.values.data() + whole(position_) * keys_;
+    {
+      const auto codes = codes_of({x, whole(plan_.hidden)}, {&layer.q, &layer.k, &layer.v});
+      const QuantizedVector* const by = codes ? &*codes : nullptr;
+      const Job jobs[] = {{&layer.q, x, queries_.data(), by}, {&layer.k, x, k, by}, {&layer.v, x, v, by}};
+      multiply_all(jobs);
+    }
+    if (plan_.most != 0)
+      for (std::size_t i = 0; i < keys_; ++i) v[i] = std::clamp(v[i], -plan_.most, plan_.most);
+    prepare_heads(layer.q_norm, plan, heads, queries_.data());
+    prepare_heads(layer.k_norm, plan, kv_heads, k);
+    if (plan_.position_scale != 0) {
+      const double turns = std::floor(static_cast<double>(position_) / std::max(1.0, plan_.rope.original));
+      const float factor = 1 + plan_.position_scale * static_cast<float>(std::log(1 + turns));
+      for (float& value : queries_) value *= factor;
+    }
+    attend_heads(layer);
+    const auto codes = codes_of({queries_.data(), heads * head}, {&layer.o});
+    const Job job[] = {{&layer.o, queries_.data(), added_.data(), codes ? &*codes : nullptr}};
+    multiply_all(job);
+  }
+
+  // The results take the place of the queries.
+  void attend_heads(const Layer& layer) {
+    const auto heads = whole(plan_.heads), kv_heads = whole(plan_.kv_heads), head = whole(plan_.head);
+    const std::size_t seen = whole(position_) + 1, window = whole(layer.plan->window);
+    const std::size_t count = window == 0 ? seen : std::min(seen, window), first = seen - count;
+    const std::size_t room = count + head;
+    if (scratch_.size() < room * pool_.threads()) scratch_.resize(room * pool_.threads());
+    pool_.run(heads, [&](std::size_t h, unsigned thread) {
+      float *const scores = scratch_.data() + room * thread, *const out = scores + count;
+      const std::size_t at = first * keys_ + h / (heads / kv_heads) * head;
+      float* const query = queries_.data() + h * head;
+      attend_vector({.q = query,
+                     .k = layer.keys.data() + at,
+                     .v = layer.values.data() + at,
+                     .head = head,
+                     .stride = keys_,
+                     .positions = count,
+                     .scale = plan_.attention_scale,
+                     .soft_cap = plan_.attention_cap,
+                     .out = out},
+                    scores);
+      std::copy_n(out, head, query);
+    });
+  }
+
+  void feed_forward(const FeedForwardMatrices& by, const float* x, float* out) {
+    gate_.resize(padded_vector(by.gate.rows).size()), up_.resize(gate_.size());
+    {
+      const auto codes = codes_of({x, by.gate.columns}, {&by.gate, &by.up});
+      const QuantizedVector* const with = codes ? &*codes : nullptr;
+      const Job jobs[] = {{&by.gate, x, gate_.data(), with}, {&by.up, x, up_.data(), with}};
+      multiply_all(jobs);
+    }
+    apply_gate(plan_.activation, gate_.data(), up_.data(), gate_.size() / kPanel);
+    const auto codes = codes_of({gate_.data(), by.down.columns}, {&by.down});
+    const Job job[] = {{&by.down, gate_.data(), out, codes ? &*codes : nullptr}};
+    multiply_all(job);
+  }
+
+  void run_experts(const Layer& layer, const float* x) {
+    const std::size_t experts = layer.experts.size(), used = whole(plan_.used_experts);
+    scores_.resize(experts);
+    const Job job[] = {{&layer.router, x, scores_.data()}};
+    multiply_all(job);
+    const double most = static_cast<double>(*std::ranges::max_element(scores_));
+    std::vector<double> shares(experts);
+    std::vector<std::size_t> order(experts);
+    double total = 0, chosen = 0;
+    for (std::size_t e = 0; e < experts; ++e) total += shares[e] = std::exp(static_cast<double>(scores_[e]) - most);
+    std::iota(order.begin(), order.end(), std::size_t{0});
+    std::partial_sort(
+        order.begin(), order.begin() + static_cast<std::ptrdiff_t>(used), order.end(),
+        [&](std::size_t a, std::size_t b) { return shares[a] != shares[b] ? shares[a] > shares[b] : a < b; });
+    for (std::size_t i = 0; i < used; ++i) chosen += shares[order[i]];
+    Floats one = padded_vector(plan_.hidden);
+    std::ranges::fill(added_, 0.0f);
+    for (std::size_t i = 0; i < used; ++i) {
+      const double share = shares[order[i]] / (plan_.normalizes_experts ? chosen : total);
+      feed_forward(layer.experts[order[i]], x, one.data());
+      add_scaled(one.data(), static_cast<float>(share), one.size() / kPanel, added_.data());
+    }
+    if (!layer.plan->shared_router) return;
+    float score = 0;
+    const Job shared[] = {{&layer.shared_router, x, &score}};
+    multiply_all(shared);
+    feed_forward(layer.shared, x, one.data());
+    add_scaled(one.data(), 1 / (1 + std::exp(-score)), one.size() / kPanel, added_.data());
+  }
+
+  // ---- the beginning of a text, and its end ----
+
+  void run_beginning(std::span<const std::int32_t> tokens) {
+    Batch batch;
+    batch.add(tokens);
+    batch.texts.front().stated = whole(capacity_);
+    Floats states;
+    executor_.embed(batch, states);
+    for (std::size_t i = 0; i < layers_.size(); ++i) {
+      check_stop();
+      Floats keys, values;
+      executor_.run_layer(i, batch, states, {.keys = &keys, .values = &values});
+      for (std::size_t t = 0; t < tokens.size(); ++t)
+        for (std::size_t f = 0; f < keys_; ++f) {
+          const std::size_t from = (t / kPanel * keys_ + f) * kPanel + t % kPanel, to = t * keys_ + f;
+          layers_[i].keys[to] = keys[from], layers_[i].values[to] = values[from];
+        }
+    }
+    const std::size_t last = tokens.size() - 1, hidden = whole(plan_.hidden);
+    for (std::size_t f = 0; f < hidden; ++f) hidden_[f] = states[(last / kPanel * hidden + f) * kPanel + last % kPanel];
+    position_ = tokens.size();
+  }
+
+  void finish() {
+    normalize(final_norm_, hidden_.data(), normed_.data());
+    const auto codes = codes_of({normed_.data(), whole(plan_.hidden)}, {&head_});
+    const Job job[] = {{&head_, normed_.data(), logits_.data(), codes ? &*codes : nullptr}};
+    multiply_all(job);
+    if (plan_.output_divisor != 1) scale(logits_.data(), 1 / plan_.output_divisor, logits_.size() / kPanel);
+    if (plan_.output_cap != 0) soft_cap(logits_.data(), plan_.output_cap, logits_.size() / kPanel);
+  }
+
+  const Scorer& scorer_;
+  const Plan& plan_;
+  const SessionOptions options_;
+  Executor executor_;
+  tiny_llama::Pool pool_;
+  std::size_t keys_;
+  std::uint64_t capacity_ = 0, held_ = 0, position_ = 0, decoded_ = 0;
+  std::map<std::string, std::unique_ptr<Storage>> storages_;
+  std::vector<Layer> layers_;
+  std::vector<float> final_norm_;
+  Matrix head_;
+  Rotation rotations_[2];
+  Angles angles_[2];
+  Floats hidden_, normed_, added_, queries_, gate_, up_, scores_, scratch_, logits_;
+};
+
+Session::Session(const Scorer& scorer, const SessionOptions& options) : run_(std::make_unique<Run>(scorer, options)) {}
+Session::Session(Session&&) noexcept = default;
+Session& Session::operator=(Session&&) noexcept = default;
+Session::~Session() = default;
+
+std::span<const float> Session::feed(std::span<const std::int32_t> tokens) { return run_->feed(tokens); }
+std::uint64_t Session::position() const { return run_->position(); }
+std::uint64_t Session::room() const { return run_->room(); }
+void Session::rewind(std::uint64_t position) { run_->rewind(position); }
+
+}  // namespace tare::run
