@@ -22,12 +22,8 @@
 #include "tiny_llama/pool.hpp"
 
 namespace tare::run {
-namespace {
-
-std::size_t whole(std::uint64_t number) { return static_cast<std::size_t>(number); }
-
-// A vector that the kernels of panels can work on: padded to a multiple of their size.
-Floats padded_vector(std::uint64_t count) { return Floats((whole(count) + kPanel - 1) / kPanel * kPanel); }
+// Not anonymous, because Session::Run has members of these types.
+namespace session_parts {
 
 // The bytes of a tensor, however they are multiplied.
 struct Storage {
@@ -37,30 +33,6 @@ struct Storage {
   Bytes held;      // what `floats` refers to, if not a file
   Floats decoded;  // likewise
 };
-
-// A copy of a tensor whose bytes are in memory, unless they are in a mapped file as they are.
-Tensor in_memory(const Tensor& tensor) {
-  Tensor copy = tensor;
-  for (Component& component : copy.components)
-    if (!component.blob.view()) component.blob = Blob::memory(component.blob.bytes(component.blob.size()));
-  return copy;
-}
-
-std::optional<Stored> stored_floats(const Tensor& tensor) {
-  const Component* const data = tensor.component("data");
-  if (!tensor.is_dense() || data == nullptr || !data->type.empty() || !kLittleEndianHost) return std::nullopt;
-  switch (data->dtype) {
-    case DType::f32: return Stored::f32;
-    case DType::bf16: return Stored::bf16;
-    case DType::f16: return Stored::f16;
-    default: return std::nullopt;
-  }
-}
-
-bool has_rows(const Tensor& tensor) {
-  const Codec* const codec = find_codec(tensor.layout);
-  return codec != nullptr && codec->rows != nullptr;
-}
 
 struct Matrix {
   const Weight* weight = nullptr;
@@ -88,6 +60,41 @@ struct Job {
   float* y = nullptr;
   const QuantizedVector* codes = nullptr;  // x in 8 bits; null: x itself
 };
+
+}  // namespace session_parts
+
+using namespace session_parts;
+
+namespace {
+
+std::size_t whole(std::uint64_t number) { return static_cast<std::size_t>(number); }
+
+// A vector that the kernels of panels can work on: padded to a multiple of their size.
+Floats padded_vector(std::uint64_t count) { return Floats((whole(count) + kPanel - 1) / kPanel * kPanel); }
+
+// A copy of a tensor whose bytes are in memory, unless they are in a mapped file as they are.
+Tensor in_memory(const Tensor& tensor) {
+  Tensor copy = tensor;
+  for (Component& component : copy.components)
+    if (!component.blob.view()) component.blob = Blob::memory(component.blob.bytes(component.blob.size()));
+  return copy;
+}
+
+std::optional<Stored> stored_floats(const Tensor& tensor) {
+  const Component* const data = tensor.component("data");
+  if (!tensor.is_dense() || data == nullptr || !data->type.empty() || !kLittleEndianHost) return std::nullopt;
+  switch (data->dtype) {
+    case DType::f32: return Stored::f32;
+    case DType::bf16: return Stored::bf16;
+    case DType::f16: return Stored::f16;
+    default: return std::nullopt;
+  }
+}
+
+bool has_rows(const Tensor& tensor) {
+  const Codec* const codec = find_codec(tensor.layout);
+  return codec != nullptr && codec->rows != nullptr;
+}
 
 const float* data_or_null(const std::vector<float>& values) { return values.empty() ? nullptr : values.data(); }
 
