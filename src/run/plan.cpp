@@ -526,7 +526,8 @@ std::vector<std::pair<std::string, std::string>> Plan::settings() const {
   add("position scale", position_scale), add("activation", static_cast<int>(activation));
   add("experts in use", used_experts), add("normalized experts", normalizes_experts);
   add("kind of norm", static_cast<int>(norm)), add("norms before", norms_first), add("norms after", norms_after);
-  for (const auto& [name, one] : {std::pair("", &rope), {"local ", &local_rope}}) {
+  for (const auto& [before, one] : {std::pair("", &rope), {"local ", &local_rope}}) {
+    const std::string_view name = before;  // a lambda of clang 14 cannot capture a structured binding
     const auto number = [&](std::string_view key, const std::optional<double>& value) {
       if (value) add(fmt::format("{}{}", name, key), *value);
     };

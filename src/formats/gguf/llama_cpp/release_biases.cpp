@@ -6,6 +6,7 @@
 #include "arch/model_classes.hpp"
 #include "base/glob.hpp"
 #include "base/name_map.hpp"
+#include "base/printable.hpp"
 #include "base/text.hpp"
 #include "formats/gguf/llama_cpp/conventions.hpp"
 #include "tare/elements.hpp"
