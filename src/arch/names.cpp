@@ -140,8 +140,8 @@ struct Match {
   TensorName name = {};
 };
 
-// Of the patterns that match a name, that of the lowest rank(pattern). kNoRank: not this pattern. Roots have no numbers,
-// so that the form of a name begins with them, too.
+// The pattern that matches a name and has the lowest rank(pattern); kNoRank excludes a pattern. Roots contain no numbers,
+// so the form of a name begins with its root, as the name does.
 template <typename Rank>
 std::optional<Match> best_match(Dialect dialect, std::string_view name, const Rank& rank) {
   constexpr std::size_t kLongest = 256;  // twice as long as a name can be
