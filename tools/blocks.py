@@ -266,6 +266,7 @@ def stock(tare, directory):
     (directory / "merges.txt").write_text("")
     (directory / "suspicious.pt").write_bytes(b"\x80\x02cposix\nsystem\nU\x02id\x85R.")
     (directory / "ids.txt").write_text("".join(f"{i * i % 61}\n" for i in range(600)))
+    (directory / "wiki.test.raw").write_text(" = A title = \n\n A sentence , with blanks around its marks .\n" * 40)
     (directory / "chat.jinja").write_text("{{ messages[0].content }}")
     shutil.copy(directory / "chat.jinja", directory / "t.jinja")
 

@@ -140,7 +140,7 @@ ALWAYS = {
 }
 # No bytes of tensors come out of these.
 OTHERS = {
-    "verify", "formats", "methods", "torch.dtype", "transformers.config", "transformers.config_dict", "transformers.class_for",
+    "verify", "formats", "families", "methods", "torch.dtype", "transformers.config", "transformers.config_dict", "transformers.class_for",
     "vllm.register", "vllm.find", "device.facts", "device.release", "device.plan", "numpy.flat", "jax.flat", "plot.histogram",
     "plot.errors", "safetensors.serialize", "safetensors.serialize_file", "safetensors.save_dict", "safetensors.content_of",
     "safetensors.path_of", "safetensors.texts", "safetensors.is_mapped", "safetensors.check_device", "cluster.ray.run", "cluster.dask.run",
