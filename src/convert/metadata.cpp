@@ -15,6 +15,7 @@
 #include "base/printable.hpp"
 #include "base/stopping.hpp"
 #include "base/text.hpp"
+#include "codecs/packs/join.hpp"
 #include "convert/metadata_edit.hpp"
 #include "convert/plain_metadata.hpp"
 #include "convert/rounded.hpp"
@@ -25,6 +26,7 @@
 #include "formats/form.hpp"
 #include "formats/open_as.hpp"
 #include "io/watched_tree.hpp"
+#include "resources/packed_config.hpp"
 #include "wire/json.hpp"
 
 namespace tare {
@@ -449,6 +451,17 @@ std::uint64_t replace_model(const Model& before, Model after, const Format& form
                        options_like(before, format, options));
 }
 
+// Throws `pack.changed` if the edits change how the arrays of packed weights are read.
+void require_same_packing(const Model& before, const Model& after) {
+  if (!codec::packs::may_be_packed(before)) return;
+  Model joined = before, statement = after;
+  Diagnostics silent;
+  codec::packs::join_packs(joined, resources::stated_packing(before), "", silent);
+  // The edited config.json is an attachment; the one next to the weights is still the old one.
+  if (!after.attachments.empty()) statement.sources.clear();
+  codec::packs::expect_joined_again(joined, resources::stated_packing(statement));
+}
+
 }  // namespace
 
 Edited edit_metadata(const std::string& path, std::span<const MetadataEdit> edits, const EditOptions& options) try {
@@ -483,6 +496,7 @@ Edited edit_metadata(const std::string& path, std::span<const MetadataEdit> edit
   for (const Attachment& file : before.attachments)
     if (after.attachment(file.name) == nullptr) done.omitted.push_back(file.name);
   if (done.changes.empty()) return done;
+  require_same_packing(before, after);
   if (options.work.progress != nullptr && !options.dry_run) {
     std::uint64_t bytes = 0;
     for (const Tensor& tensor : after.tensors) bytes += tensor.bytes();

@@ -10,6 +10,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cmath>
 #include <functional>
 #include <limits>
@@ -19,6 +20,7 @@
 #include "conformance/gguf_cases.hpp"
 #include "conformance/models.hpp"
 #include "io/unfinished.hpp"
+#include "tare/save.hpp"
 
 namespace tare {
 namespace {
@@ -679,6 +681,24 @@ TEST(Metadata, AFileThatChangedSinceIsNotAmended) {
   EXPECT_EQ(rule_of([&] { find_format("gguf")->amend(path, before, after, false); }).substr(0, 10), "io.source.")
       << "another file under the same name";
   EXPECT_TRUE(get_file(path) == gguf_golden().bytes());
+}
+
+TEST(Metadata, WhatPackedWeightsNeedStays) {
+  const Scratch scratch{Scratch::fast_place()};
+  SaveOptions options;
+  options.adapt.weights_only = true;
+  for (const char* const packing : {"gptq4-v2", "mlx-affine6"})
+    for (const char* const format : {"zt", "safetensors"}) {
+      const std::string path = scratch / fmt::format("{}.{}", packing, format);
+      save(open(fmt::format("{}/codecs/packs/data/{}", TARE_TEST_DIR, packing)), path, options);
+      const Bytes before = get_file(path);
+      EXPECT_EQ(rule_of_edit(path, {removal("quantization_config")}), "pack.changed") << path;
+      EXPECT_EQ(rule_of_edit(path, {renaming("quantization_config", "a")}), "pack.changed") << path;
+      EXPECT_TRUE(get_file(path) == before) << path;
+      edit(path, {typed("a", "b")});
+      const std::vector<Tensor> tensors = open(path).tensors;
+      EXPECT_TRUE(std::ranges::any_of(tensors, [](const Tensor& tensor) { return tensor.layout != "dense"; })) << path;
+    }
 }
 
 // ---- tokens ----
