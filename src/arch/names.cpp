@@ -8,6 +8,7 @@
 #include <set>
 
 #include "arch/patterns.hpp"
+#include "base/forever.hpp"
 #include "base/name_map.hpp"
 
 namespace tare::arch {
@@ -126,8 +127,8 @@ class Index {
 
   template <Dialect kDialect>
   static const Index& made() {
-    static const Index index(kDialect);
-    return index;
+    static Forever<Index> index(kDialect);
+    return *index;
   }
 
   NameMap<std::vector<const Pattern*>> patterns_;
