@@ -17,7 +17,7 @@ set(TARE_O3 "src/convert/(importance|knapsack|merged_blob)")  # and what is not 
 set(TARE_O1 "src/(arch|cli|convert|formats/alt|formats/hf|formats/npy|formats/tllm|resources|view)/")
 set(TARE_O2 "src/(device|formats|io|model|tokenize)/")
 # What the tests under sanitizers, where all else is not optimized, would spend their time in.
-set(TARE_SANITIZED_O1 "src/(base|codecs|inspect|model|formats/npy)/[^/]*$")
+set(TARE_SANITIZED_O1 "src/(base|codecs|inspect|model|run|formats/npy|formats/tllm)/[^/]*$|${TARE_O3}[.]")
 
 function(tare_unity target most most_bytes)
   if(NOT TARE_UNITY)

@@ -270,6 +270,12 @@ Bytes through_a_pipe(const std::function<void(Sink&)>& write) {
   return all;
 }
 
+// Limits are the same in every build, and these files are large: with a sanitizer, one container is enough.
+std::vector<std::string> these(std::vector<std::string> containers) {
+  if (!kCountsMemory) containers.resize(1);
+  return containers;
+}
+
 // A regression: as lists, the vocabulary had more values than the written file may ask for. A file was refused by the
 // check after writing; a pipe got bytes that `open` refused.
 TEST(Values, OfALargeVocabularyAreNoReasonToRefuseWhatTareWrote) {
@@ -279,7 +285,7 @@ TEST(Values, OfALargeVocabularyAreNoReasonToRefuseWhatTareWrote) {
   save(model, scratch / "v.gguf");
   const Vocabulary wanted = open(scratch / "v.gguf").vocabulary;
   ASSERT_EQ(wanted.merges.size(), 280'147u);
-  for (const std::string to : {"zt", "zt2", "npz", "mcf"}) {
+  for (const std::string& to : these({"zt", "zt2", "npz", "mcf"})) {
     SCOPED_TRACE(to);
     const std::string file = scratch / ("v." + to);
     convert(scratch / "v.gguf", file);
@@ -300,7 +306,7 @@ TEST(Values, OfAVocabularyOfTheShortestTextsAreAllowed) {
   for (int i = 0; i < 500; ++i) model.vocabulary.tokens.push_back({fmt::format("{}", i), 0, TokenType::normal});
   model.vocabulary.merges.assign(500'000, "1 2");
   save(model, scratch / "v.gguf");
-  for (const std::string to : {"zt", "zt2", "npz"}) {
+  for (const std::string& to : these({"zt", "zt2", "npz"})) {
     SCOPED_TRACE(to);
     convert(scratch / "v.gguf", scratch / ("v." + to));
     EXPECT_EQ(open(scratch / ("v." + to)).vocabulary.merges.size(), 500'000u);
