@@ -15,7 +15,7 @@ option(TARE_UNITY "Compile the sources of a folder together" ON)
 set(TARE_ANY_SIZE 1000000000)  # bytes
 set(TARE_O3 "src/convert/(importance|knapsack|merged_blob)")  # and what is not named here
 set(TARE_O1 "src/(arch|cli|convert|formats/alt|formats/hf|formats/npy|formats/tllm|resources|view)/")
-set(TARE_O2 "src/(device|formats|io|model|tokenize)/")
+set(TARE_O2 "src/(chat|device|formats|io|model|tokenize)/")
 # What the tests under sanitizers, where all else is not optimized, would spend their time in.
 set(TARE_SANITIZED_O1 "src/(base|codecs|inspect|model|run|formats/npy|formats/tllm)/[^/]*$|${TARE_O3}[.]")
 

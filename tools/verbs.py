@@ -51,7 +51,7 @@ EXAMPLES = {
     "load": (["tare load mistral --device tpu || echo \"exit code $?\""], ["gpu.md"]),
     "view": (["tare view mistral --json 'tensors?sort=bytes&way=down&count=1'"], ["view.md", "view-api.md"]),
     "report": (["tare report mistral k4.mcf -o cost.html", "tare report mistral --svg treemap -o treemap.svg", "head -c 15 cost.html"], ["view.md#pictures"]),
-    "run": (["tare run demo.tllm --tokens 1,2,3 -n 5"], ["tiny-llama.md"]),
+    "run": (["tare run mistral -p 'the model of this file' -n 8", "tare run demo.tllm --tokens 1,2,3 -n 5"], ["run.md", "tiny-llama.md"]),
     "formats": (["tare formats npy | head -8"], ["formats.md", "layouts.md"]),
     "families": (["tare families qwen3_moe", "tare families MixtralForCausalLM --json"], ["families.md", "formats/gguf-directory.md"]),
     "demo": (["tare demo play | head -6"], ["tour.md"]),

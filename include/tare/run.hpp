@@ -231,5 +231,16 @@ struct Generated {
 // token.
 [[nodiscard]] TARE_API Generated generate(Session& session, std::span<const std::int32_t> tokens,
                                           const GenerateOptions& options = {});
+// Makes a session for `tokens` and `count` more (`session.positions` overrides that), and generates. Throws `run.context`
+// and `run.tokens` before any weight is read.
+[[nodiscard]] TARE_API Generated generate(const Scorer& scorer, std::span<const std::int32_t> tokens,
+                                          const GenerateOptions& options = {}, SessionOptions session = {});
+// Likewise: the logits of the token after these.
+[[nodiscard]] TARE_API std::vector<float> next_logits(const Scorer& scorer, std::span<const std::int32_t> tokens,
+                                                      SessionOptions session = {});
+
+// What tokens add to the text before them, as bytes: special tokens nothing. Those of a model that has more than its
+// tokenizer are "<N>".
+[[nodiscard]] TARE_API std::string continuation(const Tokenizer& tokenizer, std::span<const std::int32_t> tokens);
 
 }  // namespace tare::run

@@ -83,6 +83,8 @@ class TARE_API TinyLlamaModel {
   // there; others are read, decoded and widened. Throws tare::Error `tllm.run.model`, which lists everything that does
   // not fit.
   static TinyLlamaModel from(const tare::Model& model);
+  // Whether the container holds a Tiny Llama, though perhaps not a complete one, by the names of its tensors.
+  static bool is_in(const tare::Model& model);
 
   // Writes all weights, and replaces an existing file atomically: after a failure the old file is intact. Throws
   // FileIOException.

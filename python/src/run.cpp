@@ -1,10 +1,16 @@
 #include "run.hpp"
 
+#include <optional>
+#include <string>
+#include <vector>
+
 #include "base/endian.hpp"
 #include "buffer.hpp"
 #include "model.hpp"
 #include "run_job.hpp"
+#include "tare/chat.hpp"
 #include "tare/run.hpp"
+#include "values.hpp"
 
 namespace tare::py {
 namespace {
@@ -169,10 +175,118 @@ PyObject* compare_models(PyObject*, PyObject* args) {
   });
 }
 
+// A conversation's variables as the model's own files have them, with the caller's in their place.
+Map chat_variables(const Model& model, const Map& given) {
+  Map variables = chat::conversation(model, {});
+  for (const auto& [key, value] : given) variables.set(key, value);
+  return variables;
+}
+std::string rendered(const Model& model, const Map& given) {
+  const auto source = chat::template_of(model);
+  if (!source) throw Error(ErrorKind::not_found, "chat.none", "the model has no chat template");
+  return chat::Template(*source).render(chat_variables(model, given));
+}
+
+// _render(model, variables)
+PyObject* render_chat(PyObject*, PyObject* args) {
+  return guarded([&] {
+    PyObject *object = nullptr, *variables = nullptr;
+    if (parse_tuple(args, "OO", &object, &variables) == 0) throw PythonError();
+    const auto model = complete_model_of(object);
+    const Map given = to_map(variables, "variables");
+    std::string made;
+    run_job(Py_None, [&](Progress&) { made = rendered(*model, given); });
+    return text(made);
+  });
+}
+
+// What a text goes on from: tokens, a text, or the variables of a conversation.
+struct Start {
+  std::vector<std::int32_t> tokens;
+  std::string text;
+  Map variables;
+  bool is_text = false, is_chat = false;
+
+  std::vector<std::int32_t> tokens_for(const Model& model, const run::Scorer& scorer) const {
+    if (is_chat) return scorer.tokenizer().encode(rendered(model, variables), {.frame = false, .special = true});
+    if (!is_text) return tokens;
+    std::vector<std::int32_t> made = scorer.tokenizer().before();
+    const std::vector<std::int32_t> own = scorer.tokenizer().encode(text, {.frame = false});
+    made.insert(made.end(), own.begin(), own.end());
+    return made;
+  }
+};
+Start start_of(PyObject* object) {
+  if (PyDict_Check(object)) return {{}, {}, to_map(object, "variables"), false, true};
+  if (PyUnicode_Check(object)) return {{}, text_of(object, "the text"), {}, true, false};
+  return {tokens_of(object), {}, {}, false, false};
+}
+
+// The text of what was made; nothing if the model has no tokenizer that is known, and none was needed.
+std::optional<std::string> text_made(const run::Scorer& scorer, std::span<const std::int32_t> tokens) {
+  try {
+    return run::continuation(scorer.tokenizer(), tokens);
+  } catch (const Error& error) {
+    if (error.kind() != ErrorKind::not_found && error.kind() != ErrorKind::unsupported) throw;
+    return std::nullopt;
+  }
+}
+
+// _generate(model, start, count, temperature, top_k, top_p, min_p, seed, stops, fast, threads, report)
+PyObject* generate_tokens(PyObject*, PyObject* args) {
+  return guarded([&] {
+    PyObject *object = nullptr, *begin = nullptr, *stops = nullptr, *report = nullptr;
+    unsigned long long count = 0, seed = 0;
+    unsigned top_k = 0, threads = 0;
+    double temperature = 0, top_p = 1, min_p = 0;
+    int fast = 0;
+    if (parse_tuple(args, "OOKdIddKOpIO", &object, &begin, &count, &temperature, &top_k, &top_p, &min_p, &seed, &stops,
+                    &fast, &threads, &report) == 0)
+      throw PythonError();
+    const auto model = complete_model_of(object);
+    const Start start = start_of(begin);
+    run::GenerateOptions options{.count = count,
+                                 .sampling = {.temperature = static_cast<float>(temperature),
+                                              .top_k = top_k,
+                                              .top_p = static_cast<float>(top_p),
+                                              .min_p = static_cast<float>(min_p),
+                                              .seed = seed},
+                                 .stops = tokens_of(stops)};
+    std::vector<std::int32_t> prompt;
+    run::Generated made;
+    std::optional<std::string> words;
+    run_job(report, [&](Progress& progress) {
+      const run::Scorer scorer(*model);
+      prompt = start.tokens_for(*model, scorer);
+      const std::vector<std::int32_t> own = scorer.stop_tokens();
+      options.stops.insert(options.stops.end(), own.begin(), own.end());
+      progress.expect(count);
+      options.on_token = [&](std::int32_t) {
+        progress.advance(1);
+        return true;
+      };
+      made = generate(scorer, prompt, options, {.quantized = fast != 0, .work = {.threads = threads}});
+      words = text_made(scorer, made.tokens);
+    });
+    const auto ids = [](const std::vector<std::int32_t>& all) {
+      return list_of(all, [](std::int32_t id) { return number(std::int64_t{id}); });
+    };
+    Dict facts;
+    facts.set("prompt", ids(prompt)).set("tokens", ids(made.tokens));
+    facts.set("text",
+              words ? Ref::take(PyUnicode_DecodeUTF8(words->data(), static_cast<Py_ssize_t>(words->size()), "replace"))
+                    : none());
+    facts.set("end", text(name_of(made.end)));
+    return facts.done();
+  });
+}
+
 PyMethodDef run_methods[] = {{"_scorer", scorer_facts, METH_O, nullptr},
                              {"_logits", logits_of, METH_VARARGS, nullptr},
                              {"_perplexity", perplexity_of, METH_VARARGS, nullptr},
                              {"_compare", compare_models, METH_VARARGS, nullptr},
+                             {"_render", render_chat, METH_VARARGS, nullptr},
+                             {"_generate", generate_tokens, METH_VARARGS, nullptr},
                              {nullptr, nullptr, 0, nullptr}};
 
 }  // namespace

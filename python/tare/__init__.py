@@ -13,7 +13,7 @@ Functions
     quantize    converts with fewer bits per weight, and reports what that cost
     verify      checks everything that can be checked
     diff        compares the weights of two models
-    run         runs a model on tokens: logits and perplexity
+    run         runs a model: logits, perplexity, what follows a text
     compare     compares the logits of two models on the same tokens
     hash        the content digest: the same in every container that stores the same tensors
     formats     the containers, and what each can hold
@@ -29,7 +29,7 @@ Classes
     Vocabulary  the tokens; Attachments: the files that a model carries
     Writer      writes a file tensor by tensor, for models that do not fit into memory
     Plan, Task  what `plan` gives, and one of its tasks
-    Scorer      what `run` gives; Perplexity, Comparison: what it and `compare` measure
+    Scorer      what `run` gives; Perplexity, Comparison, Generated: what it and `compare` measure and make
     Saved, Conversion, Quantized        what was written, and what changed
     Verification, Finding, Difference   what `verify` and `diff` found
     Error       what is raised: NotFoundError, TensorNotFoundError, CorruptError, UnsupportedError, LimitError, LossyError, UsageError,
@@ -70,7 +70,7 @@ Model.to = _to
 # Modules that import others (torch, scipy, matplotlib) or that few programs use: loaded on first access.
 _LAZY = ("cluster", "device", "jax", "numpy", "plot", "safetensors", "torch", "transformers", "vllm")
 _LAZY_NAMES = {"Writer": "_writer", "Plan": "_plan", "Task": "_plan", "plan": "_plan", "Scorer": "_run", "Comparison": "_run", "Perplexity": "_run",
-               "run": "_run", "compare": "_run"}
+               "Generated": "_run", "run": "_run", "compare": "_run"}
 
 __all__ = [
     "AccessError", "Attachments", "ClosedError", "CorruptError", "DeniedError", "Error", "ExistsError", "LimitError", "LossyError",

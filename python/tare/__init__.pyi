@@ -266,6 +266,13 @@ class Comparison:
     @property
     def same(self) -> bool: ...
 
+class Generated:
+    prompt: list[int]
+    tokens: list[int]
+    text: str | None
+    end: str
+    def __init__(self, **facts: Any) -> None: ...
+
 class Scorer:
     vocab_size: int
     hidden_size: int
@@ -285,6 +292,24 @@ class Scorer:
         threads: int = 0,
         progress: _Progress = None,
     ) -> Perplexity: ...
+
+    def render(self, messages: Iterable[Mapping[str, Any]], *, add_generation_prompt: bool = True, **variables: Any) -> str: ...
+    def generate(
+        self,
+        start: Any,
+        *,
+        count: int = 128,
+        temperature: float = 0.0,
+        top_k: int = 0,
+        top_p: float = 1.0,
+        min_p: float = 0.0,
+        seed: int = 0,
+        stop: Any = (),
+        fast: bool = False,
+        threads: int = 0,
+        progress: _Progress = None,
+        **variables: Any,
+    ) -> Generated: ...
 
 class Writer:
     def __init__(

@@ -1,4 +1,4 @@
-"""Running models on given tokens: logits, perplexity, and the comparison of two models."""
+"""Running models: logits, perplexity, what follows a text, and the comparison of two models."""
 
 import numpy as np
 
@@ -7,7 +7,7 @@ from ._errors import WrongTypeError
 from ._model import Model
 from ._work import Record, _opened
 
-__all__ = ["Comparison", "Perplexity", "Scorer", "compare", "run"]
+__all__ = ["Comparison", "Generated", "Perplexity", "Scorer", "compare", "run"]
 
 
 def _ids(tokens):
@@ -68,6 +68,16 @@ class Comparison(Record):
         return {"same": self.same, "parting": self.parting and self.parting["place"]}
 
 
+class Generated(Record):
+    """What a model has made: `tokens`, and their `text` if the model has a tokenizer; `prompt`, the tokens that it started with; and
+    why there are no more (`end`): "count", "stop" or "positions"."""
+
+    prompt: list
+    tokens: list
+    text: str
+    end: str
+
+
 class Scorer:
     """A model that runs on tokens, as long as the model that it was made from is open."""
 
@@ -91,6 +101,28 @@ class Scorer:
         `context` tokens counts (0: 512, or what the model has)."""
         with _progress.reporter(progress, "running") as report:
             return Perplexity(**_tare._perplexity(self._model, _input(tokens, text), context, -1 if begin is None else begin, threads, report))
+
+    def render(self, messages, *, add_generation_prompt=True, **variables):
+        """The text of a conversation by the model's chat template. Messages are dicts with "role" and "content"; `variables`: what
+        else the template knows (tools, enable_thinking, ...)."""
+        return _tare._render(self._model, {"messages": list(messages), "add_generation_prompt": add_generation_prompt, **variables})
+
+    def generate(
+        self, start, *, count=128, temperature=0.0, top_k=0, top_p=1.0, min_p=0.0, seed=0, stop=(), fast=False, threads=0, progress=None, **variables
+    ):
+        """What follows `start`: a text, tokens, or a list of messages, which the model answers (see `render`).
+
+        The next token is the most likely one, or with a temperature, drawn: of the first `top_k`, of those the first that have `top_p`
+        together, of those with at least `min_p` times the probability of the first. It ends before a token that ends texts or turns by the
+        model's files, or one of `stop`. `fast` rounds what quantized weights are multiplied with to 8 bits."""
+        if isinstance(start, (list, tuple)) and start and isinstance(start[0], dict):
+            start = {"add_generation_prompt": True, **variables, "messages": list(start)}
+        elif variables:
+            raise WrongTypeError(f"{next(iter(variables))} is for a list of messages")
+        elif not isinstance(start, str):
+            start = _ids(start)
+        with _progress.reporter(progress, "generating") as report:
+            return Generated(**_tare._generate(self._model, start, count, temperature, top_k, top_p, min_p, seed, _ids(stop), fast, threads, report))
 
 
 def run(model):

@@ -89,3 +89,59 @@ def test_damaged_bytes_are_refused(demo, tmp_path):
         with pytest.raises(tare.CorruptError) as error:
             attempt()
         assert error.value.rule == "digest.mismatch"
+
+
+def test_generates_the_most_likely_tokens(demo, tmp_path):
+    scorer = tare.run(demo / "mistral")
+    made = scorer.generate(IDS[:5], count=6)
+    tokens = IDS[:5]
+    for token in made.tokens:
+        assert scorer.logits(tokens)[-1].argmax() == token
+        tokens = [*tokens, token]
+    assert made.prompt == IDS[:5] and made.end == "count" and len(made.tokens) == 6
+    tare.convert(demo / "mistral", tmp_path / "m.gguf")
+    other = tare.run(tmp_path / "m.gguf")
+    assert other.generate(IDS[:5], count=6) == made
+    words = scorer.generate("the model of this file", count=6)
+    assert isinstance(words.text, str) and words.text and other.generate("the model of this file", count=6) == words
+    assert scorer.generate(words.prompt, count=6) == words
+    stopped = scorer.generate(IDS[:5], count=6, stop=[made.tokens[2]])
+    assert stopped.end == "stop" and stopped.tokens == made.tokens[: made.tokens.index(made.tokens[2])]
+    drawn = [scorer.generate(IDS[:5], count=20, temperature=1.0, seed=seed).tokens for seed in (1, 1, 2)]
+    assert drawn[0] == drawn[1] != drawn[2]
+    assert scorer.generate(IDS[:5], count=6, temperature=1.0, top_k=1).tokens == made.tokens
+    steps = []
+    scorer.generate(IDS[:5], count=6, progress=lambda done, expected: steps.append((done, expected)))
+    assert steps[-1] == (6, 6)
+
+
+def test_chat(demo, tmp_path):
+    path = tmp_path / "m"
+    tare.convert(demo / "mistral", path, format="hf")
+    messages = [{"role": "user", "content": "the model"}]
+    with pytest.raises(tare.NotFoundError) as error:
+        tare.run(path).render(messages)
+    assert error.value.rule == "chat.none"
+    (path / "chat_template.jinja").write_text("{{ bos_token }}{% for m in messages %}{{ m.role }} {{ m.content }}{% endfor %}{{ extra }}{% if add_generation_prompt %} a{% endif %}")
+    scorer = tare.run(path)
+    assert scorer.render(messages) == "<s>user the model a"
+    assert scorer.render(messages, add_generation_prompt=False, extra=[1, None]) == "<s>user the model[1, None]"
+    answer = scorer.generate(messages, count=3)
+    assert answer.prompt[0] == 1 and answer.tokens == scorer.generate(answer.prompt, count=3).tokens
+    with pytest.raises(tare.WrongTypeError):
+        scorer.generate("the model", extra=1)
+    (path / "chat_template.jinja").write_text("{% include 'x' %}")
+    with pytest.raises(tare.UnsupportedError) as error:
+        tare.run(path).generate(messages)
+    assert error.value.rule == "chat.unknown"
+
+
+def test_generate_refuses(demo):
+    scorer = tare.run(demo / "mistral")
+    for start, rule in (([], "run.tokens"), ([2**40], "run.tokens"), ([1] * (scorer.context + 1), "run.context")):
+        with pytest.raises(tare.UsageError) as error:
+            scorer.generate(start)
+        assert error.value.rule == rule
+    with pytest.raises(tare.UsageError) as error:
+        scorer.generate([1], temperature=-1.0)
+    assert error.value.rule == "run.sampling"

@@ -6,6 +6,7 @@
 
 #include "base/splitmix64.hpp"
 #include "base/stopping.hpp"
+#include "run/texts.hpp"
 #include "tare/run.hpp"
 
 namespace tare::run {
@@ -115,6 +116,37 @@ Generated generate(Session& session, std::span<const std::int32_t> tokens, const
     }
     logits = session.feed(std::span(made.tokens).last(1));
   }
+}
+
+namespace {
+
+// A session for these tokens and `more`, unless the model cannot take them.
+Session session_for(const Scorer& scorer, std::span<const std::int32_t> tokens, std::uint64_t more,
+                    SessionOptions options) {
+  check_tokens(scorer.inner().plan, tokens, 1, {});  // their number is checked below
+  std::uint64_t most = options.positions == 0 ? tokens.size() + more : options.positions;
+  if (scorer.context() != 0) most = std::min(most, scorer.context());
+  if (tokens.size() > most)
+    throw Error(ErrorKind::usage, "run.context",
+                fmt::format("the start has {} tokens; there are {} positions", tokens.size(), most));
+  options.positions = most;
+  return Session(scorer, options);
+}
+
+}  // namespace
+
+Generated generate(const Scorer& scorer, std::span<const std::int32_t> tokens, const GenerateOptions& options,
+                   SessionOptions session) {
+  static_cast<void>(Sampler(options.sampling));  // checked before weights are read
+  constexpr std::uint64_t kMost = std::uint64_t{1} << 31;
+  Session made = session_for(scorer, tokens, std::min(options.count, kMost), session);
+  return generate(made, tokens, options);
+}
+
+std::vector<float> next_logits(const Scorer& scorer, std::span<const std::int32_t> tokens, SessionOptions session) {
+  Session made = session_for(scorer, tokens, 0, session);
+  const std::span<const float> logits = made.feed(tokens);
+  return {logits.begin(), logits.end()};
 }
 
 }  // namespace tare::run

@@ -86,4 +86,16 @@ Comparison compare(const Scorer& a, const Scorer& b, std::string_view text, cons
   return found;
 }
 
+std::string continuation(const Tokenizer& tokenizer, std::span<const std::int32_t> tokens) {
+  std::string text;
+  for (const std::int32_t& token : tokens) {
+    const std::span<const std::int32_t> one(&token, 1);
+    if (token < 0 || static_cast<std::size_t>(token) >= tokenizer.size())
+      text += fmt::format("<{}>", token);
+    else if (tokenizer.decode(one, true) == tokenizer.decode(one, false))  // else it is special
+      text += tokenizer.piece(token);
+  }
+  return text;
+}
+
 }  // namespace tare::run

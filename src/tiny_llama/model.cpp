@@ -142,6 +142,10 @@ TinyLlamaModel TinyLlamaModel::from(const tare::Model& model) {
   return TinyLlamaModel(std::move(weights));
 }
 
+bool TinyLlamaModel::is_in(const tare::Model& model) {
+  return model.tensor("position_embedding.weight") != nullptr || model.tensor("layers.0.ffn.linear1.weight") != nullptr;
+}
+
 void TinyLlamaModel::save_model_weights(const std::string& path) const {
   with_file(path, [&] {
     const auto sink = tare::create_file(path, {.overwrite = true});

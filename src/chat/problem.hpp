@@ -1,0 +1,71 @@
+// Places in a template, and errors that name them.
+#pragma once
+
+#include <cstdint>
+#include <string_view>
+
+#include "tare/error.hpp"
+
+namespace tare::chat {
+
+struct Place {
+  std::uint32_t line = 1, column = 1;  // in characters
+};
+
+// "line 3, column 7: SENTENCE".
+Error broken_syntax(Place place, std::string_view sentence);  // corrupt `chat.syntax`
+Error not_known(Place place, std::string_view sentence);      // unsupported `chat.unknown`
+Error bad_value(Place place, std::string_view sentence);      // corrupt `chat.value`
+Error too_much(Place place, std::string_view sentence);       // limit `chat.limit`
+Error raised(Place place, std::string_view sentence);         // usage `chat.raised`
+
+// What a run may still cost, and where it is.
+class Meter {
+ public:
+  Meter(std::uint64_t steps, std::uint64_t bytes) : steps_(steps), bytes_(bytes) {}
+
+  Place place = {};  // errors name it
+
+  // Throws limit `chat.limit`, as do all of these.
+  void step(std::uint64_t count = 1) {
+    if (count > steps_) no_steps();
+    steps_ -= count;
+  }
+  // For memory that is kept until the end; also a step for each few bytes.
+  void take(std::uint64_t bytes) {
+    if (bytes > bytes_) no_bytes();
+    bytes_ -= bytes;
+    step(1 + bytes / 256);
+  }
+  // For work on a text of this length.
+  void look(std::uint64_t bytes) { step(1 + bytes / 64); }
+  std::uint64_t bytes_left() const { return bytes_; }
+
+  // Counts how deep a recursion is.
+  class Level {
+   public:
+    explicit Level(Meter& meter) : meter_(meter) {
+      if (++meter_.depth_ > kDeepest) {
+        --meter_.depth_;
+        meter_.too_deep();
+      }
+    }
+    ~Level() { --meter_.depth_; }
+    Level(const Level&) = delete;
+    Level& operator=(const Level&) = delete;
+
+   private:
+    Meter& meter_;
+  };
+
+ private:
+  static constexpr std::uint32_t kDeepest = 400;
+  [[noreturn]] void no_steps() const;
+  [[noreturn]] void no_bytes() const;
+  [[noreturn]] void too_deep() const;
+
+  std::uint64_t steps_, bytes_;
+  std::uint32_t depth_ = 0;
+};
+
+}  // namespace tare::chat
