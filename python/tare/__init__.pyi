@@ -305,7 +305,7 @@ class Scorer:
         min_p: float = 0.0,
         seed: int = 0,
         stop: Any = (),
-        fast: bool = False,
+        quantized: bool = False,
         threads: int = 0,
         progress: _Progress = None,
         **variables: Any,

@@ -108,13 +108,13 @@ class Scorer:
         return _tare._render(self._model, {"messages": list(messages), "add_generation_prompt": add_generation_prompt, **variables})
 
     def generate(
-        self, start, *, count=128, temperature=0.0, top_k=0, top_p=1.0, min_p=0.0, seed=0, stop=(), fast=False, threads=0, progress=None, **variables
+        self, start, *, count=128, temperature=0.0, top_k=0, top_p=1.0, min_p=0.0, seed=0, stop=(), quantized=False, threads=0, progress=None, **variables
     ):
         """What follows `start`: a text, tokens, or a list of messages, which the model answers (see `render`).
 
         The next token is the most likely one, or with a temperature, drawn: of the first `top_k`, of those the first that have `top_p`
         together, of those with at least `min_p` times the probability of the first. It ends before a token that ends texts or turns by the
-        model's files, or one of `stop`. `fast` rounds what quantized weights are multiplied with to 8 bits."""
+        model's files, or one of `stop`. `quantized` rounds what quantized weights are multiplied with to 8 bits."""
         if isinstance(start, (list, tuple)) and start and isinstance(start[0], dict):
             start = {"add_generation_prompt": True, **variables, "messages": list(start)}
         elif variables:
@@ -122,7 +122,7 @@ class Scorer:
         elif not isinstance(start, str):
             start = _ids(start)
         with _progress.reporter(progress, "generating") as report:
-            return Generated(**_tare._generate(self._model, start, count, temperature, top_k, top_p, min_p, seed, _ids(stop), fast, threads, report))
+            return Generated(**_tare._generate(self._model, start, count, temperature, top_k, top_p, min_p, seed, _ids(stop), quantized, threads, report))
 
 
 def run(model):

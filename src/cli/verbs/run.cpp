@@ -77,7 +77,7 @@ constexpr Example kExamples[] = {
     {"tare run model.gguf -p 'What is the capital of France?' --system 'Be brief.'", "an answer"},
     {"tare run model/ -p 'Once upon a time' --no-chat --temperature 0.8 --top-p 0.95 --seed 7 -n 300", "a story"},
     {"tare run model.zt --tokens 1,2,3 --json", "token numbers, in and out"},
-    {"tare run tiny.bin --prompt 'Once upon' --vocab vocab.txt --merges merges.txt", "a Tiny Llama"},
+    {"tare run model.bin --prompt 'Once upon' --vocab vocab.txt --merges merges.txt", "a Tiny Llama"},
 };
 
 }  // namespace
