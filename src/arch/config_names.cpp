@@ -1,12 +1,13 @@
 #include "arch/config_names.hpp"
 
 #include "arch/defaults.hpp"
+#include "arch/model_types.hpp"
 #include "arch/usual_names.hpp"
 
 namespace tare::arch {
 
 bool reads_key(std::string_view model_type, const ConfigRow& row, std::string_view key) {
-  if (assumed_keys(model_type).empty()) return true;
+  if (assumed_keys(model_type).empty() || has_own_names(model_type)) return true;
   // Programs disagree about which of its two names counts in Gemma's files; rope_theta has a precedence of its own.
   if (row.field == "hidden_act") return key == "hidden_act" || key == "hidden_activation";
   return row.field == "rope_theta" || key == row.keys.front();

@@ -4,6 +4,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <cmath>
 
 #include "base/checked.hpp"
 
@@ -38,7 +39,9 @@ std::vector<Size> shape_of(Role role, const Family& family, const Sizes& sizes, 
   switch (role) {
     case Role::token_embedding: return {sizes.vocabulary, sizes.hidden};
     case Role::output_head: return sizes.has_head ? std::vector{sizes.vocabulary, sizes.hidden} : std::vector<Size>();
+    case Role::position_embedding: return {std::nullopt, sizes.hidden};
     case Role::final_norm:
+    case Role::table_norm:
     case Role::attention_norm:
     case Role::ffn_norm:
     case Role::post_attention_norm:
@@ -90,6 +93,10 @@ bool visit_part(const Family& family, const Sizes& sizes, std::optional<std::uin
       std::vector<Size> shape =
           pattern.hugging_face.empty() ? std::vector<Size>() : shape_of(pattern.role, family, sizes, experts);
       if (shape.empty() || inside != layer.has_value()) continue;
+      if (layer && is_of_attention(pattern.role) && sizes.without_attention.contains(*layer)) continue;
+      const Size rows = shape.front();
+      if (shape.size() == 2 && std::ranges::find(pattern.steps, Verb::transpose, &Step::verb) != pattern.steps.end())
+        std::swap(shape[0], shape[1]);
       Expected expected{.name = {.role = pattern.role, .layer = layer}, .shape = std::move(shape), .experts = {}};
       if (expert) {
         expected.name.expert = 0;
@@ -98,7 +105,7 @@ bool visit_part(const Family& family, const Sizes& sizes, std::optional<std::uin
       if (!visit(expected)) return false;
       if (!sizes.biased.contains(pattern.role)) continue;
       expected.name.suffix = Suffix::bias;
-      expected.shape.resize(1);
+      expected.shape = {rows};
       if (!visit(expected)) return false;
     }
   return true;
@@ -117,6 +124,20 @@ Sizes sizes_of(const Family& family, const Config& config) {
   sizes.head = count_in(config.head_dim);
   if (!sizes.head && !family.own_head_size && sizes.hidden && sizes.heads) sizes.head = *sizes.hidden / *sizes.heads;
   return sizes;
+}
+
+void assume_widening(const Family& family, Config& config) {
+  const std::int64_t hidden = config.hidden_size.value_or(0), times = family.runtime.usual_widening;
+  if (times > 0 && !config.intermediate_size && hidden > 0 && hidden <= INT32_MAX)
+    config.intermediate_size = hidden * times;
+}
+
+std::int64_t adjusted_width(double size, std::optional<double> multiplier, double multiple) {
+  constexpr double kMost = 1 << 30;
+  double width = std::floor(2 * std::clamp(size, 0.0, kMost) / 3);
+  if (multiplier) width = std::floor(std::clamp(*multiplier, 0.0, kMost) * width);
+  const double step = std::clamp(std::floor(multiple), 1.0, kMost);
+  return static_cast<std::int64_t>(std::min(step * std::ceil(width / step), kMost));
 }
 
 bool Sizes::has_experts(std::uint64_t layer) const {

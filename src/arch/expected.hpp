@@ -18,12 +18,13 @@ struct Sizes {
   std::optional<std::uint64_t> vocabulary, hidden, intermediate, layers, heads, kv_heads, head;
   // For a mixture: the number of experts, and the matrix rows of one expert and of the shared one.
   std::optional<std::uint64_t> experts, expert_rows, shared_rows;
-  bool has_head = true;             // the output has a matrix of its own
-  bool has_qk_norms = true;         // if the family has any
-  bool mixture = false;             // layers have experts; `has_experts` knows which
-  std::set<Role> biased = {};       // these have biases
-  std::uint64_t further = 0;        // layers after the last, which may exist
-  std::uint64_t leading_plain = 0;  // the first layers of a mixture, which have none
+  bool has_head = true;                            // the output has a matrix of its own
+  bool has_qk_norms = true;                        // if the family has any
+  bool mixture = false;                            // layers have experts; `has_experts` knows which
+  std::set<Role> biased = {};                      // these have biases
+  std::set<std::uint64_t> without_attention = {};  // these layers
+  std::uint64_t further = 0;                       // layers after the last, which may exist
+  std::uint64_t leading_plain = 0;                 // the first layers of a mixture, which have none
   // In a mixture, every layer whose number, counted from 1, is a multiple of `sparse_step` has experts, except for
   // those in `plain_layers` (counted from 0).
   std::uint64_t sparse_step = 1;
@@ -33,6 +34,12 @@ struct Sizes {
 };
 // From the fields of a config and the family's defaults. Leaves `has_head`, experts and biases at their defaults.
 Sizes sizes_of(const Family& family, const Config& config);
+
+// Sets the size of the feed-forward networks if the family has a usual one and the config states none.
+void assume_widening(const Family& family, Config& config);
+
+// LFM 2: the size of the networks by config.json's block_ff_dim and the rest of that name.
+std::int64_t adjusted_width(double size, std::optional<double> multiplier, double multiple);
 
 // Returns whether for_each_expected would visit a tensor with the role. What is not described may exist.
 bool is_described(const Family& family, Role role);

@@ -3,6 +3,9 @@
 #include <algorithm>
 
 #include "arch/patterns.hpp"
+#include "arch/patterns_hybrid.hpp"
+#include "arch/patterns_older.hpp"
+#include "arch/patterns_stacked.hpp"
 
 namespace tare::arch {
 namespace {
@@ -54,22 +57,42 @@ constexpr Words kGemmaEmbeddingClasses = {"Gemma3TextModel"};
 constexpr Words kPhi3Types = {"phi3"};
 constexpr Words kPhi3Classes = {"Phi3ForCausalLM"};
 
+constexpr Words kAfmoeTypes = {"afmoe"}, kAfmoeClasses = {"AfmoeForCausalLM"};
 constexpr Words kArceeTypes = {"arcee"}, kArceeClasses = {"ArceeForCausalLM"};
+constexpr Words kBloomTypes = {"bloom"}, kBloomClasses = {"BloomForCausalLM", "BloomModel"};
 constexpr Words kCohereTypes = {"cohere"}, kCohereClasses = {"CohereForCausalLM"};
 constexpr Words kCohere2Types = {"cohere2"}, kCohere2Classes = {"Cohere2ForCausalLM"};
 constexpr Words kDeepSeekTypes = {"deepseek_v3", "deepseek_v2", "kimi_k2"},
                 kDeepSeekClasses = {"DeepseekV3ForCausalLM", "DeepseekV2ForCausalLM"};
 constexpr Variant kDeepSeekVariants[] = {{When::lacks_router_bias, "deepseek_v2", "DeepseekV2ForCausalLM"}};
+constexpr Words kDeepSeek32Types = {"deepseek_v32"}, kDeepSeek32Classes = {"DeepseekV32ForCausalLM"};
+constexpr Words kDotsTypes = {"dots1"}, kDotsClasses = {"Dots1ForCausalLM"};
 constexpr Words kErnieTypes = {"ernie4_5"}, kErnieClasses = {"Ernie4_5ForCausalLM", "Ernie4_5_ForCausalLM"};
 constexpr Words kErnieMoeTypes = {"ernie4_5_moe"}, kErnieMoeClasses = {"Ernie4_5_MoeForCausalLM"};
 constexpr Words kExaone4Types = {"exaone4"}, kExaone4Classes = {"Exaone4ForCausalLM"};
+constexpr Words kExaoneMoeTypes = {"exaone_moe"}, kExaoneMoeClasses = {"ExaoneMoeForCausalLM", "ExaoneMoEForCausalLM"};
+constexpr Words kFalconTypes = {"falcon"}, kFalconClasses = {"FalconForCausalLM", "RWForCausalLM"};
 constexpr Words kGlm4Types = {"glm4"}, kGlm4Classes = {"Glm4ForCausalLM"};
 constexpr Words kGlm4MoeTypes = {"glm4_moe"}, kGlm4MoeClasses = {"Glm4MoeForCausalLM"};
+constexpr Words kGlmDsaTypes = {"glm_moe_dsa"}, kGlmDsaClasses = {"GlmMoeDsaForCausalLM"};
+constexpr Words kGpt2Types = {"gpt2"}, kGpt2Classes = {"GPT2LMHeadModel"};
+constexpr Words kGptOssTypes = {"gpt_oss"}, kGptOssClasses = {"GptOssForCausalLM"};
+constexpr Words kBigCodeTypes = {"gpt_bigcode"}, kBigCodeClasses = {"GPTBigCodeForCausalLM"};
+constexpr Words kNeoXTypes = {"gpt_neox"}, kNeoXClasses = {"GPTNeoXForCausalLM"};
 constexpr Words kGraniteMoeTypes = {"granitemoe"}, kGraniteMoeClasses = {"GraniteMoeForCausalLM"};
 constexpr Words kHunyuanTypes = {"hunyuan_v1_dense"}, kHunyuanClasses = {"HunYuanDenseV1ForCausalLM"};
+constexpr Words kHunyuanMoeTypes = {"hunyuan_v1_moe"}, kHunyuanMoeClasses = {"HunYuanMoEV1ForCausalLM"};
+constexpr Words kJais2Types = {"jais2"}, kJais2Classes = {"Jais2ForCausalLM"};
+constexpr Words kLfm2Types = {"lfm2"}, kLfm2Classes = {"Lfm2ForCausalLM", "LFM2ForCausalLM"};
+constexpr Words kLfm2MoeTypes = {"lfm2_moe"}, kLfm2MoeClasses = {"Lfm2MoeForCausalLM"};
+constexpr Words kLlama4Types = {"llama4_text", "llama4"},
+                kLlama4Classes = {"Llama4ForCausalLM", "Llama4ForConditionalGeneration"};
+constexpr Words kMellumTypes = {"mellum"}, kMellumClasses = {"MellumForCausalLM"};
 constexpr Words kMiniMaxTypes = {"minimax_m2"}, kMiniMaxClasses = {"MiniMaxM2ForCausalLM"};
+constexpr Words kNemotronTypes = {"nemotron"}, kNemotronClasses = {"NemotronForCausalLM"};
 constexpr Words kOlmoeTypes = {"olmoe"}, kOlmoeClasses = {"OlmoeForCausalLM"};
 constexpr Words kPhiTypes = {"phi"}, kPhiClasses = {"PhiForCausalLM"};
+constexpr Words kPhiMoeTypes = {"phimoe"}, kPhiMoeClasses = {"PhiMoEForCausalLM", "PhimoeForCausalLM"};
 constexpr Words kSeedTypes = {"seed_oss"}, kSeedClasses = {"SeedOssForCausalLM"};
 constexpr Words kStableLmTypes = {"stablelm"}, kStableLmClasses = {"StableLmForCausalLM"};
 constexpr Words kStarCoder2Types = {"starcoder2"}, kStarCoder2Classes = {"Starcoder2ForCausalLM"};
@@ -78,6 +101,13 @@ constexpr Role kLayerNormBiases[] = {Role::q, Role::k, Role::v, Role::attention_
 constexpr Role kAllBiases[] = {
     Role::q,        Role::k,          Role::v,          Role::o, Role::up, Role::down, Role::attention_norm,
     Role::ffn_norm, Role::final_norm, Role::output_head};
+
+constexpr Role kIndexerBiases[] = {Role::index_k_norm};
+
+constexpr Role kFusedAllBiases[] = {Role::qkv,      Role::o,          Role::up,        Role::down, Role::attention_norm,
+                                    Role::ffn_norm, Role::final_norm, Role::table_norm};
+constexpr Role kGptOssBiases[] = {Role::q, Role::k, Role::v, Role::o, Role::router};
+constexpr Role kFalconBiases[] = {Role::parallel_norm, Role::own_attention_norm, Role::own_ffn_norm, Role::final_norm};
 
 constexpr Words kTinyTypes = {"tiny_llama"};
 
@@ -397,6 +427,214 @@ constexpr Family kFamilies[] = {
      .ties = true,
      .biases = kAllBiases,
      .runtime = {.activation = Activation::gelu_tanh, .layer_norm_key = "norm_epsilon"}},
+    {.name = "afmoe",
+     .title = "AFMoE (Trinity)",
+     .model_types = kAfmoeTypes,
+     .architectures = kAfmoeClasses,
+     .gguf = "afmoe",
+     .names = {kEnds, kAttention, kFinalNorm, kNormsOfAfmoe, kQkNorms, kAfmoeExperts, kSharedExperts, kGated},
+     .own_head_size = true,
+     .runtime = {.keys = {kAfmoeKeys},
+                 .window_period = 4,
+                 .period_key = "global_attn_every_n_layers",
+                 .states_rotated = true,
+                 .known = {{{"mup_enabled", true}}}}},
+    {.name = "deepseek32",
+     .title = "DeepSeek V3.2",
+     .model_types = kDeepSeek32Types,
+     .architectures = kDeepSeek32Classes,
+     .gguf = "deepseek32",
+     .names = {kEndsAndNextTokens, kLatentAttention, kIndexer, kFinalNorm, kPreNorms, kQwenExperts,
+               kGateBiasAndSharedExperts, kGated},
+     .own_head_size = true,
+     .biases = kIndexerBiases,
+     .runtime = {.keys = {kRoutedExpertKeys, kLatentKeys, kIndexerKeys},
+                 .counts_next_layers = true,
+                 .has_latent_attention = true,
+                 .yarn_log_scale = 0.1}},
+    {.name = "dots1",
+     .title = "dots.llm1",
+     .model_types = kDotsTypes,
+     .architectures = kDotsClasses,
+     .gguf = "dots1",
+     .names = {kEnds, kAttention, kFinalNorm, kPreNorms, kQkNorms, kQwenExperts, kGateBiasAndSharedExperts, kGated},
+     .runtime = {.keys = {kRoutedExpertKeys, kDotsKeys}, .has_max_window_layers = true}},
+    {.name = "exaone_moe",
+     .title = "K-EXAONE",
+     .model_types = kExaoneMoeTypes,
+     .architectures = kExaoneMoeClasses,
+     .gguf = "exaone-moe",
+     .names = {kEnds, kAttention, kFinalNorm, kPreNorms, kQkNorms, kQwenExperts, kExaoneBiasAndSharedExperts, kGated},
+     .runtime = {.keys = {kExaoneExpertKeys}, .window_period = 4, .lists_windows = true}},
+    {.name = "glm_moe_dsa",
+     .title = "GLM 5",
+     .model_types = kGlmDsaTypes,
+     .architectures = kGlmDsaClasses,
+     .gguf = "glm-dsa",
+     .names = {kEndsAndNextTokens, kLatentAttention, kIndexer, kFinalNorm, kPreNorms, kQwenExperts,
+               kGateBiasAndSharedExperts, kGated},
+     .own_head_size = true,
+     .biases = kIndexerBiases,
+     .runtime = {.keys = {kRoutedExpertKeys, kLatentKeys, kIndexerKeys},
+                 .counts_next_layers = true,
+                 .has_latent_attention = true,
+                 .yarn_log_scale = 0.1}},
+    {.name = "hunyuan_v1_moe",
+     .title = "Hunyuan, mixture of experts",
+     .model_types = kHunyuanMoeTypes,
+     .architectures = kHunyuanMoeClasses,
+     .gguf = "hunyuan-moe",
+     .names = {kEnds, kAttention, kFinalNorm, kPreNorms, kQkNormsOfHunyuan, kHunyuanExperts},
+     .runtime = {.keys = {kHunyuanExpertKeys}, .has_alpha_base = true}},
+    {.name = "jais2",
+     .title = "Jais 2",
+     .model_types = kJais2Types,
+     .architectures = kJais2Classes,
+     .gguf = "jais2",
+     .names = {kEnds, kAttention, kFinalNorm, kPreNorms, kUngated},
+     .biases = kAllBiases,
+     .runtime = {.activation = Activation::relu_squared, .states_rotated = true, .layer_norm_key = "layer_norm_eps"}},
+    {.name = "mellum",
+     .title = "Mellum 2",
+     .model_types = kMellumTypes,
+     .architectures = kMellumClasses,
+     .gguf = "mellum",
+     .names = {kEnds, kAttention, kFinalNorm, kPreNorms, kQkNorms, kQwenExperts},
+     .own_head_size = true,
+     .runtime = {.keys = {kMixtralKeys}, .normalizes_experts = true, .window_period = 1, .lists_windows = true}},
+    {.name = "nemotron",
+     .title = "Nemotron, Minitron",
+     .model_types = kNemotronTypes,
+     .architectures = kNemotronClasses,
+     .gguf = "nemotron",
+     .names = {kEnds, kAttention, kFinalNormPlusOne, kPreNormsPlusOne, kUngated},
+     .biases = kAllBiases,
+     .runtime = {.activation = Activation::relu_squared,
+                 .keys = {kUnscaled},
+                 .rotates_part = true,
+                 .layer_norm_key = "norm_eps"}},
+    {.name = "phimoe",
+     .title = "Phi 3.5, mixture of experts",
+     .model_types = kPhiMoeTypes,
+     .architectures = kPhiMoeClasses,
+     .gguf = "phimoe",
+     .names = {kEnds, kAttention, kFinalNorm, kPreNorms, kMixtral, kLongRopeFactors},
+     .biases = kAllBiases,
+     .runtime =
+         {.keys = {kGraniteExpertKeys}, .requires_window = true, .states_rotated = true, .has_original_context = true}},
+    {.name = "bloom",
+     .title = "BLOOM",
+     .model_types = kBloomTypes,
+     .architectures = kBloomClasses,
+     .gguf = "bloom",
+     .names = {kSelfAttention, kBloomNorms},
+     .root = Root::transformer,
+     .ties = true,
+     .biases = kFusedAllBiases,
+     .runtime = {.activation = Activation::gelu_tanh,
+                 .usual_widening = 4,
+                 .known = {{{"apply_residual_connection_post_layernorm", false}}},
+                 .layer_norm_key = "layer_norm_epsilon"}},
+    {.name = "falcon",
+     .title = "Falcon",
+     .model_types = kFalconTypes,
+     .architectures = kFalconClasses,
+     .gguf = "falcon",
+     .names = {kSelfAttention, kFalconNorms},
+     .root = Root::transformer,
+     .ties = true,
+     .biases = kFalconBiases,
+     .runtime = {.activation = Activation::gelu_tanh,
+                 .keys = {kFalconKeys},
+                 .usual_widening = 4,
+                 .known = {{{"alibi", false}, {"parallel_attn", true}}},
+                 .layer_norm_key = "layer_norm_epsilon"}},
+    {.name = "gpt2",
+     .title = "GPT-2",
+     .model_types = kGpt2Types,
+     .architectures = kGpt2Classes,
+     .gguf = "gpt2",
+     .names = {kGptEnds, kGptNorms, kGpt2},
+     .root = Root::transformer,
+     .ties = true,
+     .biases = kFusedAllBiases,
+     .runtime = {.activation = Activation::gelu_tanh,
+                 .usual_widening = 4,
+                 .known = {{{"scale_attn_weights", true}, {"scale_attn_by_inverse_layer_idx", false}}},
+                 .layer_norm_key = "layer_norm_epsilon"}},
+    {.name = "gpt_bigcode",
+     .title = "StarCoder, SantaCoder",
+     .model_types = kBigCodeTypes,
+     .architectures = kBigCodeClasses,
+     .gguf = "starcoder",
+     .names = {kGptEnds, kGptNorms, kGptBigCode},
+     .root = Root::transformer,
+     .ties = true,
+     .biases = kFusedAllBiases,
+     .runtime = {.activation = Activation::gelu_tanh,
+                 .keys = {kBigCodeKeys},
+                 .usual_widening = 4,
+                 .known = {{{"scale_attn_weights", true}, {"multi_query", true}}},
+                 .layer_norm_key = "layer_norm_epsilon"}},
+    {.name = "gpt_neox",
+     .title = "GPT-NeoX, Pythia",
+     .model_types = kNeoXTypes,
+     .architectures = kNeoXClasses,
+     .gguf = "gptneox",
+     .names = {kGptNeoX},
+     .root = Root::gpt_neox,
+     .biases = kFusedAllBiases,
+     .runtime = {.activation = Activation::gelu_tanh,
+                 .keys = {kParallelKeys},
+                 .rotates_part = true,
+                 .layer_norm_key = "layer_norm_eps"}},
+    {.name = "gpt_oss",
+     .title = "GPT-OSS",
+     .model_types = kGptOssTypes,
+     .architectures = kGptOssClasses,
+     .gguf = "gpt-oss",
+     .names = {kEnds, kAttention, kFinalNorm, kPreNormsAfterAttention, kGptOssExperts},
+     .own_head_size = true,
+     .biases = kGptOssBiases,
+     .runtime = {.keys = {kGptOssKeys},
+                 .window_period = 2,
+                 .known = {{{"swiglu_alpha", 1.702}, {"swiglu_limit", 7.0}}},
+                 .keeps_fractions = true}},
+    {.name = "llama4",
+     .title = "Llama 4",
+     .model_types = kLlama4Types,
+     .architectures = kLlama4Classes,
+     .gguf = "llama4",
+     .names = {kEnds, kAttention, kFinalNorm, kPreNorms, kLlama4Experts, kLlama4Gated, kRopeFactors},
+     .own_head_size = true,
+     .runtime = {.keys = {kLlama4Keys},
+                 .rope_skips_every = 4,
+                 .states_rotated = true,
+                 .plain_size_key = "intermediate_size_mlp",
+                 .known = {{{"attention_chunk_size", std::int64_t{8192}},
+                            {"attn_temperature_tuning", true},
+                            {"floor_scale", std::int64_t{8192}},
+                            {"attn_scale", 0.1}}}}},
+    {.name = "lfm2",
+     .title = "LFM 2",
+     .model_types = kLfm2Types,
+     .architectures = kLfm2Classes,
+     .gguf = "lfm2",
+     .names = {kEnds, kLfm2},
+     .ties = true,
+     .runtime =
+         {.keys = {kLfm2Keys}, .no_attention = "conv", .adjusts_width = true, .known = {{{"conv_bias", false}}}}},
+    {.name = "lfm2_moe",
+     .title = "LFM 2, mixture of experts",
+     .model_types = kLfm2MoeTypes,
+     .architectures = kLfm2MoeClasses,
+     .gguf = "lfm2moe",
+     .names = {kEnds, kLfm2Experts, kLfm2},
+     .ties = true,
+     .runtime = {.keys = {kLfm2Keys, kLfm2ExpertKeys},
+                 .normalizes_experts = true,
+                 .no_attention = "conv",
+                 .known = {{{"conv_bias", false}, {"use_expert_bias", true}, {"routed_scaling_factor", 1.0}}}}},
     // Last, because no other program has it.
     {.name = "tiny_llama", .model_types = kTinyTypes, .architectures = {}, .gguf = {}, .names = {kTinyLlama}},
 };

@@ -12,6 +12,7 @@
 #include <span>
 #include <string_view>
 
+#include "arch/defaults.hpp"
 #include "arch/key_rows.hpp"
 #include "arch/roles.hpp"
 #include "arch/verbs.hpp"
@@ -20,6 +21,18 @@ namespace tare::arch {
 
 enum class Dialect : std::uint8_t { hugging_face, gguf, meta, tiny_llama };
 inline constexpr std::array kDialects = {Dialect::hugging_face, Dialect::gguf, Dialect::meta, Dialect::tiny_llama};
+
+// The prefix of names in Hugging Face's dialect. Names in other dialects have none, and `model` here.
+enum class Root : std::uint8_t {
+  model,  // model.layers.0..., lm_head
+  bare,   // layers.0...: checkpoints without a head
+  // language_model.model.layers.0..., language_model.lm_head: the text part of a multimodal model.
+  language_model_model,
+  model_language_model,  // model.language_model.layers.0..., lm_head: the same, newer
+  transformer,           // GPT-2, Falcon, BLOOM
+  gpt_neox,
+  backbone,  // Mamba
+};
 
 // One tensor in every dialect that has a name for it, without root and suffix. {L} is the layer, {E} the expert.
 struct Pattern {
@@ -31,6 +44,8 @@ struct Pattern {
   std::string_view gguf_end = ".weight";
   // From Hugging Face to GGUF.
   Steps steps = {};
+  // In GGUF an earlier row has the same name. This one counts in models that have a tensor with this role.
+  Role beside = Role::other;
 
   constexpr std::string_view in(Dialect dialect) const {
     switch (dialect) {
@@ -74,6 +89,8 @@ struct Runtime {
   // config.json may state the period as sliding_window_pattern, where 1 means no window. Layers with a window have a
   // rotary base of their own, rope_local_base_freq.
   bool states_window_period = false;
+  // Where config.json states the period, if it does not list the layers.
+  std::string_view period_key = "sliding_window_pattern";
   // In transformers, only layers from max_window_layers on have a window.
   bool has_max_window_layers = false;
   // The file lists which layers have a window.
@@ -84,11 +101,25 @@ struct Runtime {
   std::int64_t rope_skips_every = 0;
   // A part of each head may be rotated: partial_rotary_factor.
   bool rotates_part = false;
+  // The file states how many elements of each head are rotated, which are all.
+  bool states_rotated = false;
   // Positions are scaled by "longrope" only, with the original context length at the top of config.json; the file always
   // states that length (Phi 3).
   bool has_original_context = false;
   // "yarn" has all its numbers, in rope_parameters only (Ministral 3).
   bool has_full_yarn = false;
+  // A config.json without the size of the feed-forward networks means this many times the hidden size. 0: it must state it.
+  std::int64_t usual_widening = 0;
+  // The key for the networks of layers without experts, if intermediate_size is the size of one expert.
+  std::string_view plain_size_key = {};
+  // The word in layer_types for layers without attention. GGUF has a list with the heads of keys of each layer, 0 for these.
+  std::string_view no_attention = {};
+  // block_auto_adjust_ff_dim: config.json has a size from which that of the networks is computed.
+  bool adjusts_width = false;
+  // Keys of config.json of which llama.cpp's graph has one value.
+  std::array<Assumed, 4> known = {};
+  // YaRN does not round the bounds of its ramp ("truncate" is false), although llama.cpp does.
+  bool keeps_fractions = false;
   // The norms are LayerNorms: the name of their epsilon in config.json, which has a key of its own in GGUF, too.
   std::string_view layer_norm_key = {};
   // "dynamic" with an alpha changes the rotary base, and the context is what llama.cpp's converter knows of the models.
@@ -137,6 +168,7 @@ struct Family {
   std::string_view gguf;  // "general.architecture"; empty: unknown to GGUF's runtimes
   // The groups of patterns.hpp that its tensors are in, with the steps of their way to GGUF.
   std::array<Patterns, 8> names;
+  Root root = Root::model;  // the usual prefix of its names
   // A config.json without tie_word_embeddings means that the output head is the token table.
   bool ties = false;
   // A config.json without head_dim does not mean hidden_size / num_attention_heads.

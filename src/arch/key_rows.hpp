@@ -10,14 +10,20 @@
 
 namespace tare::arch {
 
+inline constexpr std::string_view kKeyHeads = "attention.head_count_kv";
+
 // What the value is on the side of GGUF.
 enum class KeyForm : std::uint8_t {
   number,
   flag,
   always,       // `number`, of which config.json knows nothing: the class implies it
   always_text,  // likewise `text`
+  several,      // a flag of config.json, for that the number is more than one
+  norms,        // config.json has 2 if there is a norm for each of attention and feed-forward network, otherwise 1
   groups,       // config.json has a word for that experts are chosen in groups, which the number of groups implies
   router,       // a word of config.json for how experts are weighted, as llama.cpp's number
+  usual_text,   // `text`, unless another setting means something else
+  words,        // config.json has a list with a word for each layer, and GGUF a list of flags: whether it is `text`
 };
 
 // What a zero under the key means on the way back.
@@ -29,9 +35,9 @@ struct KeyRow {
   std::array<std::string_view, 3> from = {};
   KeyForm form = KeyForm::number;
   double number = 0;
-  std::string_view text = {};
-  // The number is the sum with another key, or the quotient by one, in whole numbers: it is not written back.
-  std::string_view plus = {}, per = {};
+  std::string_view text = {}, otherwise = {};  // otherwise: the word for the other layers
+  // The number is the sum with another key, the quotient by one in whole numbers, or the product: it is not written back.
+  std::string_view plus = {}, per = {}, times = {};
   // Likewise not written back: another key states it, too.
   bool repeats = false;
   Zero zero = Zero::unset;
@@ -39,7 +45,7 @@ struct KeyRow {
   // something else.
   std::optional<double> unstated = {};
 
-  constexpr bool is_derived() const { return repeats || !plus.empty() || !per.empty(); }
+  constexpr bool is_derived() const { return repeats || !plus.empty() || !per.empty() || !times.empty(); }
 };
 using KeyRows = std::span<const KeyRow>;
 
@@ -136,6 +142,92 @@ inline constexpr KeyRow kGraniteExpertKeys[] = {kMixtralKeys[0], kMixtralKeys[1]
 
 inline constexpr KeyRow kParallelKeys[] = {
     {.key = "use_parallel_residual", .from = {"use_parallel_residual"}, .form = KeyForm::flag},
+};
+
+// "none" where config.json has no other.
+inline constexpr KeyRow kUnscaled[] = {{.key = "rope.scaling.type", .form = KeyForm::usual_text, .text = "none"}};
+
+inline constexpr KeyRow kDotsKeys[] = {kDeepSeekKeys[0], kDeepSeekKeys[1]};
+
+// Each of them is a list with a number for each layer, or one number.
+inline constexpr KeyRow kHunyuanExpertKeys[] = {
+    {.key = "expert_count", .from = {"num_experts"}},
+    {.key = "expert_used_count", .from = {"moe_topk"}},
+    {.key = "expert_feed_forward_length", .from = {"moe_intermediate_size"}},
+    {.key = "expert_shared_count", .from = {"num_shared_expert"}},
+    {.key = "expert_shared_feed_forward_length", .from = {"intermediate_size"}, .repeats = true},
+};
+
+inline constexpr KeyRow kIndexerKeys[] = {
+    {.key = "attention.indexer.head_count", .from = {"index_n_heads"}},
+    {.key = "attention.indexer.key_length", .from = {"index_head_dim"}},
+    {.key = "attention.indexer.top_k", .from = {"index_topk"}},
+    {.key = "attention.indexer.types",
+     .from = {"indexer_types"},
+     .form = KeyForm::words,
+     .text = "full",
+     .otherwise = "shared"},
+    kDeepSeekKeys[0],
+    kDeepSeekKeys[1],
+    kGlmExpertKeys[2],
+};
+
+inline constexpr KeyRow kAfmoeKeys[] = {
+    kQwenExpertKeys[0],
+    kQwenExpertKeys[1],
+    kQwenExpertKeys[2],
+    {.key = "expert_shared_count", .from = {"num_shared_experts"}, .zero = Zero::counts, .unstated = 0},
+    {.key = "leading_dense_block_count", .from = {"num_dense_layers"}, .zero = Zero::counts, .unstated = 0},
+    {.key = "expert_weights_norm", .from = {"route_norm"}, .form = KeyForm::flag},
+    {.key = "expert_weights_scale", .from = {"route_scale"}, .unstated = 1},
+    {.key = "expert_gating_func", .from = {"score_func"}, .form = KeyForm::router},
+};
+
+inline constexpr KeyRow kExaoneExpertKeys[] = {
+    kQwenExpertKeys[0],
+    kQwenExpertKeys[1],
+    kQwenExpertKeys[2],
+    {.key = "expert_shared_count", .from = {"num_shared_experts"}, .zero = Zero::counts, .unstated = 0},
+    {.key = "expert_shared_feed_forward_length", .from = {"moe_intermediate_size"}, .times = "num_shared_experts"},
+    kRoutedExpertKeys[4],
+    kRoutedExpertKeys[5],
+    kRoutedExpertKeys[6],
+    kRoutedExpertKeys[7],
+    kDeepSeekKeys[0],
+    kDeepSeekKeys[1],
+    {.key = "nextn_predict_layers", .form = KeyForm::always, .number = 0},
+    {.key = "rope.scaling.type", .form = KeyForm::always_text, .text = "none"},
+};
+
+// Falcon: what its older classes called a new architecture is keys shared by groups of heads.
+inline constexpr KeyRow kFalconKeys[] = {
+    {.key = "tensor_data_layout", .form = KeyForm::always_text, .text = "jploski"},
+    {.key = "attention.head_count_kv", .from = {"new_decoder_architecture"}, .form = KeyForm::several},
+    {.key = "attention.head_count_kv", .from = {"num_ln_in_parallel_attn"}, .form = KeyForm::norms},
+};
+inline constexpr KeyRow kBigCodeKeys[] = {
+    {.key = "attention.head_count_kv", .form = KeyForm::always, .number = 1},
+};
+
+inline constexpr KeyRow kLlama4Keys[] = {
+    {.key = "expert_count", .from = {"num_local_experts"}},
+    {.key = "expert_used_count", .from = {"num_experts_per_tok"}},
+    {.key = "expert_feed_forward_length", .from = {"intermediate_size"}},
+    {.key = "interleave_moe_layer_step", .from = {"interleave_moe_layer_step"}},
+};
+inline constexpr KeyRow kGptOssKeys[] = {
+    kMixtralKeys[0],
+    kMixtralKeys[1],
+    {.key = "expert_feed_forward_length", .from = {"intermediate_size"}, .repeats = true},
+};
+
+inline constexpr KeyRow kLfm2Keys[] = {{.key = "shortconv.l_cache", .from = {"conv_L_cache"}}};
+inline constexpr KeyRow kLfm2ExpertKeys[] = {
+    kQwenExpertKeys[0],
+    kQwenExpertKeys[1],
+    kQwenExpertKeys[2],
+    {.key = "leading_dense_block_count", .from = {"num_dense_layers"}, .zero = Zero::counts, .unstated = 0},
+    kGlmExpertKeys[1],
 };
 
 }  // namespace tare::arch

@@ -8,6 +8,7 @@ namespace tare::arch {
 namespace {
 
 constexpr Role kFfnRoles[] = {Role::gate, Role::up, Role::down}, kOutputRole[] = {Role::o},
+               kIndexNormRole[] = {Role::index_k_norm},
                kPreNormRoles[] = {Role::attention_norm, Role::ffn_norm, Role::final_norm},
                kMatrixRoles[] = {Role::q, Role::k, Role::v, Role::o, Role::up, Role::down},
                kErnieRoles[] = {Role::q, Role::k, Role::v, Role::o, Role::gate, Role::up, Role::down},
@@ -24,6 +25,25 @@ constexpr BiasGroup kLlama[] = {{kAttentionRoles, "attention_bias"}, {kFfnRoles,
                                {kFfnRoles, "mlp_bias"}},
                     kStableLm[] = {{kInputRoles, "use_qkv_bias"}, {kPreNormRoles}},
                     kStarCoder2[] = {{kMatrixRoles, "use_bias", true}, {kPreNormRoles}};
+
+constexpr Role kFusedRoles[] = {Role::qkv,      Role::o,         Role::up, Role::down, Role::attention_norm,
+                                Role::ffn_norm, Role::final_norm},
+               kTableNormRole[] = {Role::table_norm}, kFusedAttentionRoles[] = {Role::qkv, Role::o},
+               kNeoXRoles[] = {Role::up, Role::down, Role::attention_norm, Role::ffn_norm, Role::final_norm},
+               kFalconNormRoles[] = {Role::parallel_norm, Role::own_attention_norm, Role::own_ffn_norm,
+                                     Role::final_norm};
+constexpr Role kUpDownRoles[] = {Role::up, Role::down}, kHeadRole[] = {Role::output_head},
+               kRouterRole[] = {Role::router};
+constexpr BiasGroup kJais2[] = {{kAttentionRoles, "attention_bias", true},
+                                {kUpDownRoles, "mlp_bias", true},
+                                {kPreNormRoles}},
+                    kNemotron[] = {{kAttentionRoles, "attention_bias"}, {kUpDownRoles, "mlp_bias"}, {kPreNormRoles}},
+                    kPhiMoe[] = {{kAttentionRoles, "attention_bias"}, {kPreNormRoles}, {kHeadRole, "lm_head_bias"}},
+                    kGptFused[] = {{kFusedRoles}}, kBloom[] = {{kFusedRoles}, {kTableNormRole}},
+                    kFalcon[] = {{kFalconNormRoles}},
+                    kNeoX[] = {{kFusedAttentionRoles, "attention_bias", true}, {kNeoXRoles}},
+                    kGptOss[] = {{kAttentionRoles, "attention_bias", true}, {kRouterRole}},
+                    kIndexed[] = {{kIndexNormRole}};
 
 constexpr ModelClass kClasses[] = {
     {.model_type = "llama", .biases = kLlama, .has_window = false},
@@ -61,6 +81,31 @@ constexpr ModelClass kClasses[] = {
     {.model_type = "seed_oss", .biases = kSeed, .has_window = false},
     {.model_type = "stablelm", .biases = kStableLm, .has_window = false},
     {.model_type = "starcoder2", .biases = kStarCoder2},
+    {.model_type = "bloom", .biases = kBloom, .has_window = false},
+    {.model_type = "falcon", .biases = kFalcon, .has_window = false},
+    {.model_type = "gpt2", .biases = kGptFused, .has_window = false},
+    {.model_type = "gpt_bigcode", .biases = kGptFused, .has_window = false},
+    {.model_type = "gpt_neox", .biases = kNeoX, .has_window = false},
+    {.model_type = "gpt_oss", .biases = kGptOss, .experts = Experts::of_intermediate_size},
+    {.model_type = "llama4_text", .has_window = false, .experts = Experts::of_intermediate_size},
+    {.model_type = "lfm2", .has_window = false},
+    {.model_type = "lfm2_moe", .has_window = false, .experts = Experts::of_moe_intermediate_size},
+    {.model_type = "afmoe", .experts = Experts::of_moe_intermediate_size},
+    {.model_type = "deepseek_v32",
+     .biases = kIndexed,
+     .has_window = false,
+     .experts = Experts::of_moe_intermediate_size},
+    {.model_type = "dots1", .experts = Experts::of_moe_intermediate_size},
+    {.model_type = "exaone_moe", .biases = {}, .experts = Experts::of_moe_intermediate_size},
+    {.model_type = "glm_moe_dsa",
+     .biases = kIndexed,
+     .has_window = false,
+     .experts = Experts::of_moe_intermediate_size},
+    {.model_type = "hunyuan_v1_moe", .has_window = false, .experts = Experts::of_intermediate_size},
+    {.model_type = "jais2", .biases = kJais2, .has_window = false},
+    {.model_type = "mellum", .experts = Experts::of_moe_intermediate_size},
+    {.model_type = "nemotron", .biases = kNemotron, .has_window = false},
+    {.model_type = "phimoe", .biases = kPhiMoe, .experts = Experts::of_intermediate_size},
 };
 
 }  // namespace

@@ -8,7 +8,7 @@ namespace tare::arch {
 namespace {
 
 // Types with a language part, among those that Tare has defaults for.
-constexpr std::string_view kTypesWithParts[] = {"gemma3", "mistral3"};
+constexpr std::string_view kTypesWithParts[] = {"gemma3", "llama4", "mistral3"};
 
 // Further types that have none: their classes read config.json itself.
 constexpr std::string_view kTypesWithoutParts[] = {
@@ -25,6 +25,8 @@ constexpr std::string_view kTypesWithoutRope[] = {
     "mamba",      "mamba2",     "marian",  "mbart",    "mpnet",       "mpt",     "mt5",         "opt",        "pegasus",
     "roberta",    "rwkv",       "t5",      "vit",      "whisper",     "xlm",     "xlm-roberta", "xlnet"};
 
+constexpr std::string_view kTypesWithOwnNames[] = {"bloom", "falcon", "gpt2", "gpt_bigcode", "lfm2", "lfm2_moe"};
+
 constexpr TypeKey kTypeKeys[] = {
     {"gpt2", "intermediate_size", "n_inner"},
     {"gptj", "intermediate_size", "n_inner"},
@@ -35,6 +37,8 @@ constexpr TypeKey kTypeKeys[] = {
     {"distilbert", "intermediate_size", "hidden_dim"},
     {"falcon", "intermediate_size", "ffn_hidden_size"},
     {"falcon", "num_key_value_heads", "num_kv_heads"},
+    {"lfm2", "rms_norm_eps", "norm_eps"},
+    {"lfm2_moe", "rms_norm_eps", "norm_eps"},
     {"falcon", "head_dim", ""},  // their readers compute it, and refuse a value
 };
 
@@ -55,6 +59,8 @@ Parts parts_of(std::string_view model_type) {
 }
 
 bool has_no_rope(std::string_view model_type) { return lists(kTypesWithoutRope, model_type); }
+
+bool has_own_names(std::string_view model_type) { return lists(kTypesWithOwnNames, model_type); }
 
 // "bigbird_pegasus" and "pegasus_x" do so, too.
 bool shifts_pieces(std::string_view model_type) { return model_type.find("pegasus") != std::string_view::npos; }

@@ -14,6 +14,9 @@ Parts parts_of(std::string_view model_type);
 // Positions are learned, added or biased, or there are none: nothing is rotated.
 bool has_no_rope(std::string_view model_type);
 
+// The class has other names for sizes than most: n_embd, n_layer and so on.
+bool has_own_names(std::string_view model_type);
+
 // The tokenizer puts its own tokens first and shifts those of the SentencePiece file: only a tokenizer.json has the
 // resulting ids.
 bool shifts_pieces(std::string_view model_type);

@@ -25,10 +25,16 @@ struct RootText {
   std::string_view body, head;
   constexpr std::string_view before(Role role) const { return role == Role::output_head ? head : body; }
 };
-constexpr RootText kRoots[] = {
-    {"model.", ""}, {"", ""}, {"language_model.model.", "language_model."}, {"model.language_model.", ""}};
+constexpr RootText kRoots[] = {{"model.", ""},
+                               {"", ""},
+                               {"language_model.model.", "language_model."},
+                               {"model.language_model.", ""},
+                               {"transformer.", ""},
+                               {"gpt_neox.", ""},
+                               {"backbone.", ""}};
 
-constexpr std::string_view kRootNames[] = {"model", "bare", "language_model.model", "model.language_model"};
+constexpr std::string_view kRootNames[] = {
+    "model", "bare", "language_model.model", "model.language_model", "transformer", "gpt_neox", "backbone"};
 
 std::span<const RootText> roots_of(Dialect dialect) {
   static constexpr RootText kNone[] = {{"", ""}};

@@ -21,15 +21,6 @@ namespace tare::arch {
 
 enum class Suffix : std::uint8_t { weight, bias };
 
-// The prefix of names in Hugging Face's dialect. Names in other dialects have none, and `model` here.
-enum class Root : std::uint8_t {
-  model,  // model.layers.0..., lm_head
-  bare,   // layers.0...: checkpoints without a head
-  // language_model.model.layers.0..., language_model.lm_head: the text part of a multimodal model.
-  language_model_model,
-  model_language_model,  // model.language_model.layers.0..., lm_head: the same, newer
-};
-
 // Without the final dot; "bare" for `bare`, because "" would not be a name.
 std::string_view name_of(Root root);
 std::optional<Root> parse_root(std::string_view name);

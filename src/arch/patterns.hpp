@@ -92,6 +92,18 @@ inline constexpr Pattern kLatentAttention[] = {
     {.role = Role::v_expand, .gguf = "blk.{L}.attn_v_b"},
 };
 
+// DeepSeek V3.2: what chooses the tokens that a token looks at.
+inline constexpr Pattern kIndexer[] = {
+    {.role = Role::index_q, .hugging_face = "layers.{L}.self_attn.indexer.wq_b", .gguf = "blk.{L}.indexer.attn_q_b"},
+    {.role = Role::index_k, .hugging_face = "layers.{L}.self_attn.indexer.wk", .gguf = "blk.{L}.indexer.attn_k"},
+    {.role = Role::index_k_norm,
+     .hugging_face = "layers.{L}.self_attn.indexer.k_norm",
+     .gguf = "blk.{L}.indexer.k_norm"},
+    {.role = Role::index_weights,
+     .hugging_face = "layers.{L}.self_attn.indexer.weights_proj",
+     .gguf = "blk.{L}.indexer.proj"},
+};
+
 inline constexpr Pattern kFinalNorm[] = {
     {.role = Role::final_norm, .hugging_face = "norm", .gguf = "output_norm"},
 };
@@ -137,6 +149,14 @@ inline constexpr Pattern kNormsOfGlm[] = {
      .hugging_face = "layers.{L}.post_self_attn_layernorm",
      .gguf = "blk.{L}.post_attention_norm"},
     {.role = Role::post_ffn_norm, .hugging_face = "layers.{L}.post_mlp_layernorm", .gguf = "blk.{L}.post_ffw_norm"},
+};
+
+// AFMoE: likewise, with other names.
+inline constexpr Pattern kNormsOfAfmoe[] = {
+    kPreNorms[0],
+    kPostNorms[0],
+    {.role = Role::ffn_norm, .hugging_face = "layers.{L}.pre_mlp_layernorm", .gguf = "blk.{L}.ffn_norm"},
+    kNormsOfGlm[3],
 };
 
 inline constexpr Pattern kQkNorms[] = {
@@ -210,6 +230,8 @@ inline constexpr Pattern kRopeFactors[] = {
     {.role = Role::rope_factors_short, .gguf = "rope_factors_short", .steps = kShortDivisors},
 };
 
+inline constexpr Pattern kLongRopeFactors[] = {kRopeFactors[1], kRopeFactors[2]};
+
 inline constexpr Step kStackGate[] = {{.verb = Verb::stack, .role = Role::stacked_gate}},
                       kStackUp[] = {{.verb = Verb::stack, .role = Role::stacked_up}},
                       kStackDown[] = {{.verb = Verb::stack, .role = Role::stacked_down}},
@@ -255,6 +277,41 @@ inline constexpr Pattern kQwenExperts[] = {
      .bare = true},
 };
 
+// The same experts with other routers.
+inline constexpr Pattern kHunyuanExperts[] = {
+    {.role = Role::router, .hugging_face = "layers.{L}.mlp.gate.wg", .gguf = "blk.{L}.ffn_gate_inp"},
+    kQwenExperts[1],
+    kQwenExperts[2],
+    kQwenExperts[3],
+    kQwenExperts[4],
+    kQwenExperts[5],
+    kQwenExperts[6],
+    kQwenExperts[7],
+    {.role = Role::shared_gate,
+     .hugging_face = "layers.{L}.mlp.shared_mlp.gate_proj",
+     .gguf = "blk.{L}.ffn_gate_shexp"},
+    {.role = Role::shared_up, .hugging_face = "layers.{L}.mlp.shared_mlp.up_proj", .gguf = "blk.{L}.ffn_up_shexp"},
+    {.role = Role::shared_down,
+     .hugging_face = "layers.{L}.mlp.shared_mlp.down_proj",
+     .gguf = "blk.{L}.ffn_down_shexp"},
+};
+inline constexpr Pattern kAfmoeExperts[] = {
+    {.role = Role::router, .hugging_face = "layers.{L}.mlp.router.gate", .gguf = "blk.{L}.ffn_gate_inp"},
+    kQwenExperts[1],
+    kQwenExperts[2],
+    kQwenExperts[3],
+    kQwenExperts[4],
+    kQwenExperts[5],
+    kQwenExperts[6],
+    kQwenExperts[7],
+    {.role = Role::router_bias,
+     .hugging_face = "layers.{L}.mlp.expert_bias",
+     .gguf = "blk.{L}.exp_probs_b",
+     .bare = true,
+     .gguf_end = ".bias"},
+    {.role = Role::attention_gate, .hugging_face = "layers.{L}.self_attn.gate_proj", .gguf = "blk.{L}.attn_gate"},
+};
+
 // Granite: gate and up of all experts are one tensor, and there is no other form.
 inline constexpr Pattern kGraniteExperts[] = {
     {.role = Role::router, .hugging_face = "layers.{L}.block_sparse_moe.router.layer", .gguf = "blk.{L}.ffn_gate_inp"},
@@ -277,6 +334,13 @@ inline constexpr Pattern kGateBias[] = {
 inline constexpr Pattern kStaticsBias[] = {
     {.role = Role::router_bias,
      .hugging_face = "layers.{L}.mlp.moe_statics.e_score_correction_bias",
+     .gguf = "blk.{L}.exp_probs_b",
+     .bare = true,
+     .gguf_end = ".bias"},
+};
+inline constexpr Pattern kExaoneBias[] = {
+    {.role = Role::router_bias,
+     .hugging_face = "layers.{L}.mlp.e_score_correction_bias",
      .gguf = "blk.{L}.exp_probs_b",
      .bare = true,
      .gguf_end = ".bias"},
@@ -340,6 +404,7 @@ constexpr std::array<Pattern, N + M> both(const Pattern (&first)[N], const Patte
 }
 inline constexpr auto kEndsAndNextTokens = both(kEnds, kNextTokens);
 inline constexpr auto kGateBiasAndSharedExperts = both(kGateBias, kSharedExperts);
+inline constexpr auto kExaoneBiasAndSharedExperts = both(kExaoneBias, kSharedExperts);
 
 inline constexpr Pattern kMeta[] = {
     {.role = Role::token_embedding, .meta = "tok_embeddings"},
@@ -381,6 +446,7 @@ inline constexpr Patterns kAllPatterns[] = {
     kMixtral, kQwenExperts, kPlainLayers, kSharedExpert, kMeta, kTinyLlama,
     // Rows of later families, whose names the first ones do not have.
     kLatentAttention, kNormsOfGlm, kQkNormsOfHunyuan, kConvolved, kPhi2, kFusedGate, kGraniteExperts, kGateBias,
-    kStaticsBias, kMiniMaxBias, kSharedExperts, kNextTokens};
+    kStaticsBias, kMiniMaxBias, kSharedExperts, kNextTokens, kIndexer, kNormsOfAfmoe, kHunyuanExperts, kAfmoeExperts,
+    kExaoneBias};
 
 }  // namespace tare::arch

@@ -8,6 +8,7 @@ namespace tare::arch {
 enum class Role : std::uint8_t {
   token_embedding,
   position_embedding,
+  table_norm,  // after the token table
   output_head,
   final_norm,
   rope_factors,         // one divisor per rotated pair (Llama 3); GGUF only
@@ -56,6 +57,24 @@ enum class Role : std::uint8_t {
   next_embedding,
   next_head,
   next_head_norm,
+  sinks,  // a score in the attention for no token at all
+  stacked_gate_bias,
+  stacked_up_bias,
+  stacked_down_bias,
+  stacked_gate_up_bias,
+  convolution,  // along the text; layers without attention
+  convolution_in,
+  convolution_out,
+  attention_mask,    // which tokens see which: computed, and omitted from GGUF
+  attention_masked,  // the number for those that it does not see
+  parallel_norm,     // one norm before attention and feed-forward network, or one for each
+  own_attention_norm,
+  own_ffn_norm,
+  attention_gate,  // is multiplied with the result of the attention
+  index_q,         // sparse attention: chooses the tokens that a token looks at
+  index_k,
+  index_k_norm,
+  index_weights,
   other,
 };
 
@@ -72,7 +91,12 @@ constexpr bool is_norm(Role role) {
     case Role::kv_compress_norm:
     case Role::next_token_norm:
     case Role::next_layer_norm:
-    case Role::next_head_norm: return true;
+    case Role::next_head_norm:
+    case Role::table_norm:
+    case Role::parallel_norm:
+    case Role::own_attention_norm:
+    case Role::own_ffn_norm:
+    case Role::index_k_norm: return true;
     default: return false;
   }
 }
@@ -81,8 +105,12 @@ constexpr bool is_in_layer(Role role) { return role >= Role::attention_norm && r
 
 // GGUF's runtime needs them as f32.
 constexpr bool is_f32(Role role) {
-  return is_norm(role) || role == Role::router || role == Role::router_bias || role == Role::shared_router;
+  return is_norm(role) || role == Role::router || role == Role::router_bias || role == Role::shared_router ||
+         role == Role::index_weights || role == Role::position_embedding || role == Role::convolution ||
+         (role >= Role::sinks && role <= Role::stacked_gate_up_bias);
 }
+
+constexpr bool is_of_attention(Role role) { return (role >= Role::q && role <= Role::k_norm); }
 
 constexpr bool is_of_expert(Role role) { return role >= Role::expert_gate && role <= Role::expert_down; }
 

@@ -18,10 +18,16 @@ enum class Verb : std::uint8_t {
   // The tensor gets other bytes.
   pair_rows,  // rows of each head, of weights and biases, from `halves` to `pairs`: see qk_rows.hpp
   add,        // `number` is added to each weight, but not to a bias
+  transpose,  // the last two dimensions change places; biases stay
+  squeeze,    // the second of three dimensions, which is 1, is dropped
+  // Rows of q, k and v, which each group of heads that share a key has together: all q come first, then all k, then all v.
+  sort_heads,
 
   // Other tensors are made of this one. It must be the last step: these go on with the steps of the row for their role.
   stack,       // the tensors of all experts of a layer become one of the role `role`: rank 3, experts first
   halve_rows,  // the first half of the rows of each expert has the role `role`, the second half the role `other_half`
+
+  deal_rows,  // likewise the rows with even numbers, and those with odd ones; a matrix has an element for each row
 
   // The rows of each head come apart: the first ones, as many as config.json states under `key`, have the role `role` and
   // are transposed; the others have the role `other_half`. Both have rank 3, heads first.
@@ -46,7 +52,8 @@ struct Step {
   // Returns whether the step makes tensors of this role out of others.
   constexpr bool makes(Role made) const {
     return (verb == Verb::stack && made == role) ||
-           ((verb == Verb::halve_rows || verb == Verb::split_heads) && (made == role || made == other_half));
+           ((verb == Verb::halve_rows || verb == Verb::deal_rows || verb == Verb::split_heads) &&
+            (made == role || made == other_half));
   }
 };
 using Steps = std::span<const Step>;

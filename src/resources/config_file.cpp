@@ -5,6 +5,7 @@
 #include "arch/config_names.hpp"
 #include "arch/defaults.hpp"
 #include "arch/model_classes.hpp"
+#include "arch/model_types.hpp"
 #include "resources/config_parts.hpp"
 #include "resources/resources.hpp"
 
@@ -181,7 +182,9 @@ Map assume_fields(Config& config, const ConfigFile& file) {
   const bool windows = used == nullptr || *used != false;
   for (const arch::ConfigRow& row : arch::kConfigTable)
     if (row.field != "rope_theta" && (windows || row.field != "sliding_window"))
-      fill(row.field, file.assumed().find(row.field));
+      for (const std::string_view key : row.keys)
+        if (key == row.field || (!key.empty() && arch::has_own_names(file.model_type())))
+          fill(row.field, file.assumed().find(key));
   if (!arch::assumed_keys(file.model_type()).empty()) {
     const Value* const theta = file.ropes().full.find("rope_theta");
     // A text in place of the number is ignored, as in every other key.
@@ -189,6 +192,13 @@ Map assume_fields(Config& config, const ConfigFile& file) {
     for (const arch::Assumed& fact : arch::assumed_keys(file.model_type()))
       if (const Value usual = value_of(fact.value); fact.key == "rope_theta") fill("rope_theta", &usual);
   }
+  // Falcon and StarCoder share one key and value by default.
+  const auto says = [&](std::string_view key) {
+    const Value* const found = file.find(key);
+    return found != nullptr && *found == true;
+  };
+  const Value one(std::int64_t{1});
+  if (says("multi_query") && !says("new_decoder_architecture")) fill("num_key_value_heads", &one);
   config = Config::from_map(fields);
   // Classes with another default compute it if it is null.
   const std::int64_t hidden = config.hidden_size.value_or(0), heads = config.num_attention_heads.value_or(0);

@@ -71,6 +71,25 @@ std::string_view role_name(arch::Role role) {
     case Role::next_head_norm: return "next token norm";
     case Role::next_embedding: return "next token embedding";
     case Role::next_head: return "next token head";
+    case Role::table_norm: return "embedding norm";
+    case Role::sinks: return "sinks";
+    case Role::stacked_gate_bias: return "experts gate bias";
+    case Role::stacked_up_bias: return "experts up bias";
+    case Role::stacked_down_bias: return "experts down bias";
+    case Role::stacked_gate_up_bias: return "experts gate+up bias";
+    case Role::convolution: return "convolution";
+    case Role::convolution_in: return "convolution in";
+    case Role::convolution_out: return "convolution out";
+    case Role::attention_mask:
+    case Role::attention_masked: return "mask";
+    case Role::parallel_norm: return "attention and ffn norm";
+    case Role::own_attention_norm: return "attention norm";
+    case Role::own_ffn_norm: return "ffn norm";
+    case Role::attention_gate: return "attention gate";
+    case Role::index_q: return "index q";
+    case Role::index_k: return "index k";
+    case Role::index_k_norm: return "index k norm";
+    case Role::index_weights: return "index weights";
     case Role::other: break;
   }
   return "other";

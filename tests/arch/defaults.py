@@ -27,7 +27,12 @@ ELSEWHERE = {
     "decoder_sparse_step", "mlp_only_layers", "use_bidirectional_attention", "_sliding_window_pattern",
     "rope_parameters", "use_cache", "bos_token_id", "eos_token_id", "pad_token_id", "eod_token_id",
     "rope_interleave", "qk_head_dim", "qk_nope_head_dim", "qk_rope_head_dim", "v_head_dim", "kv_lora_rank", "q_lora_rank", "attention_out_bias", "use_qk_norm", "qk_layernorm", "moe_norm_min", "moe_layer_end_index", "use_bias", "use_qkv_bias", "lm_head_bias", "input_jitter_noise",
+    "mlp_layer_types", "indexer_types", "full_attn_idxs", "moe_layers", "sep_token_id", "activation_function", "activation", "summary_type", "summary_use_proj",
+    "summary_proj_to_labels", "reorder_and_upcast_attn", "add_cross_attention", "attention_softmax_in_fp32",
+    "scale_attention_softmax_in_fp32", "is_decoder", "slow_but_exact", "ffn_hidden_size", "num_kv_heads", "bias",
 }
+# Fields that some types call otherwise.
+FIELDS = {"hidden_size", "num_hidden_layers", "num_attention_heads", "max_position_embeddings"}
 
 
 def rows():
@@ -56,16 +61,21 @@ def library(model_type, ours):
         facts["sliding_window"] = type(config).sliding_window
     if "num_local_experts" in facts and "num_experts" in getattr(config, "attribute_map", {}) and model_type not in ("mixtral", "minimax_m2"):
         facts["num_experts"] = facts.pop("num_local_experts")
-    rope = said["rope_parameters"]
-    if "full_attention" in rope:
+    # Types with names of their own: those that Config has.
+    names = {own: name for name, own in getattr(config, "attribute_map", {}).items() if name in FIELDS}
+    facts = {names.get(key, key): value for key, value in facts.items() if names.get(key) not in ELSEWHERE}
+    rope = said.get("rope_parameters") or {}
+    if not rope:
+        pass
+    elif "full_attention" in rope:
         facts["rope_theta"] = rope["full_attention"]["rope_theta"]
         facts["rope_local_base_freq"] = rope["sliding_attention"]["rope_theta"]
     else:
         facts["rope_theta"] = type(config).default_theta
-    if "full_attention" not in rope and rope["rope_type"] != "default":
+    if rope and "full_attention" not in rope and rope["rope_type"] != "default":
         ignored = ("type", "max_position_embeddings")  # the first is the older name of rope_type, the second follows
         facts.update({f"rope_parameters.{key}": value for key, value in rope.items() if key not in ignored})
-    elif "full_attention" not in rope and rope["rope_theta"] != facts["rope_theta"]:
+    elif rope and "full_attention" not in rope and rope["rope_theta"] != facts["rope_theta"]:
         raise SystemExit(f"{model_type}: {rope} without an object, {facts['rope_theta']} for one without a theta")
     if rope.get("partial_rotary_factor", 1) != 1:
         facts["partial_rotary_factor"] = rope["partial_rotary_factor"]

@@ -28,17 +28,27 @@ const Family& family(std::string_view name) {
   return *found;
 }
 
+// Returns whether the bias of this module in GGUF is a row of its own.
+bool has_own_bias(const Family& family, const Pattern& module, bool in_gguf) {
+  for (const Patterns patterns : family.names)
+    for (const Pattern& pattern : patterns)
+      if (in_gguf && pattern.gguf == module.gguf && pattern.gguf_end == ".bias") return true;
+  return false;
+}
+
 TEST(ArchNames, EveryPatternOfEveryFamilyAndDialectGoesThereAndBack) {
-  constexpr std::string_view kHfRoots[] = {"model.", "", "language_model.model.", "model.language_model."};
+  constexpr std::string_view kHfRoots[] = {
+      "model.", "", "language_model.model.", "model.language_model.", "transformer.", "gpt_neox.", "backbone."};
   std::size_t count = 0;
   for (const Family& each : families())
     for (const Dialect dialect : kDialects)
       for (const Patterns patterns : each.names)
         for (const Pattern& pattern : patterns) {
-          if (pattern.in(dialect).empty()) continue;
           const bool in_gguf = dialect == Dialect::gguf;
+          if (pattern.in(dialect).empty() || (in_gguf && pattern.beside != Role::other)) continue;
           const std::string_view end = in_gguf ? pattern.gguf_end : pattern.bare ? "" : ".weight";
-          for (const std::string_view suffix : {end, end == ".weight" ? ".bias" : end})
+          for (const std::string_view suffix :
+               {end, end == ".weight" && !has_own_bias(each, pattern, in_gguf) ? ".bias" : end})
             for (const std::uint32_t number : {0u, 7u, 10u, 4294967295u}) {
               const bool rooted = dialect == Dialect::hugging_face && pattern.role != Role::output_head;
               for (const std::string_view root : kHfRoots) {
@@ -66,7 +76,7 @@ TEST(ArchNames, RenamingToGgufAndBackIsTheSameName) {
   for (const Family& each : families())
     for (const Patterns patterns : each.names)
       for (const Pattern& pattern : patterns) {
-        if (pattern.hugging_face.empty() || pattern.gguf.empty()) continue;
+        if (pattern.hugging_face.empty() || pattern.gguf.empty() || pattern.beside != Role::other) continue;
         const std::string name = (pattern.role == Role::output_head ? "" : "model.") +
                                  filled(pattern.hugging_face, 3, 5) + (pattern.bare ? "" : ".weight");
         const auto there = spell(each, Dialect::gguf, parse(each, Dialect::hugging_face, name).value());
@@ -80,11 +90,14 @@ TEST(ArchNames, RenamingToGgufAndBackIsTheSameName) {
 TEST(ArchNames, NoFamilyHasTwoRolesForOneName) {
   for (const Family& each : families())
     for (const Dialect dialect : kDialects) {
-      std::set<std::string_view> seen;
+      std::set<std::pair<std::string_view, std::string_view>> seen;
       for (const Patterns patterns : each.names)
-        for (const Pattern& pattern : patterns)
-          EXPECT_TRUE(pattern.in(dialect).empty() || seen.insert(pattern.in(dialect)).second)
+        for (const Pattern& pattern : patterns) {
+          const bool in_gguf = dialect == Dialect::gguf;
+          if (pattern.in(dialect).empty() || (in_gguf && pattern.beside != Role::other)) continue;
+          EXPECT_TRUE(seen.emplace(pattern.in(dialect), in_gguf ? pattern.gguf_end : "").second)
               << each.name << ": " << pattern.in(dialect);
+        }
     }
 }
 

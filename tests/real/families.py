@@ -38,8 +38,9 @@ def converter():
     return need("conversion", "llama.cpp's converter")
 
 
-def convert_by_llama_cpp(folder, out, kind):
+def convert_by_llama_cpp(folder, out, kind, family=None):
     """Without a tokenizer: these models have none."""
+    family = family or {}
     conversion, gguf, torch = converter(), need("gguf"), torch_module()
     # Gemma's class looks for the number of tokens in one.
     tokenizer = folder / "tokenizer.json"
@@ -47,8 +48,9 @@ def convert_by_llama_cpp(folder, out, kind):
     tokenizer.write_text(json.dumps({"added_tokens": [], "model": {"vocab": {str(row): row for row in range(rows)}}}))
     with torch.inference_mode():
         hparams = conversion.ModelBase.load_hparams(folder, False)
-        name = conversion.get_model_architecture(hparams, conversion.ModelType.TEXT)
-        model = conversion.get_model_class(name)(folder, {"f32": gguf.LlamaFileType.ALL_F32, "bf16": gguf.LlamaFileType.MOSTLY_BF16}[kind], out)
+        name = family.get("converter") or conversion.get_model_architecture(hparams, conversion.ModelType.TEXT)
+        model = conversion.get_model_class(name)(folder, {"f32": gguf.LlamaFileType.ALL_F32, "bf16": gguf.LlamaFileType.MOSTLY_BF16}[kind], out,
+                                                    **({"hparams": json.loads((folder / "config.json").read_text())} if "older" in family else {}))
         model.set_vocab = lambda: None
         with open(os.devnull, "w", encoding="utf-8") as nothing, contextlib.redirect_stderr(nothing):
             model.write()
@@ -117,7 +119,7 @@ def judge_next_layer(here, what, family, kind):
     folder.mkdir()
     (folder / "config.json").write_text(json.dumps(config))
     files.save_file(tensors, folder / "model.safetensors", {"format": "pt"})
-    convert_by_llama_cpp(folder, here / "next-theirs.gguf", kind)
+    convert_by_llama_cpp(folder, here / "next-theirs.gguf", kind, family)
     tare("convert", folder, here / "next.gguf")
     compare_files(here / "next.gguf", here / "next-theirs.gguf", f"{what} with a next layer", family)
     tare("convert", here / "next.gguf", f"{here}/next-back/")
@@ -135,7 +137,7 @@ def judge(name, family, folder):
         what = f"{name} {number}"
         model.save_pretrained(here / "hf")
         (here / "hf" / "generation_config.json").unlink(missing_ok=True)
-        convert_by_llama_cpp(here / "hf", here / "theirs.gguf", kind)
+        convert_by_llama_cpp(here / "hf", here / "theirs.gguf", kind, family)
         tare("convert", here / "hf", here / "ours.gguf")
         compare_files(here / "ours.gguf", here / "theirs.gguf", what, family)
         tare("convert", here / "ours.gguf", f"{here}/back/")
@@ -165,7 +167,7 @@ def recorded(name, family, folder):
     gguf = need("gguf")  # that of the converter
     model = family_models.made(family, random.Random(f"{name} record"), torch, transformers, num_hidden_layers=family.get("layers", 2)).bfloat16()
     model.save_pretrained(folder / "hf")
-    convert_by_llama_cpp(folder / "hf", folder / "theirs.gguf", "bf16")
+    convert_by_llama_cpp(folder / "hf", folder / "theirs.gguf", "bf16", family)
     made = gguf.GGUFReader(folder / "theirs.gguf")
     keys = {key: [[kind.name for kind in field.types], field.contents()] for key, field in made.fields.items()
             if not key.startswith((*NAMED, "general.")) and key.partition(".")[2] not in family.get("implied", ())}

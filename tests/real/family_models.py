@@ -3,12 +3,14 @@
 A row is the class of the configuration and a function from dice to its settings; `further` are keys that Tare writes and llama.cpp's
 converter does not, `implied` those that only the converter writes, because llama.cpp computes the same without them. `copies` are tensors
 that llama.cpp's loader requires and its converter leaves out where the head is the token table. `class`: what a file of the converter's
-becomes, where GGUF has one architecture for several classes.
+becomes, where GGUF has one architecture for several classes; `converter`: what the converter calls the class; `older`: keys that the
+converter reads and today's transformers do not write.
 """
 LAYERS = (1, 2, 3, 5)
 DEFAULT_ROPE = {"rope_type": "default", "rope_theta": 10000.0}
 YARN = {"rope_type": "yarn", "rope_theta": 10000.0, "factor": 4.0, "original_max_position_embeddings": 20, "beta_fast": 32, "beta_slow": 1,
         "mscale": 1.0, "mscale_all_dim": 1.0}
+EXACT_YARN = {key: value for key, value in YARN.items() if "mscale" not in key} | {"truncate": False}
 # The only context that llama.cpp's converter takes with it.
 ALPHA = {"max_position_embeddings": 32768, "rope_parameters": DEFAULT_ROPE | {"rope_type": "dynamic", "alpha": 1000.0, "factor": 1.0}}
 
@@ -63,6 +65,58 @@ def experts(dice, **settings):
     return {"num_experts": count, "num_experts_per_tok": dice.choice((1, 2)), "moe_intermediate_size": dice.choice((17, 24))} | settings
 
 
+def sparse(dice, **settings):
+    """The same, and what chooses the tokens that a token looks at."""
+    return latent(dice, q_lora_rank=14, qk_nope_head_dim=dice.choice((6, 10)), index_topk=8, index_head_dim=16, index_n_heads=dice.choice((2, 3)),
+                  norm_topk_prob=True) | settings
+
+
+def hunyuan_moe(dice):
+    found = usual(dice, num_experts=dice.choice((3, 4)))
+    # llama.cpp's converter wants a number for each layer.
+    each = [1] * found["num_hidden_layers"]
+    return found | {"moe_topk": [2 for _ in each], "num_shared_expert": each, "moe_intermediate_size": [found["intermediate_size"] for _ in each]}
+
+
+def mellum(dice):
+    found = usual(dice, **experts(dice), sliding_window=16, num_hidden_layers=dice.choice((4, 5)), norm_topk_prob=True)
+    found["layer_types"] = ["full_attention" if layer % 4 == 3 else "sliding_attention" for layer in range(found["num_hidden_layers"])]
+    return found
+
+
+def lfm2(dice, **settings):
+    found = without_head(dice, **settings)
+    found["hidden_size"] *= 2
+    kinds = [dice.choice(("conv", "full_attention")) for _ in range(max(found["num_hidden_layers"], 3))]
+    return found | {"layer_types": ["conv", "full_attention", *kinds[2:]], "num_hidden_layers": len(kinds), "conv_L_cache": dice.choice((3, 4)),
+                    "tie_word_embeddings": True}
+
+
+def older(dice, **settings):
+    """Sizes of the families before Llama: as many heads of keys as of queries, and networks of four times the hidden size."""
+    heads = dice.choice((2, 3, 5))
+    return {"vocab_size": dice.choice((61, 97, 130)), "hidden_size": heads * dice.choice((6, 10, 16)), "num_hidden_layers": dice.choice(LAYERS),
+            "num_attention_heads": heads, "tie_word_embeddings": dice.random() < 0.5, "pad_token_id": 0, "bos_token_id": 1, "eos_token_id": 2} | settings
+
+
+def gpt(dice):
+    return older(dice, max_position_embeddings=64, n_ctx=64)
+
+
+def falcon(dice):
+    keys = dice.choice((1, 2, 3))
+    heads = keys * dice.choice((1, 2, 3))
+    grouped = keys > 1
+    return older(dice, num_attention_heads=heads, hidden_size=16 * heads, num_kv_heads=keys, new_decoder_architecture=grouped,
+                 num_ln_in_parallel_attn=dice.choice((1, 2)) if grouped else None)
+
+
+def neox(dice):
+    found = older(dice, max_position_embeddings=64, intermediate_size=dice.choice((33, 48)), use_parallel_residual=dice.random() < 0.5,
+                  tie_word_embeddings=False)
+    return found | {"hidden_size": 16 * found["num_attention_heads"]}
+
+
 FAMILIES = {
     "llama": {"config": "LlamaConfig", "settings": lambda d: usual(d, attention_bias=d.random() < 0.5, mlp_bias=d.random() < 0.5)},
     "mistral": {"config": "MistralConfig", "settings": lambda d: usual(d, sliding_window=None), "class": "LlamaForCausalLM"},
@@ -112,11 +166,42 @@ FAMILIES = {
                                                                              rope_parameters={"rope_type": "default", "rope_theta": 10000.0,
                                                                                               "partial_rotary_factor": 0.25})},
     "starcoder2": {"further": ("attention.layer_norm_rms_epsilon",), "config": "Starcoder2Config", "settings": lambda d: without_head(d, use_bias=True, hidden_act="gelu_pytorch_tanh")},
+    "afmoe": {"layers": 4, "config": "AfmoeConfig", "settings": lambda d: usual(d, **experts(d), num_hidden_layers=d.choice((2, 4, 5)), num_dense_layers=1,
+                                                                               num_shared_experts=d.choice((1, 2)), sliding_window=16, mup_enabled=True, route_scale=2.5)},
+    "deepseek_v32": {"has_next_layer": True, "config": "DeepseekV32Config", "further": ("expert_weights_norm",), "settings": lambda d: sparse(d, first_k_dense_replace=1, n_group=2, topk_group=1,
+                                                                                       rope_parameters=d.choice((DEFAULT_ROPE, YARN)))},
+    "dots1": {"config": "Dots1Config", "settings": lambda d: without_head(d, n_routed_experts=d.choice((4, 6)), num_experts_per_tok=2, n_shared_experts=d.choice((1, 2)),
+                                                                        moe_intermediate_size=18, first_k_dense_replace=1, num_hidden_layers=d.choice((2, 3)),
+                                                                        sliding_window=None, routed_scaling_factor=2.5, norm_topk_prob=d.random() < 0.5)},
+    "exaone_moe": {"layers": 4, "config": "ExaoneMoeConfig", "settings": lambda d: without_head(d, **experts(d), num_hidden_layers=d.choice((4, 5)), sliding_window=16,
+                                                                                             num_shared_experts=d.choice((1, 2)), first_k_dense_replace=1)},
+    "glm_moe_dsa": {"has_next_layer": True, "config": "GlmMoeDsaConfig", "further": ("expert_weights_norm",), "settings": lambda d: sparse(d, first_k_dense_replace=1)},
+    "hunyuan_v1_moe": {"config": "HunYuanMoEV1Config", "settings": lambda d: hunyuan_moe(d)},
+    "jais2": {"further": ("attention.layer_norm_rms_epsilon",), "config": "Jais2Config", "settings": lambda d: even_heads(d, attention_bias=d.random() < 0.5, mlp_bias=d.random() < 0.5)},
+    "mellum": {"layers": 4, "config": "MellumConfig", "settings": lambda d: mellum(d)},
+    "nemotron": {"config": "NemotronConfig", "settings": lambda d: even_heads(d, attention_bias=d.random() < 0.5, mlp_bias=d.random() < 0.5,
+                                                                             rope_parameters=DEFAULT_ROPE | {"partial_rotary_factor": 0.5})},
+    "phimoe": {"config": "PhimoeConfig", "converter": "PhiMoEForCausalLM", "settings": lambda d: without_head(d, num_local_experts=d.choice((3, 4)), attention_bias=True,
+                                                                                                         lm_head_bias=True, tie_word_embeddings=False, original_max_position_embeddings=32)},
+    "gpt_oss": {"layers": 4, "config": "GptOssConfig", "settings": lambda d: usual(d, num_local_experts=d.choice((3, 4)), num_experts_per_tok=2, sliding_window=16,
+                                                                                 num_hidden_layers=d.choice((2, 3, 4)), rope_parameters=d.choice((DEFAULT_ROPE, EXACT_YARN)))},
+    "lfm2": {"layers": 3, "config": "Lfm2Config", "settings": lambda d: lfm2(d, block_auto_adjust_ff_dim=d.random() < 0.5, block_multiple_of=8)},
+    "lfm2_moe": {"layers": 3, "config": "Lfm2MoeConfig", "settings": lambda d: lfm2(d, **experts(d, num_dense_layers=1))},
+    "llama4": {"layers": 4, "config": "Llama4TextConfig", "settings": lambda d: usual(d, num_local_experts=d.choice((2, 3)), num_experts_per_tok=1, head_dim=16,
+                                                                                    intermediate_size_mlp=d.choice((40, 56)), interleave_moe_layer_step=d.choice((1, 2)),
+                                                                                    num_hidden_layers=d.choice((2, 4, 5)))},
+    "bloom": {"further": ("attention.layer_norm_rms_epsilon",), "config": "BloomConfig", "settings": lambda d: older(d, seq_length=64)},
+    "falcon": {"further": ("attention.layer_norm_rms_epsilon",), "config": "FalconConfig", "settings": lambda d: falcon(d)},
+    "gpt2": {"further": ("attention.layer_norm_rms_epsilon",), "config": "GPT2Config", "settings": lambda d: gpt(d)},
+    "gpt_bigcode": {"further": ("attention.layer_norm_rms_epsilon",), "config": "GPTBigCodeConfig", "settings": lambda d: gpt(d)},
+    "gpt_neox": {"further": ("attention.layer_norm_rms_epsilon", "file_type"), "config": "GPTNeoXConfig", "older": {"rotary_pct": 0.25}, "settings": lambda d: neox(d)},
 }
 
 
 def made(family, dice, torch, transformers, **settings):
     config = getattr(transformers, family["config"])(**family["settings"](dice) | settings)
+    for key, value in family.get("older", {}).items():
+        setattr(config, key, value)
     torch.manual_seed(dice.randrange(1 << 30))
     model = transformers.AutoModelForCausalLM.from_config(config)
     with torch.no_grad():

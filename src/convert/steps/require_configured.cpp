@@ -93,6 +93,7 @@ void set_layers(const ConfigView& config, arch::Sizes& sizes) {
 arch::Sizes sizes_in(const arch::Family& family, const ConfigView& config) {
   Config fields = resources::parse_config(write_json(config.own(), {}));
   resources::assume_fields(fields, config.file());
+  arch::assume_widening(family, fields);
   // Every class of these families defaults to the number of heads.
   if (!fields.num_key_value_heads) fields.num_key_value_heads = fields.num_attention_heads;
   arch::Sizes sizes = arch::sizes_of(family, fields);
@@ -116,6 +117,21 @@ arch::Sizes sizes_in(const arch::Family& family, const ConfigView& config) {
   if (!sizes.experts) sizes.experts = either("num_local_experts", "num_experts");
   if (family.runtime.counts_next_layers) sizes.further = config.count("num_nextn_predict_layers").value_or(0);
   sizes.leading_plain = stated("leading_dense_block_count").value_or(0);
+  if (const std::string_view plain = family.runtime.plain_size_key; !plain.empty())
+    sizes.intermediate = config.count(plain);
+  if (const auto step = stated("interleave_moe_layer_step"); step && family.runtime.plain_size_key != "")
+    sizes.sparse_step = *step;
+  if (const Value* const adjusts = config.find("block_auto_adjust_ff_dim");
+      family.runtime.adjusts_width && adjusts != nullptr && *adjusts == true) {
+    const auto size = config.file().number("block_ff_dim");
+    sizes.intermediate = static_cast<std::uint64_t>(arch::adjusted_width(
+        size.value_or(static_cast<double>(sizes.intermediate.value_or(0))),
+        config.file().number("block_ffn_dim_multiplier"), config.file().number("block_multiple_of").value_or(1)));
+  }
+  if (const std::string_view other = family.runtime.no_attention; !other.empty())
+    if (const Value* const types = config.find("layer_types"); types != nullptr && types->get<List>() != nullptr)
+      for (std::size_t layer = 0; layer < types->get<List>()->size(); ++layer)
+        if ((*types->get<List>())[layer] == Value(other)) sizes.without_attention.insert(layer);
   sizes.has_qk_norms = type.qk_norm_key.empty() || config.flag(type.qk_norm_key).value_or(false);
   sizes.mixture = type.experts != arch::Experts::none;
   sizes.expert_rows =

@@ -60,6 +60,14 @@ Tensor with_rows_of(const Tensor& tensor, Role role, const arch::Family& family,
   }
 }
 
+// Verbs that move the rows or the columns of a matrix in another way than pair_rows, which the two factors of an adapter
+// cannot follow here.
+bool is_moved(const arch::Family& family, Role role) {
+  using arch::Verb;
+  constexpr Verb kMoves[] = {Verb::transpose, Verb::sort_heads, Verb::squeeze, Verb::split_heads};
+  return std::ranges::any_of(kMoves, [&](Verb verb) { return arch::find_step(family, role, verb) != nullptr; });
+}
+
 Tensor transposed(const Tensor& tensor) {
   const auto rows = static_cast<std::size_t>(tensor.shape[0]), columns = static_cast<std::size_t>(tensor.shape[1]);
   const std::vector<float> from = tensor.values<float>();
@@ -107,6 +115,8 @@ class AdapterAdopter {
     if (!spelled || name.expert || name.role == Role::stacked_gate_up ||
         arch::find_step(family_, name.role, arch::Verb::omit_copy) != nullptr)
       throw refused_adapter(tensor, fmt::format("llama.cpp has no matrix of its own for {}", quote(part.module)));
+    if (is_moved(family_, name.role))
+      throw refused_adapter(tensor, fmt::format("GGUF has the rows of {} in another order", quote(part.module)));
     if (first) settle_alpha(part.module, tensor);
     const std::string before = tensor.name;
     if (first && embedding) {
@@ -184,12 +194,15 @@ class AdapterReleaser {
       throw refused_adapter(tensor,
                             fmt::format("expected a matrix, found {} of {}", tensor.layout, tensor.shape.text()));
     const std::string_view weight = std::string_view(tensor.name).substr(0, tensor.name.size() - kFirst.size());
-    const auto name = arch::parse(family_, Dialect::gguf, weight);
+    auto name = arch::parse(family_, Dialect::gguf, weight);
+    if (name) name->root = family_.root;
     const auto spelled = name ? arch::spell(family_, Dialect::hugging_face, *name) : std::nullopt;
     if (!spelled || !spelled->ends_with(kWeight))
       throw refused_adapter(
           tensor, fmt::format("what {} of a {} model is called elsewhere is not known", quote(weight), family_.name));
     const std::string module = spelled->substr(0, spelled->size() - kWeight.size());
+    if (is_moved(family_, name->role))
+      throw refused_adapter(tensor, fmt::format("GGUF has the rows of {} in another order", quote(module)));
     const bool embedding = name->role == Role::token_embedding;
     const std::string before = tensor.name;
     if (first && embedding) tensor = transposed(tensor);

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "arch/expected.hpp"
 #include "base/printable.hpp"
 #include "base/text.hpp"
 #include "formats/gguf/llama_cpp/conventions.hpp"
@@ -181,6 +182,7 @@ void adopt(Model& model, std::vector<Change>& changes, std::vector<Renamed>& ren
     model.config.model_type = family->model_types.front();
   }
   resources::assume_fields(model.config, config);
+  arch::assume_widening(*family, model.config);
   require_keys(model, config);
   adopt_tensors(model, *family, config, changes, renamed);
   adopt_general(model, config);

@@ -4,7 +4,9 @@
 #include <algorithm>
 #include <cmath>
 #include <numbers>
+#include <utility>
 
+#include "arch/expected.hpp"
 #include "base/budget.hpp"
 #include "base/half.hpp"
 #include "base/text.hpp"
@@ -30,12 +32,17 @@ class KeyAdopter {
     if (!config_.num_key_value_heads) config_.num_key_value_heads = config_.num_attention_heads;
     for (const arch::KeyRows rows : runtime_.keys)
       for (const arch::KeyRow& row : rows) add_row(row);
+    if (const auto plain = file_.number(runtime_.plain_size_key); plain && !runtime_.plain_size_key.empty())
+      config_.intermediate_size = static_cast<std::int64_t>(*plain);
+    add_width();
+    add_layer_heads();
     add_next_layers();
     add_latent_heads();
     add_layer_norm();
     add_head_sizes();
     add_window();
     add_rope();
+    add_usual_texts();
     add_pooling();
     if (const Value* const causal = file_.find("is_causal"); causal != nullptr && *causal == false)
       set("attention.causal", false);
@@ -60,7 +67,9 @@ class KeyAdopter {
   }
 
   void add_row(const arch::KeyRow& row) {
-    if (row.form == KeyForm::groups) return;
+    if (row.form == KeyForm::groups || row.form == KeyForm::usual_text || row.form == KeyForm::several ||
+        row.form == KeyForm::norms)
+      return;
     if (row.form == KeyForm::always_text) return set(row.key, row.text);
     if (row.form == KeyForm::always) return set_number(row, row.number);
     const std::string_view name = stated_name(row);
@@ -70,8 +79,11 @@ class KeyAdopter {
       if (said.get<bool>() != nullptr) set(row.key, said);
     } else if (row.form == KeyForm::router) {
       add_router(row.key, name, said);
-    } else if (auto number = resources::number_of(said)) {
+    } else if (row.form == KeyForm::words) {
+      add_words(row, name, said);
+    } else if (auto number = number_in(said)) {
       if (!row.plus.empty()) *number += file_.number(row.plus).value_or(0);
+      if (!row.times.empty()) *number *= file_.number(row.times).value_or(0);
       if (!row.per.empty()) *number = std::floor(*number / std::max(file_.number(row.per).value_or(1), 1.0));
       set_number(row, *number);
       if (takes_float(row) && *number == 0 && row.zero != arch::Zero::counts)
@@ -87,10 +99,69 @@ class KeyAdopter {
       set(row.key, static_cast<std::int64_t>(number));
   }
 
+  // A number, or a list with the same number for each layer.
+  static std::optional<double> number_in(const Value& said) {
+    const auto single = single_number(said);
+    return single ? resources::number_of(*single) : std::nullopt;
+  }
+
+  void add_words(const arch::KeyRow& row, std::string_view name, const Value& said) {
+    const List* const words = said.get<List>();
+    if (words == nullptr) return;
+    List flags;
+    for (const Value& word : *words) {
+      if (word != Value(row.text) && word != Value(row.otherwise))
+        return changes_.push_back(unsupported(
+            name, fmt::format("llama.cpp knows no other words than \"{}\" and \"{}\"", row.text, row.otherwise)));
+      flags.emplace_back(word == Value(row.text));
+    }
+    set(row.key, std::move(flags));
+  }
+
+  // What holds if nothing else has set the key.
+  void add_usual_texts() {
+    for (const arch::KeyRows rows : runtime_.keys)
+      for (const arch::KeyRow& row : rows)
+        if (row.form == KeyForm::usual_text) set(row.key, row.text);
+  }
+
   void add_router(std::string_view key, std::string_view name, const Value& said) {
     const auto found = std::ranges::find_if(arch::kRouters, [&](std::string_view word) { return said == Value(word); });
     if (found != arch::kRouters.end() && !found->empty()) return set(key, found - arch::kRouters.begin());
     changes_.push_back(unsupported(name, "llama.cpp does not know this way to weight experts"));
+  }
+
+  void add_width() {
+    if (!runtime_.adjusts_width) return;
+    const auto size = file_.number("block_ff_dim") ? file_.number("block_ff_dim") : file_.number("intermediate_size");
+    const Value* const adjusts = file_.find("block_auto_adjust_ff_dim");
+    if (!size) return;
+    config_.intermediate_size = adjusts != nullptr && *adjusts == true
+                                    ? arch::adjusted_width(*size, file_.number("block_ffn_dim_multiplier"),
+                                                           file_.number("block_multiple_of").value_or(1))
+                                    : static_cast<std::int64_t>(*size);
+  }
+
+  // Layers without attention have no heads of keys.
+  void add_layer_heads() {
+    if (runtime_.no_attention.empty()) return;
+    const Value* const types = file_.find("layer_types");
+    const List* const words = types == nullptr ? nullptr : types->get<List>();
+    const std::int64_t layers = std::max<std::int64_t>(config_.num_hidden_layers.value_or(0), 0);
+    require_count(static_cast<std::uint64_t>(layers), "layers");
+    if (words != nullptr && std::ssize(*words) != layers)
+      throw Error(ErrorKind::unsupported, "convert.config",
+                  fmt::format("expected a word for each of {} layers in layer_types, found {}", layers, words->size()))
+          .about("config.json")
+          .blame(Subject::input)
+          .remedy(Remedy::keep_names);
+    // Without the list, all layers have attention.
+    List heads;
+    for (std::size_t layer = 0; std::cmp_less(layer, layers); ++layer)
+      heads.emplace_back(words != nullptr && (*words)[layer] == Value(runtime_.no_attention)
+                             ? std::int64_t{0}
+                             : config_.num_key_value_heads.value_or(0));
+    set(arch::kKeyHeads, std::move(heads));
   }
 
   // Layers that predict further tokens come after the last.
@@ -122,14 +193,21 @@ class KeyAdopter {
     return heads > 0 ? config_.hidden_size.value_or(0) / heads : 0;
   }
 
+  // GPT-NeoX calls it rotary_pct.
+  double rotated_part() const {
+    constexpr std::string_view kPart = "partial_rotary_factor";
+    const auto inside = RopeFile(file_).number(kPart);
+    if (inside) return *inside;
+    return file_.number("rotary_pct").value_or(file_.number(kPart).value_or(1));
+  }
+
   void add_head_sizes() {
     // Without head_dim, readers derive the size from hidden_size; the field stays unset.
     if (config_.head_dim) set("attention.value_length", *config_.head_dim);
     // llama.cpp refuses another number for these families.
     const bool all = arch::find_step(family_, arch::Role::q, arch::Verb::pair_rows) != nullptr;
-    const double part =
-        RopeFile(file_).number("partial_rotary_factor").value_or(file_.number("partial_rotary_factor").value_or(1));
-    if ((all || runtime_.rotates_part) && head_size() > 0)
+    const double part = runtime_.states_rotated ? 1 : rotated_part();
+    if ((all || runtime_.rotates_part || runtime_.states_rotated) && head_size() > 0)
       set("rope.dimension_count", static_cast<std::int64_t>(part * static_cast<double>(head_size())));
   }
 
@@ -159,7 +237,7 @@ class KeyAdopter {
     };
     std::size_t period = usual;
     if (list == nullptr) {
-      const double said = file_.number("sliding_window_pattern").value_or(static_cast<double>(usual));
+      const double said = file_.number(runtime_.period_key).value_or(static_cast<double>(usual));
       if (said >= 1 && said <= 1e6) period = static_cast<std::size_t>(said);
     } else if (!fits(usual)) {
       period = 0;

@@ -85,6 +85,12 @@ class TensorAdopter {
           tensor = pair_rows(std::move(tensor), name.role, model_.config, head_rows_);
           ++reordered_;
           break;
+        case Verb::transpose: tensor = transposed_last(tensor); break;
+        case Verb::squeeze: tensor = squeezed(std::move(tensor)); break;
+        case Verb::sort_heads:
+          tensor = sort_heads(tensor, model_.config);
+          ++sorted_;
+          break;
         case Verb::add:
           if (name.suffix != arch::Suffix::weight) break;
           require_floats(tensor);
@@ -95,6 +101,11 @@ class TensorAdopter {
         case Verb::stack: return stacks_.add(std::move(tensor), name, step.role);
         case Verb::halve_rows: {
           auto [half, other] = halve_rows(tensor);
+          add(std::move(half), {.role = step.role, .layer = name.layer}, Dialect::gguf);
+          return add(std::move(other), {.role = step.other_half, .layer = name.layer}, Dialect::gguf);
+        }
+        case Verb::deal_rows: {
+          auto [half, other] = deal_rows(tensor);
           add(std::move(half), {.role = step.role, .layer = name.layer}, Dialect::gguf);
           return add(std::move(other), {.role = step.other_half, .layer = name.layer}, Dialect::gguf);
         }
@@ -180,13 +191,13 @@ class TensorAdopter {
     if (dialect_ != Dialect::hugging_face) return;
     const auto found =
         std::ranges::find_if(names_, [](const TensorName& name) { return name.role != Role::output_head; });
-    if (found != names_.end() && found->root != arch::Root::model)
-      model_.metadata.set(kRootKey, arch::name_of(found->root));
+    if (found != names_.end() && found->root != family_.root) model_.metadata.set(kRootKey, arch::name_of(found->root));
   }
 
   void report() {
     std::string detail = fmt::format("{} tensors have llama.cpp's names", out_.size());
     if (reordered_ > 0) detail += fmt::format(", {} of them (q and k) its order of rows", reordered_);
+    if (sorted_ > 0) detail += fmt::format(", in {} of them q, k and v are apart", sorted_);
     if (stacked_ > 0) detail += fmt::format(", {} are stacks of experts", stacked_);
     if (shifted_ > 0) detail += fmt::format(", to {} norms {} was added", shifted_, shift_);
     changes_.push_back({.impact = Impact::detail, .detail = std::move(detail)});
@@ -219,7 +230,7 @@ class TensorAdopter {
   std::vector<std::pair<Tensor, Role>> copies_;  // tensors that llama.cpp does not load, and what they must equal
   Stacks stacks_;
   std::vector<std::string> omitted_, widened_, narrowed_;  // narrowed: from f64, without loss
-  std::size_t reordered_ = 0, shifted_ = 0, stacked_ = 0;
+  std::size_t sorted_ = 0, reordered_ = 0, shifted_ = 0, stacked_ = 0;
   float shift_ = 0;
 };
 

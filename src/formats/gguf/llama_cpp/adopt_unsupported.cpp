@@ -209,6 +209,9 @@ Map llama_cpp_assumptions(const arch::Family& family, const Config& config) {
   if (runtime.normalizes_experts) facts.append("norm_topk_prob", *runtime.normalizes_experts);
   if (arch::find_step(family, arch::Role::output_head, arch::Verb::omit_copy) != nullptr)
     facts.append("tie_word_embeddings", true);
+  for (const arch::Assumed& fact : runtime.known)
+    if (!fact.key.empty())
+      facts.append(std::string(fact.key), std::visit([](const auto& value) { return Value(value); }, fact.value));
   if (runtime.bidirectional) facts.append("use_bidirectional_attention", *runtime.bidirectional);
   if (runtime.layers_of_largest) {
     const std::int64_t layers = config.num_hidden_layers.value_or(0), heads = config.num_attention_heads.value_or(0);

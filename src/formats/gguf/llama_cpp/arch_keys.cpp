@@ -34,6 +34,20 @@ Error bad_key(const std::string& key, const Value& found, std::string_view expec
       .remedy(Remedy::keep_names);
 }
 
+// A number for each layer, 0 for those without attention. Returns false unless all others are equal.
+bool take_layer_heads(Config& config, const Value& value) {
+  const List* const heads = value.get<List>();
+  if (heads == nullptr) return false;
+  std::int64_t most = 0;
+  for (const Value& count : *heads) {
+    const auto* const number = count.get<std::int64_t>();
+    if (number == nullptr || *number < 0 || (most != 0 && *number != 0 && *number != most)) return false;
+    most = std::max(most, *number);
+  }
+  if (most != 0) config.num_key_value_heads = most;
+  return true;
+}
+
 // Calls `bad(key, value)` for each key of a field that does not give one number.
 template <typename Bad>
 void take_fields(const Model& model, const arch::Family& family, Config& config, const Bad& bad) {
@@ -44,6 +58,8 @@ void take_fields(const Model& model, const arch::Family& family, Config& config,
     if (found == nullptr) continue;
     // Containers with text-only metadata may have a text under such a key, in addition to the field.
     if (found->text() != nullptr && fields.find(own.field) != nullptr) continue;
+    if (own.name == arch::kKeyHeads && !family.runtime.no_attention.empty() && take_layer_heads(config, *found))
+      continue;
     if (!set_field(config, own.name, *found)) bad(key, *found);
   }
 }

@@ -42,7 +42,7 @@ void forget_keys(Model& model, const arch::Family& family) {
 // Decides the prefix of the tensor names: the recorded one, if Tare wrote the file. Otherwise an embedding model has no
 // head and the names of the class without one.
 Way way_back(const Model& model, const arch::Family& family) {
-  Way way{.has_config = model.attachment("config.json") != nullptr};
+  Way way{.root = family.root, .has_config = model.attachment("config.json") != nullptr};
   const Value* const kept = model.metadata.find(kRootKey);
   const auto root = kept == nullptr || kept->text() == nullptr ? std::nullopt : arch::parse_root(*kept->text());
   // A recorded prefix needs the original config.json; only the bare prefix has a class that a made config.json can

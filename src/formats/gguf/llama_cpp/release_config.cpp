@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 #include "arch/defaults.hpp"
 #include "arch/model_classes.hpp"
@@ -28,12 +29,38 @@ void add_router(const Origin& origin, const arch::KeyRow& row, Map& keys) {
   origin.report_key(row.key, fmt::format("the way {} to weight experts is not known", *number));
 }
 
+void add_norm_count(const Origin& origin, const arch::KeyRow& row, Map& keys) {
+  const bool both = std::ranges::any_of(origin.model.tensors, [&](const Tensor& tensor) {
+    const auto name = arch::parse(origin.family, arch::Dialect::gguf, tensor.name);
+    return name && name->role == Role::own_attention_norm;
+  });
+  if (origin.model.config.num_key_value_heads.value_or(1) > 1) keys.set(row.from[0], std::int64_t{both ? 2 : 1});
+}
+
+void add_words(const Origin& origin, const arch::KeyRow& row, Map& keys) {
+  const Value* const found = origin.keys.find(row.key);
+  const List* const flags = found == nullptr ? nullptr : found->get<List>();
+  if (found != nullptr && flags == nullptr) throw origin.keys.refused(row.key, *found, "a list of flags");
+  if (flags == nullptr) return;
+  List words;
+  for (const Value& flag : *flags) {
+    if (flag.get<bool>() == nullptr) throw origin.keys.refused(row.key, *found, "a list of flags");
+    words.emplace_back(flag == true ? row.text : row.otherwise);
+  }
+  keys.set(row.from[0], std::move(words));
+}
+
 void add_extra(const Origin& origin, const arch::KeyRow& row, Map& keys) {
   if (row.form == arch::KeyForm::groups) {
     if (origin.number(row.key).value_or(1) > 1) keys.set(row.from[0], "group_limited_greedy");
     return;
   }
-  if (row.form == arch::KeyForm::always_text) return;  // where it matters, another part reads it
+  if (row.form == arch::KeyForm::several)
+    return keys.set(row.from[0], origin.model.config.num_key_value_heads.value_or(1) > 1);
+  if (row.form == arch::KeyForm::norms) return add_norm_count(origin, row, keys);
+  // Where they matter, another part reads them.
+  if (row.form == arch::KeyForm::always_text || row.form == arch::KeyForm::usual_text) return;
+  if (row.form == arch::KeyForm::words) return add_words(origin, row, keys);
   if (row.form == arch::KeyForm::router) return add_router(origin, row, keys);
   if (row.form == arch::KeyForm::flag) {
     if (const auto flag = origin.keys.flag(row.key))
@@ -155,7 +182,8 @@ void fill_in_unstated(const Origin& origin, Map& keys, std::string_view type) {
     if (keys.find(key) == nullptr) keys.set(key, std::move(value));
   };
   const std::int64_t head = origin.head_size();
-  if (origin.model.config.num_attention_heads) fill("num_key_value_heads", *origin.model.config.num_attention_heads);
+  if (origin.model.config.num_attention_heads && !origin.model.config.num_key_value_heads)
+    fill("num_key_value_heads", *origin.model.config.num_attention_heads);
   if (is_assumed("head_dim", type) && head > 0) fill("head_dim", head);
   if (is_assumed("num_nextn_predict_layers", type)) fill("num_nextn_predict_layers", std::int64_t{0});
   // Files that were made before these keys existed: llama.cpp derives the sizes.
@@ -234,6 +262,22 @@ std::vector<bool> layers_with_window(const Origin& origin, std::size_t layers) {
   return windows;
 }
 
+// Sets which layers have attention.
+void add_layer_kinds(const Origin& origin, Map& keys) {
+  const std::string_view other = origin.family.runtime.no_attention;
+  const Value* const found = other.empty() ? nullptr : origin.keys.find(arch::kKeyHeads);
+  const List* const heads = found == nullptr ? nullptr : found->get<List>();
+  const std::int64_t layers = origin.model.config.num_hidden_layers.value_or(0);
+  if (other.empty()) return;
+  if (heads != nullptr && std::ssize(*heads) < layers)
+    throw origin.keys.refused(arch::kKeyHeads, *found, fmt::format("a number for each of {} layers", layers));
+  require_count(static_cast<std::uint64_t>(std::max<std::int64_t>(layers, 0)), "layers");
+  List types;
+  for (std::size_t layer = 0; std::cmp_less(layer, layers); ++layer)
+    types.emplace_back(heads != nullptr && (*heads)[layer] == Value(std::int64_t{0}) ? other : "full_attention");
+  keys.set("layer_types", std::move(types));
+}
+
 // Sets which layers have a window, and the rotary base of those.
 void add_layers(const Origin& origin, Map& keys) {
   if (origin.family.runtime.window_period == 0) return;
@@ -281,6 +325,8 @@ std::string made_config_json(const Origin& origin) {
   keys.set("model_type", hub.type);
   origin.model.config.model_type = hub.type;
   keys.set("architectures", List{Value(hub.name)});
+  if (const std::string_view plain = origin.family.runtime.plain_size_key; !plain.empty())
+    keys.set(plain, origin.model.config.intermediate_size.value_or(0));
   add_extras(origin, keys);
   keys.set("tie_word_embeddings", origin.table(Role::output_head) == nullptr);
   if (const Tensor* const embedding = origin.table(Role::token_embedding);
@@ -292,6 +338,8 @@ std::string made_config_json(const Origin& origin) {
   add_layer_norm(origin, keys);
   fill_in_unstated(origin, keys, hub.type);
   add_layers(origin, keys);
+  add_layer_kinds(origin, keys);
+  if (origin.family.runtime.adjusts_width) keys.set("block_auto_adjust_ff_dim", false);
   add_heads(origin, keys, hub.type);
   add_biases(origin, keys, hub.type);
   add_qk_norms(origin, keys, hub.type);

@@ -94,6 +94,14 @@ void add_yarn(const Origin& origin, Map& scaling) {
     scaling.append("attention_factor", *beside * yarn_stretch(factor, 1) / yarn_stretch(factor, all.value_or(0)));
 }
 
+// Returns whether the class scales positions if config.json has no rotary settings.
+bool scales_by_default(const Map& keys) {
+  const Value* const type = keys.find("model_type");
+  return type != nullptr && type->text() != nullptr &&
+         std::ranges::any_of(arch::assumed_keys(*type->text()),
+                             [](const arch::Assumed& fact) { return fact.key == "rope_parameters.rope_type"; });
+}
+
 bool is_all_ones(const Tensor& divisors) {
   const std::vector<float> values = divisors.values<float>();
   return std::ranges::all_of(values, [](float value) { return value == 1; });
@@ -149,7 +157,9 @@ void add_rope(const Origin& origin, Map& keys) {
     report_rope(origin, "rope_scaling",
                 "the divisors in rope_freqs.weight cannot be combined with the scaling of the keys");
   add_layer_ropes(origin, keys, scaling);
+  if (scaling.empty() && scales_by_default(keys)) scaling.append("rope_type", "default");
   if (scaling.empty()) return;
+  if (origin.family.runtime.keeps_fractions && origin.is_yarn()) scaling.append("truncate", false);
   if (!origin.family.runtime.has_full_yarn) return keys.set("rope_scaling", std::move(scaling));
   scaling.set("rope_theta", origin.model.config.rope_theta.value_or(10000));
   if (origin.is_yarn()) {

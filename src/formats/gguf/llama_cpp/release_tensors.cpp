@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <map>
+#include <set>
 
 #include "base/printable.hpp"
 #include "formats/gguf/llama_cpp/verbs/verbs.hpp"
@@ -48,6 +49,34 @@ bool is_omitted(const TensorName& name, const arch::Family& family, bool is_know
   });
 }
 
+// Several rows may have one name in GGUF: other tensors of the model decide which role it has.
+class SharedNames {
+ public:
+  SharedNames(const Model& model, const arch::Family& family) : family_(family) {
+    for (const Tensor& tensor : model.tensors)
+      if (const auto name = arch::parse(family, Dialect::gguf, tensor.name)) present_.insert(name->role);
+  }
+  Role role_of(Role first) const {
+    const arch::Pattern* const row = row_of(first);
+    for (const arch::Patterns patterns : family_.names)
+      for (const arch::Pattern& other : patterns)
+        if (row != nullptr && other.gguf == row->gguf && other.beside != Role::other && present_.contains(other.beside))
+          return other.role;
+    return first;
+  }
+
+ private:
+  const arch::Pattern* row_of(Role role) const {
+    for (const arch::Patterns patterns : family_.names)
+      for (const arch::Pattern& row : patterns)
+        if (row.role == role && !row.gguf.empty()) return &row;
+    return nullptr;
+  }
+
+  const arch::Family& family_;
+  std::set<Role> present_;
+};
+
 class TensorReleaser {
  public:
   TensorReleaser(Model& model, const arch::Family& family, const Way& way, std::vector<Change>& changes,
@@ -67,6 +96,7 @@ class TensorReleaser {
       throw no_way_back(fmt::format("what the tensors {} of a {} model are called elsewhere is not known",
                                     fmt::join(strangers, ", "), family_.name));
     // Copies are compared before any tensor is moved.
+    const SharedNames shared(model_, family_);
     std::vector<bool> omitted;
     for (const Tensor& tensor : model_.tensors) {
       const TensorName name = *arch::parse(family_, Dialect::gguf, tensor.name);
@@ -77,6 +107,7 @@ class TensorReleaser {
     for (std::size_t i = 0; i < model_.tensors.size(); ++i) {
       if (omitted[i]) continue;
       TensorName name = *arch::parse(family_, Dialect::gguf, model_.tensors[i].name);
+      name.role = shared.role_of(name.role);
       name.root = way_.root;
       add(std::move(model_.tensors[i]), name);
     }
@@ -118,9 +149,14 @@ class TensorReleaser {
     const Tensor &first = halves.at(step.role), &second = halves.at(step.other_half);
     name.role = whole;
     renamed_.push_back({second.name, arch::spell(family_, Dialect::hugging_face, name).value_or("")});
-    Tensor joined = step.verb == Verb::split_heads ? join_heads(first, second) : join_rows(first, second);
+    Tensor joined = joined_by(step.verb, first, second);
     finish(restored(std::move(joined), name, maker.steps), first.name, name);
     halves_.erase({name.layer.value_or(0), whole});
+  }
+
+  static Tensor joined_by(Verb verb, const Tensor& first, const Tensor& second) {
+    if (verb == Verb::split_heads) return join_heads(first, second);
+    return verb == Verb::deal_rows ? merge_rows(first, second) : join_rows(first, second);
   }
 
   void require_both_halves() const {
@@ -133,11 +169,15 @@ class TensorReleaser {
   Tensor restored(Tensor tensor, const TensorName& name, arch::Steps steps) {
     for (std::size_t i = steps.size(); i-- > 0;) switch (steps[i].verb) {
         case Verb::pair_rows: tensor = unpair_rows(std::move(tensor), name.role, model_.config, head_rows_); break;
+        case Verb::transpose: tensor = transposed_last(tensor); break;
+        case Verb::squeeze: tensor = unsqueezed(std::move(tensor)); break;
+        case Verb::sort_heads: tensor = unsort_heads(tensor, model_.config); break;
         case Verb::add:
           if (name.suffix == arch::Suffix::weight) tensor = subtract_number(std::move(tensor), steps[i].number);
           break;
         case Verb::stack:
         case Verb::halve_rows:
+        case Verb::deal_rows:
         case Verb::split_heads:
         case Verb::omit:
         case Verb::omit_copy:

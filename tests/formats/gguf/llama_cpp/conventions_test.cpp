@@ -199,7 +199,7 @@ TEST(GgufConventions, NoKeyOfMetadataTurnsTheConventionsOff) {
   EXPECT_EQ(rule_of([&] { adapt(unknown, gguf()); }), "convert.names");
   // Most of its names may be those of a known family.
   Model kin = small("nobody_knows");
-  kin.tensors.push_back(counted("model.layers.0.mlp.router.weight", {3, 8}, 1));
+  kin.tensors.push_back(counted("model.layers.0.mlp.unheard_of.weight", {3, 8}, 1));
   const auto error = error_of([&] { adapt(kin, gguf()); });
   ASSERT_TRUE(error);
   EXPECT_NE(std::string(error->sentence()).find("; 9 of 10 are names of a llama model"), std::string::npos)

@@ -38,7 +38,13 @@ Model model_of(const std::string& type, const Map& config) {
   for (const char* const key : {"num_local_experts", "n_routed_experts", "moe_num_experts"}) number(key, sizes.experts);
   number("moe_intermediate_size", sizes.expert_rows);
   number("shared_expert_intermediate_size", sizes.shared_rows);
-  for (const char* const key : {"first_k_dense_replace", "moe_layer_start_index"})
+  const auto says = [&](std::string_view key) {
+    const Value* const found = config.find(key);
+    return found != nullptr && *found == true;
+  };
+  if (says("multi_query") && !says("new_decoder_architecture")) sizes.kv_heads = 1;
+  if (says("block_auto_adjust_ff_dim")) sizes.intermediate = 256;
+  for (const char* const key : {"first_k_dense_replace", "moe_layer_start_index", "num_dense_layers"})
     if (const Value* const found = config.find(key); found != nullptr)
       sizes.leading_plain = static_cast<std::uint64_t>(*found->get<std::int64_t>());
   if (!sizes.shared_rows) sizes.shared_rows = 6;
@@ -99,7 +105,8 @@ std::vector<std::string> known_types() {
   std::vector<std::string> types;
   for (const arch::Family& family : arch::families())
     for (const std::string_view type : family.model_types)
-      if (!family.gguf.empty() && type != "gemma3" && type != "mistral3" && type != "gemma-embedding")
+      if (!family.gguf.empty() && type != "gemma3" && type != "llama4" && type != "mistral3" &&
+          type != "gemma-embedding")
         types.emplace_back(type);
   return types;
 }
@@ -176,6 +183,9 @@ Map complete(const std::string& type) {
   for (const char* const key : {"num_attention_heads", "num_key_value_heads"})
     if (config.find(key) != nullptr) config.set(key, std::int64_t{8});
   if (type == "qwen2_moe") config.set("shared_expert_intermediate_size", std::int64_t{6});
+  if (type == "dots1")
+    for (const auto& [key, value] : {std::pair("n_routed_experts", 4), std::pair("num_experts_per_tok", 2)})
+      config.set(key, std::int64_t{value});
   if (arch::find_family(type)->runtime.has_latent_attention)
     for (const auto& [key, value] :
          {std::pair("qk_nope_head_dim", 8), std::pair("qk_rope_head_dim", 4), std::pair("v_head_dim", 8),
@@ -208,6 +218,14 @@ TEST(GgufSilent, WhatTheClassWouldAssumeIsStatedOnTheWayBack) {
                                           "first_k_dense_replace",
                                           "moe_layer_start_index",
                                           "moe_layer_interval",
+                                          "interleave_moe_layer_step",
+                                          "num_dense_layers",
+                                          "global_attn_every_n_layers",
+                                          "block_auto_adjust_ff_dim",
+                                          "block_multiple_of",
+                                          "block_ffn_dim_multiplier",
+                                          "multi_query",
+                                          "new_decoder_architecture",
                                           "n_shared_experts",
                                           "moe_num_shared_experts"};
   std::size_t compared = 0;

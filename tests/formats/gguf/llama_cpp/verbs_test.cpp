@@ -82,6 +82,70 @@ TEST(GgufVerbs, SplitHeadsAreJoined) {
   EXPECT_EQ(rule_of([&, &half = keys] { join_heads(half, numbers("v", {3, 1, 4})); }), "convert.names");
 }
 
+TEST(GgufVerbs, TransposingTwiceIsNothing) {
+  const Tensor matrix = numbers("w", {2, 3}), stack = numbers("e", {2, 2, 3}), vector = numbers("b", {3});
+  EXPECT_EQ(transposed_last(matrix).shape, (Shape{3, 2}));
+  EXPECT_EQ(transposed_last(matrix).values<float>(), (std::vector<float>{0, 3, 1, 4, 2, 5}));
+  EXPECT_EQ(transposed_last(stack).shape, (Shape{2, 3, 2}));
+  EXPECT_EQ(transposed_last(stack).values<float>(), (std::vector<float>{0, 3, 1, 4, 2, 5, 6, 9, 7, 10, 8, 11}));
+  EXPECT_EQ(transposed_last(transposed_last(matrix)).values<float>(), matrix.values<float>());
+  EXPECT_EQ(transposed_last(transposed_last(stack)).values<float>(), stack.values<float>());
+  EXPECT_EQ(transposed_last(vector).values<float>(), vector.values<float>());
+  EXPECT_EQ(rule_of([] { transposed_last(numbers("x", {1, 2, 2, 2})); }), "convert.names");
+  EXPECT_EQ(rule_of([] { transposed_last(numbers("x", {0, 2})); }), "convert.names");
+}
+
+TEST(GgufVerbs, AnAxisOfOneIsDroppedAndReturns) {
+  const Tensor kernel = numbers("conv", {4, 1, 3});
+  EXPECT_EQ(squeezed(kernel).shape, (Shape{4, 3}));
+  EXPECT_EQ(unsqueezed(squeezed(kernel)).shape, kernel.shape);
+  EXPECT_EQ(unsqueezed(squeezed(kernel)).values<float>(), kernel.values<float>());
+  EXPECT_EQ(rule_of([] { squeezed(numbers("x", {4, 2, 3})); }), "convert.names");
+  EXPECT_EQ(rule_of([] { squeezed(numbers("x", {4, 3})); }), "convert.names");
+  EXPECT_EQ(rule_of([] { unsqueezed(numbers("x", {4})); }), "convert.names");
+}
+
+// Two groups of two heads of queries, one of keys and one of values, with one row each.
+TEST(GgufVerbs, SortedHeadsGoBack) {
+  Config config;
+  config.num_attention_heads = 4;
+  config.num_key_value_heads = 2;
+  const Tensor weights = numbers("qkv", {8, 2}), bias = numbers("bias", {8});
+  EXPECT_EQ(sort_heads(bias, config).values<float>(), (std::vector<float>{0, 1, 4, 5, 2, 6, 3, 7}));
+  EXPECT_EQ(sort_heads(weights, config).values<float>(),
+            (std::vector<float>{0, 1, 2, 3, 8, 9, 10, 11, 4, 5, 12, 13, 6, 7, 14, 15}));
+  for (const Tensor& tensor : {weights, bias}) {
+    const Tensor back = unsort_heads(sort_heads(tensor, config), config);
+    EXPECT_EQ(back.shape, tensor.shape);
+    EXPECT_EQ(back.values<float>(), tensor.values<float>());
+  }
+  // Without a number for keys there are as many as queries.
+  config.num_key_value_heads.reset();
+  EXPECT_EQ(sort_heads(numbers("bias", {24}), config).values<float>()[2], 6);
+  EXPECT_EQ(rule_of([&] { sort_heads(numbers("x", {7, 2}), config); }), "convert.names");
+  EXPECT_EQ(rule_of([&] { unsort_heads(numbers("x", {7, 2}), config); }), "convert.names");
+  EXPECT_EQ(rule_of([&] { sort_heads(numbers("x", {2, 2, 2}), config); }), "convert.names");
+  EXPECT_EQ(rule_of([&] { sort_heads(weights, Config()); }), "convert.names");
+  config.num_key_value_heads = 3;
+  EXPECT_EQ(rule_of([&] { sort_heads(weights, config); }), "convert.names");
+}
+
+TEST(GgufVerbs, DealtRowsAreMerged) {
+  const Tensor whole = numbers("experts", {2, 4, 2}), bias = numbers("bias", {2, 4});
+  const auto [gate, up] = deal_rows(whole);
+  EXPECT_EQ(gate.shape, (Shape{2, 2, 2}));
+  EXPECT_EQ(gate.values<float>(), (std::vector<float>{0, 1, 4, 5, 8, 9, 12, 13}));
+  EXPECT_EQ(up.values<float>(), (std::vector<float>{2, 3, 6, 7, 10, 11, 14, 15}));
+  EXPECT_EQ(merge_rows(gate, up).shape, whole.shape);
+  EXPECT_EQ(merge_rows(gate, up).values<float>(), whole.values<float>());
+  const auto [even, odd] = deal_rows(bias);
+  EXPECT_EQ(even.values<float>(), (std::vector<float>{0, 2, 4, 6}));
+  EXPECT_EQ(merge_rows(even, odd).values<float>(), bias.values<float>());
+  EXPECT_EQ(rule_of([] { deal_rows(numbers("x", {2, 3, 3})); }), "convert.names");
+  EXPECT_EQ(rule_of([] { deal_rows(numbers("x", {4})); }), "convert.names");
+  EXPECT_EQ(rule_of([&, &half = gate] { merge_rows(half, numbers("x", {2, 1, 2})); }), "convert.names");
+}
+
 TEST(GgufVerbs, StacksComeApart) {
   Stacks stacks;
   for (const std::uint32_t expert : {1u, 0u})

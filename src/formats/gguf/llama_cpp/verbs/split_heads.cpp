@@ -7,50 +7,16 @@
 #include "base/printable.hpp"
 #include "formats/gguf/llama_cpp/verbs/verbs.hpp"
 #include "model/interleaved_blob.hpp"
-#include "model/slice_plan.hpp"
-#include "model/sliced_blob.hpp"
 #include "tare/codec.hpp"
 
 namespace tare::gguf::llama_cpp {
-namespace {
-
-// The elements of a dense tensor that the axes visit, slowest first.
-Tensor picked(const Tensor& tensor, const Shape& shape, std::uint64_t first, std::span<const SliceAxis> axes) {
-  const Component& data = tensor.components.front();
-  SlicePlan plan;
-  plan.elements = shape.elements().value_or(0);
-  plan.first = first;
-  arrange(plan, axes);
-  Tensor result = tensor;
-  result.shape = shape;
-  result.components.front().blob =
-      sliced_blob(data.blob, std::move(plan), data.blob.size() / tensor.shape.elements().value_or(1));
-  return result;
-}
-
-SliceAxis axis(std::uint64_t count, std::uint64_t stride) { return {count, static_cast<std::int64_t>(stride)}; }
-
-// The matrix of each head, transposed.
-Tensor transposed(const Tensor& tensor) {
-  const std::uint64_t heads = tensor.shape[0], rows = tensor.shape[1], columns = tensor.shape[2];
-  const SliceAxis axes[] = {axis(heads, rows * columns), axis(columns, 1), axis(rows, columns)};
-  return picked(tensor, {heads, columns, rows}, 0, axes);
-}
-
-bool is_matrix_of_elements(const Tensor& tensor, std::size_t rank) {
-  return tensor.shape.rank() == rank && tensor.shape.elements().value_or(0) > 0 &&
-         tensor.components.front().type.empty();
-}
-
-}  // namespace
-
 std::pair<Tensor, Tensor> split_heads(const Tensor& tensor, const Config& config, std::optional<double> first) {
   const Tensor all = to_dense(tensor);
   const auto heads = static_cast<std::uint64_t>(std::max<std::int64_t>(config.num_attention_heads.value_or(0), 0));
   const std::uint64_t rows = heads == 0 || all.shape.empty() ? 0 : all.shape[0] / heads;
   constexpr double kMost = 1 << 30;
   const auto keys = static_cast<std::uint64_t>(std::clamp(first.value_or(0), 0.0, kMost));
-  if (!is_matrix_of_elements(all, 2) || rows * heads != all.shape[0] || keys == 0 || keys >= rows)
+  if (!has_elements(all, 2) || rows * heads != all.shape[0] || keys == 0 || keys >= rows)
     throw unmapped(fmt::format("{}: expected {} heads of more than {} rows each, found the shape {}",
                                quote(tensor.name), heads, keys, tensor.shape.text()));
   const std::uint64_t columns = all.shape[1], values = rows - keys;
@@ -62,11 +28,11 @@ std::pair<Tensor, Tensor> split_heads(const Tensor& tensor, const Config& config
 
 Tensor join_heads(const Tensor& first, const Tensor& second) {
   const Tensor one = to_dense(first), other = to_dense(second);
-  if (!is_matrix_of_elements(one, 3) || !is_matrix_of_elements(other, 3) || one.shape[0] != other.shape[0] ||
+  if (!has_elements(one, 3) || !has_elements(other, 3) || one.shape[0] != other.shape[0] ||
       one.shape[1] != other.shape[2] || one.components.front().dtype != other.components.front().dtype)
     throw no_way_back(fmt::format("{} ({}) and {} ({}) are not the parts of one tensor", quote(first.name),
                                   first.shape.text(), quote(second.name), second.shape.text()));
-  Tensor all = transposed(one);
+  Tensor all = transposed_last(one);
   const std::uint64_t heads = all.shape[0];
   const Blob keys = all.components.front().blob, values = other.components.front().blob;
   all.shape = {heads * (all.shape[1] + other.shape[1]), all.shape[2]};

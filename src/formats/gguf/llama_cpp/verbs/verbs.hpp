@@ -5,12 +5,14 @@
 #include <cstdint>
 #include <functional>
 #include <map>
+#include <span>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "arch/qk_rows.hpp"
 #include "formats/gguf/llama_cpp/conventions.hpp"
+#include "model/slice_plan.hpp"
 
 namespace tare::gguf::llama_cpp {
 
@@ -22,6 +24,26 @@ bool has_whole_rows(const Tensor& tensor);
 // `heads` knows the sizes of the heads of all q and k so far.
 Tensor pair_rows(Tensor tensor, arch::Role role, const Config& config, arch::HeadRows& heads);
 Tensor unpair_rows(Tensor tensor, arch::Role role, const Config& config, arch::HeadRows& heads);
+
+// ---- picked.cpp ----
+
+// An axis of `count` steps, `stride` elements apart.
+SliceAxis axis(std::uint64_t count, std::uint64_t stride);
+// The elements of a dense tensor that the axes visit, slowest first, beginning with the element `first`.
+Tensor picked(const Tensor& tensor, const Shape& shape, std::uint64_t first, std::span<const SliceAxis> axes);
+// Returns whether the tensor has elements of a plain type, and this rank.
+bool has_elements(const Tensor& tensor, std::size_t rank);
+// A matrix, or each matrix of a stack, transposed. It is its own inverse. Vectors stay. Blocks are decoded.
+Tensor transposed_last(const Tensor& tensor);
+
+// Without the second of three dimensions, which must be 1; and the inverse.
+Tensor squeezed(Tensor tensor);
+Tensor unsqueezed(Tensor tensor);
+
+// ---- sort_heads.cpp ----
+
+Tensor sort_heads(const Tensor& tensor, const Config& config);
+Tensor unsort_heads(const Tensor& tensor, const Config& config);
 
 // ---- fits.cpp ----
 
@@ -61,6 +83,13 @@ std::size_t count_unstacked(const Tensor& tensor);
 std::pair<Tensor, Tensor> halve_rows(const Tensor& tensor);
 // The inverse: for each expert the rows of the first, then those of the second. The result has the name of the first.
 Tensor join_rows(const Tensor& first, const Tensor& second);
+
+// ---- deal_rows.cpp ----
+
+// The rows of each expert with even numbers, and those with odd ones. A tensor of rank 2 has one element for each row.
+std::pair<Tensor, Tensor> deal_rows(const Tensor& tensor);
+// The inverse. The result has the name of the first.
+Tensor merge_rows(const Tensor& first, const Tensor& second);
 
 // ---- split_heads.cpp ----
 
