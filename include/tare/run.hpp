@@ -22,6 +22,7 @@
 #include <utility>
 #include <vector>
 
+#include "tare/change.hpp"
 #include "tare/export.hpp"
 #include "tare/model.hpp"
 #include "tare/tokenizer.hpp"
@@ -56,6 +57,10 @@ class TARE_API Scorer {
   std::uint64_t layers() const;
   // The most tokens of a piece, as far as the model states it; else 0.
   std::uint64_t context() const;
+
+  // What the model's files state and a scorer does not compute, so that other programs may get other results; nearly
+  // always nothing. The command prints them as warnings.
+  const std::vector<Change>& doubts() const;
 
   // For each token, the logits of the token after it: tokens.size() rows of vocab_size(). Throws usage `run.tokens` for
   // no tokens or one that does not exist, `run.context` for a text that is too long, corrupt `run.not_finite` for weights

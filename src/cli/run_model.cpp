@@ -7,6 +7,7 @@
 #include <span>
 
 #include "cli/generating.hpp"
+#include "cli/token_file.hpp"
 #include "tare/chat.hpp"
 #include "tare/run.hpp"
 
@@ -85,6 +86,7 @@ int run_model(const Model& file, const Arguments& arguments, Session& session) {
   static_cast<void>(arguments.number("count", 0, 0, 1L << 30));
   const run::SessionOptions how{.quantized = arguments.has("fast"), .work = {.threads = arguments.threads()}};
   const run::Scorer scorer(file);
+  warn_of_doubts(scorer, arguments.operand(0), session);
   const Start start = start_of(file, scorer, arguments);
   const Tokens& tokens = start.tokens;
   options.count =

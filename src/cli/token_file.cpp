@@ -9,6 +9,7 @@
 #include "base/endian.hpp"
 #include "base/printable.hpp"
 #include "cli/options.hpp"
+#include "cli/session.hpp"
 #include "formats/format.hpp"
 #include "tare/open.hpp"
 #include "tare/source.hpp"
@@ -99,6 +100,12 @@ run::Options run_options(const Arguments& arguments) {
         static_cast<std::int32_t>(arguments.number("begin", 0, 0, std::numeric_limits<std::int32_t>::max()));
   options.work.threads = arguments.threads();
   return options;
+}
+
+void warn_of_doubts(const run::Scorer& scorer, const std::string& file, Session& session) {
+  for (const Change& change : scorer.doubts())
+    session.remark(
+        fmt::format("warning: {}: {}; other programs may compute something else", printable(file), to_text(change)));
 }
 
 }  // namespace tare::cli

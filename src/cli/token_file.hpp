@@ -42,5 +42,7 @@ struct RunInput {
 RunInput run_input(const Arguments& arguments);
 // --context, --begin and --threads.
 run::Options run_options(const Arguments& arguments);
+// Warns of what the model's files state and Tare does not compute.
+void warn_of_doubts(const run::Scorer& scorer, const std::string& file, Session& session);
 
 }  // namespace tare::cli

@@ -352,6 +352,7 @@ void Executor::add_to_hidden(Floats& out, const Weight& norm, const LayerPlan& l
     if (!all_finite(to, features * kPanel))
       throw Error(ErrorKind::corrupt, "run.overflow",
                   fmt::format("the hidden states after {} are not finite, though its weights are", layer.place))
+          .in(plan_.file)
           .blame(Subject::input);
   });
 }

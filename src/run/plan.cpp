@@ -512,7 +512,11 @@ Plan plan_of(Model model) {
   if (family == nullptr || facts == nullptr)
     throw refused("run.family", type.empty() ? "it has no model_type, so it is not known what the model computes"
                                              : fmt::format("models of the type {} cannot be run here", quote(type)));
-  return Planner(model, *json, *family, *facts).run();
+  Plan plan = Planner(model, *json, *family, *facts).run();
+  if (!model.sources.empty()) plan.file = model.sources.front()->name();
+  for (Change& change : ignored)
+    if (change.impact == Impact::results) plan.doubts.push_back(std::move(change));
+  return plan;
 }
 
 std::vector<std::pair<std::string, std::string>> Plan::settings() const {

@@ -13,6 +13,7 @@
 #include "arch/families.hpp"
 #include "run/kernels.hpp"
 #include "run/rope.hpp"
+#include "tare/change.hpp"
 #include "tare/model.hpp"
 
 namespace tare::run {
@@ -55,6 +56,8 @@ struct LayerPlan {
 struct Plan {
   std::uint64_t vocabulary = 0, hidden = 0, intermediate = 0, heads = 0, kv_heads = 0, head = 0;
   std::uint64_t context = 0;  // the most tokens of a text; 0: not stated
+  std::string file = {};      // one of the model's, for errors
+  std::vector<Change> doubts = {};
   Norm norm = Norm::rms;
   bool norms_first = true;     // there is a norm before attention and feed-forward network
   bool norms_after = false;    // and one after them

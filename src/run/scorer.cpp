@@ -31,6 +31,7 @@ std::uint64_t Scorer::vocab_size() const { return inner_->plan.vocabulary; }
 std::uint64_t Scorer::hidden_size() const { return inner_->plan.hidden; }
 std::uint64_t Scorer::layers() const { return inner_->plan.layers.size(); }
 std::uint64_t Scorer::context() const { return inner_->plan.context; }
+const std::vector<Change>& Scorer::doubts() const { return inner_->plan.doubts; }
 
 const Tokenizer& Scorer::tokenizer() const {
   const std::scoped_lock lock(inner_->mutex);

@@ -34,7 +34,8 @@ void check_tokens(const Plan& plan, std::span<const std::int32_t> tokens, std::u
   const std::uint64_t longest = context == 0 ? tokens.size() : std::min<std::uint64_t>(context, tokens.size());
   if (plan.context != 0 && longest > plan.context)
     throw Error(ErrorKind::usage, "run.context",
-                fmt::format("a piece has {} tokens; the model's positions are enough for {}", longest, plan.context));
+                fmt::format("a piece has {} tokens; the model's positions are enough for {}", longest, plan.context))
+        .in(plan.file);
 }
 
 void cut(std::span<const std::int32_t> tokens, std::uint64_t context, bool whole, const Options& options,

@@ -16,11 +16,12 @@ void Weight::read(std::uint64_t first, std::uint64_t count, float* out, const st
   if (!all_finite(out, floats.size())) {
     const auto found = std::ranges::find_if(floats, [](float value) { return !std::isfinite(value); });
     const auto element = (first_row + first) * columns + static_cast<std::uint64_t>(found - floats.begin());
-    throw Error(ErrorKind::corrupt, "run.not_finite",
+    Error error(ErrorKind::corrupt, "run.not_finite",
                 fmt::format("element {} is {}; it is used in {}, from where on every result would be NaN", element,
-                            *found, place))
-        .about(tensor.name)
-        .blame(Subject::input);
+                            *found, place));
+    if (!tensor.components.empty() && tensor.components.front().blob.source() != nullptr)
+      error.in(tensor.components.front().blob.source()->name());
+    throw error.about(tensor.name).blame(Subject::input);
   }
   if (added != 0)
     for (float& value : floats) value += added;

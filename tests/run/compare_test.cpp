@@ -8,8 +8,11 @@
 #include <numeric>
 #include <tuple>
 
+#include "conformance/scratch.hpp"
 #include "run/tiny_models.hpp"
 #include "tare/elements.hpp"
+#include "tare/open.hpp"
+#include "tare/save.hpp"
 
 namespace tare {
 namespace {
@@ -293,6 +296,27 @@ TEST(RunCompare, MemoryChangesNothing) {
   EXPECT_EQ(whole.a.loss.value, parts.a.loss.value);
   for (std::size_t i = 0; i < whole.places.size(); ++i)
     EXPECT_NEAR(whole.places[i].own, parts.places[i].own, 1e-12) << whole.places[i].name;
+}
+
+// Whose fault it is: A is good.
+TEST(RunCompare, ErrorsNameTheFile) {
+  const testing::Scratch scratch;
+  const Model good = tiny_model("llama", kComparedShape);
+  Model with_nan = good, is_short = good;
+  change(with_nan, "model.layers.2.mlp.up_proj.weight", [](std::vector<float>& values) { values[5] = NAN; });
+  set_config(is_short, tiny_config("llama", kComparedShape, R"(, "max_position_embeddings": 7)"));
+  save(good, scratch / "good.zt");
+  save(with_nan, scratch / "nan.zt");
+  save(is_short, scratch / "short.zt");
+  for (const auto& [bad, rule] : {std::pair("nan.zt", "run.not_finite"), {"short.zt", "run.context"}})
+    for (const bool first : {false, true}) try {
+        const Model a = open(scratch / (first ? bad : "good.zt")), b = open(scratch / (first ? "good.zt" : bad));
+        (void)compared(a, b, {.context = 60});
+        ADD_FAILURE() << bad;
+      } catch (const Error& error) {
+        EXPECT_EQ(error.rule(), rule);
+        EXPECT_EQ(error.file(), scratch / bad);
+      }
 }
 
 }  // namespace

@@ -177,6 +177,8 @@ int run(const Arguments& arguments, Session& session) {
   const RunInput input = run_input(arguments);
   tare::run::Options options = run_options(arguments);
   const tare::run::Scorer a = scorer_of(arguments, 0), b = scorer_of(arguments, 1);
+  warn_of_doubts(a, arguments.operand(0), session);
+  warn_of_doubts(b, arguments.operand(1), session);
   Comparison found;
   {
     ProgressBar bar(session, "running", std::nullopt);

@@ -23,6 +23,7 @@ int run(const Arguments& arguments, Session& session) {
   tare::run::Perplexity found;
   try {
     const tare::run::Scorer scorer(open(file, read_options(arguments)));
+    warn_of_doubts(scorer, file, session);
     ProgressBar bar(session, "running", std::nullopt);
     options.work.progress = bar.progress();
     found = input.tokens ? perplexity(scorer, *input.tokens, options) : perplexity(scorer, input.text, options);

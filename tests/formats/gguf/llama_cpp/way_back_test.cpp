@@ -9,6 +9,7 @@
 #include "resources/json_file.hpp"
 #include "tare/inspect.hpp"
 #include "tare/metadata.hpp"
+#include "tare/run.hpp"
 
 namespace tare {
 namespace {
@@ -649,6 +650,7 @@ TEST(GgufWayBack, DivisorsNextToAnotherScalingAreSaid) {
   EXPECT_EQ(results_of(adapt(file, hf()).changes), Words());
   file.tensors.back() = dense<float>("rope_freqs.weight", {2}, std::vector<float>{1, 8});
   EXPECT_EQ(results_of(adapt(file, hf()).changes), Words{"rope_scaling"});
+  EXPECT_EQ(results_of(run::Scorer(file).doubts()), Words{"rope_scaling"}) << "other programs use them";
 }
 
 TEST(GgufWayBack, ZeroMeansNotSet) {
