@@ -10,6 +10,7 @@
 #include "base/budget.hpp"
 #include "base/half.hpp"
 #include "base/text.hpp"
+#include "base/whole.hpp"
 #include "formats/gguf/llama_cpp/conventions.hpp"
 #include "resources/json_file.hpp"
 
@@ -33,7 +34,7 @@ class KeyAdopter {
     for (const arch::KeyRows rows : runtime_.keys)
       for (const arch::KeyRow& row : rows) add_row(row);
     if (const auto plain = file_.number(runtime_.plain_size_key); plain && !runtime_.plain_size_key.empty())
-      config_.intermediate_size = static_cast<std::int64_t>(*plain);
+      config_.intermediate_size = whole_part(*plain);
     add_width();
     add_layer_heads();
     add_next_layers();
@@ -139,7 +140,7 @@ class KeyAdopter {
     config_.intermediate_size = adjusts != nullptr && *adjusts == true
                                     ? arch::adjusted_width(*size, file_.number("block_ffn_dim_multiplier"),
                                                            file_.number("block_multiple_of").value_or(1))
-                                    : static_cast<std::int64_t>(*size);
+                                    : whole_part(*size);
   }
 
   // Layers without attention have no heads of keys.
@@ -176,7 +177,7 @@ class KeyAdopter {
     const auto latent = file_.number("kv_lora_rank"), rotated = file_.number("qk_rope_head_dim");
     if (!runtime_.has_latent_attention || !latent || !rotated) return;
     config_.num_key_value_heads = 1;
-    config_.head_dim = static_cast<std::int64_t>(*latent + *rotated);
+    config_.head_dim = whole_part(*latent + *rotated);
   }
 
   // The field of the config holds the epsilon of any kind of norm.
@@ -208,7 +209,7 @@ class KeyAdopter {
     const bool all = arch::find_step(family_, arch::Role::q, arch::Verb::pair_rows) != nullptr;
     const double part = runtime_.states_rotated ? 1 : rotated_part();
     if ((all || runtime_.rotates_part || runtime_.states_rotated) && head_size() > 0)
-      set("rope.dimension_count", static_cast<std::int64_t>(part * static_cast<double>(head_size())));
+      set("rope.dimension_count", whole_part(part * static_cast<double>(head_size())));
   }
 
   void add_window() {
@@ -279,8 +280,8 @@ class KeyAdopter {
     if (runtime_.has_original_context &&
         model_.metadata.find(key_of(family_, "rope.scaling.original_context_length")) == nullptr)
       set("rope.scaling.original_context_length",
-          static_cast<std::int64_t>(file_.number("original_max_position_embeddings")
-                                        .value_or(static_cast<double>(config_.max_position_embeddings.value_or(0)))));
+          whole_part(file_.number("original_max_position_embeddings")
+                         .value_or(static_cast<double>(config_.max_position_embeddings.value_or(0)))));
   }
 
   // Hunyuan: NTK-aware scaling, as a larger base. No number of config.json gives the length of the context.
@@ -298,7 +299,7 @@ class KeyAdopter {
     if (!factor) factor = static_cast<double>(config_.max_position_embeddings.value_or(0)) / *original;
     set("rope.scaling.type", "yarn");
     set("rope.scaling.factor", as_f32(*factor));
-    if (original) set("rope.scaling.original_context_length", static_cast<std::int64_t>(*original));
+    if (original) set("rope.scaling.original_context_length", whole_part(*original));
     const auto attention =
         rope.number("attention_factor") ? rope.number("attention_factor") : rope.number("attn_factor");
     const auto all = rope.number("mscale_all_dim");
@@ -331,7 +332,7 @@ class KeyAdopter {
   void add_long_rope(std::optional<double> original, std::optional<double> stretch) {
     const auto reached = static_cast<double>(config_.max_position_embeddings.value_or(0));
     if (!original || *original <= 1) return;
-    set("rope.scaling.original_context_length", static_cast<std::int64_t>(*original));
+    set("rope.scaling.original_context_length", whole_part(*original));
     set("rope.scaling.attn_factor", as_f32(stretch.value_or(long_rope_stretch(reached, *original))));
   }
 

@@ -11,6 +11,7 @@
 #include "base/budget.hpp"
 #include "base/json_writer.hpp"
 #include "base/text.hpp"
+#include "base/whole.hpp"
 #include "formats/gguf/llama_cpp/release_files.hpp"
 #include "resources/json_file.hpp"
 #include "resources/resources.hpp"
@@ -79,7 +80,7 @@ void add_extra(const Origin& origin, const arch::KeyRow& row, Map& keys) {
   if (!found || unset) found = row.unstated;
   if (!found || row.is_derived()) return;
   if (*found != 0 || row.zero == arch::Zero::counts)
-    keys.set(row.from[0], takes_float(row) ? Value(*found) : Value(static_cast<std::int64_t>(*found)));
+    keys.set(row.from[0], takes_float(row) ? Value(*found) : Value(whole_part(*found)));
   else if (row.zero == arch::Zero::null)
     keys.set(row.from[0], Value());
 }
@@ -97,7 +98,7 @@ void add_latent_heads(const Origin& origin, Map& keys) {
   if (!whole || !rotated || *whole <= *rotated)
     throw origin.keys.refused(whole ? arch::kRotated : arch::kHeadAndRotated, Value(rotated.value_or(0)),
                               "the size of a head and of its rotated part");
-  keys.set("qk_nope_head_dim", static_cast<std::int64_t>(*whole - *rotated));
+  keys.set("qk_nope_head_dim", whole_part(*whole - *rotated));
   keys.set("num_key_value_heads", origin.model.config.num_attention_heads.value_or(0));
   keys.erase("head_dim");
 }
@@ -188,7 +189,7 @@ void fill_in_unstated(const Origin& origin, Map& keys, std::string_view type) {
   if (is_assumed("num_nextn_predict_layers", type)) fill("num_nextn_predict_layers", std::int64_t{0});
   // Files that were made before these keys existed: llama.cpp derives the sizes.
   const std::int64_t rows = origin.model.config.intermediate_size.value_or(0);
-  const auto used = static_cast<std::int64_t>(origin.number("expert_used_count").value_or(0));
+  const auto used = whole_part(origin.number("expert_used_count").value_or(0));
   if (is_assumed("moe_intermediate_size", type) && rows > 0 && used > 0) fill("moe_intermediate_size", rows / used);
   if (is_assumed("shared_expert_intermediate_size", type) && rows > 0) fill("shared_expert_intermediate_size", rows);
   fill("rope_theta", 10000.0);

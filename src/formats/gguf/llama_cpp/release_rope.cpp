@@ -6,6 +6,7 @@
 
 #include "arch/defaults.hpp"
 #include "base/printable.hpp"
+#include "base/whole.hpp"
 #include "formats/gguf/llama_cpp/release_files.hpp"
 #include "formats/gguf/llama_cpp/verbs/verbs.hpp"
 #include "tare/elements.hpp"
@@ -60,9 +61,9 @@ Map long_rope(const Origin& origin, Map& keys, const Tensor* far, const Tensor* 
     report_rope(origin, "original_max_position_embeddings",
                 "the file does not say from which length of a text on the divisors for long texts count");
   else if (phi)
-    keys.set("original_max_position_embeddings", static_cast<std::int64_t>(*original));
+    keys.set("original_max_position_embeddings", whole_part(*original));
   else
-    scaling.append("original_max_position_embeddings", static_cast<std::int64_t>(*original));
+    scaling.append("original_max_position_embeddings", whole_part(*original));
   if (!phi && original && *original >= 2 && context > 0) scaling.append("factor", context / *original);
   // Without the key, llama.cpp does not scale.
   const double stretch = origin.number("rope.scaling.attn_factor").value_or(1);
@@ -142,7 +143,7 @@ void add_rope(const Origin& origin, Map& keys) {
     scaling.append("rope_type", kind);
     scaling.append("factor", factor);
     if (const auto original = origin.number("rope.scaling.original_context_length"))
-      scaling.append("original_max_position_embeddings", static_cast<std::int64_t>(*original));
+      scaling.append("original_max_position_embeddings", whole_part(*original));
     add_yarn(origin, scaling);
   } else if (kind == "linear" && factor != 1) {
     scaling.append("rope_type", kind);
