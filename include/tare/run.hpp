@@ -7,8 +7,8 @@
 //   tare::run::Session session(scorer);
 //   tare::run::Generated made = generate(session, scorer.tokenizer().encode("Once upon a time"));
 //
-// Any container and layout will do. A scorer computes in f32, with the weights decoded a tile at a time, once for all tokens that
-// fit into Options::memory together. Results do not depend on the number of threads.
+// Any container and layout will do. A scorer computes in f32. It decodes the weights a tile at a time, once for all
+// tokens whose states fit into Options::memory together. Results do not depend on the number of threads.
 #pragma once
 
 #include <cstddef>
@@ -45,8 +45,8 @@ struct Options {
 
 class TARE_API Scorer {
  public:
-  // Reads no weights, but checks that all are there. Keeps the files of the tokenizer. Throws unsupported `run.family` and `run.setting`, corrupt
-  // `run.config` and `run.tensors`.
+  // Reads no weights, but checks that all are there. Keeps the files of the tokenizer. Throws unsupported `run.family`
+  // and `run.setting`, corrupt `run.config` and `run.tensors`.
   explicit Scorer(Model model);
   ~Scorer();
   Scorer(Scorer&&) noexcept;
@@ -218,7 +218,7 @@ class TARE_API Sampler {
 struct GenerateOptions {
   std::uint64_t count = 128;  // the most tokens
   Sampling sampling = {};
-  // Ends before any of these; those of Scorer::stop_tokens() are not among them by themselves.
+  // Tokens that end the text; they are not part of it. Add Scorer::stop_tokens() to end where the model ends.
   std::vector<std::int32_t> stops = {};
   // Called with each token as it is made; ends after it if this returns false.
   std::function<bool(std::int32_t)> on_token = {};
@@ -244,8 +244,8 @@ struct Generated {
 [[nodiscard]] TARE_API std::vector<float> next_logits(const Scorer& scorer, std::span<const std::int32_t> tokens,
                                                       SessionOptions session = {});
 
-// What tokens add to the text before them, as bytes: special tokens nothing. Those of a model that has more than its
-// tokenizer are "<N>".
+// Returns the bytes that tokens add to the text before them. Special tokens add nothing. A token that the model has and
+// its tokenizer does not is "<N>", with its number.
 [[nodiscard]] TARE_API std::string continuation(const Tokenizer& tokenizer, std::span<const std::int32_t> tokens);
 
 }  // namespace tare::run

@@ -86,7 +86,7 @@ class Parser {
 
   // ---- statements ----
 
-  // Up to a tag that begins with one of these words, whose beginning is consumed; to the end without words.
+  // Parses up to a tag that begins with one of these words, and consumes that word. Without words: up to the end.
   Block block(std::initializer_list<std::string_view> ends) {
     const Deeper deeper(*this);
     Block all;

@@ -26,7 +26,7 @@ class Meter {
 
   Place place = {};  // errors name it
 
-  // Throws limit `chat.limit`, as do all of these.
+  // Every function of this class throws limit `chat.limit` when nothing is left.
   void step(std::uint64_t count = 1) {
     if (count > steps_) no_steps();
     steps_ -= count;

@@ -64,7 +64,7 @@ struct Expression {
   const TestRow* test = nullptr;
 };
 
-// What is assigned to: a name, an attribute of a namespace, or several of these.
+// The left side of an assignment: a name, an attribute of a namespace, or several of these.
 struct Target {
   std::string name = {}, attribute = {};
   std::vector<Target> several = {};

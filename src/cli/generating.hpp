@@ -32,7 +32,7 @@ Number parse_number(std::string_view option, std::string_view text, std::string_
 Tokens token_list(const Arguments& arguments, std::string_view option);
 // Throws a UsageError if a token of --stop is none of the model's.
 void check_stops(const Tokens& stops, std::uint64_t vocab_size);
-// Throws a UsageError for the first of these options that was given: "--fast WHY".
+// Throws the UsageError "--fast WHY" if one of these options, --fast, was given.
 void refuse_options(const Arguments& arguments, std::span<const std::string_view> options, std::string_view why);
 
 // Returns what a token adds to the text, as bytes. Empty: tokens are printed as numbers.
