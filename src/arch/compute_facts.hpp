@@ -4,21 +4,44 @@
 #pragma once
 
 #include <algorithm>
+#include <cstddef>
+#include <cstdint>
 #include <iterator>
 #include <string_view>
 
 namespace tare::arch {
 
+// How the numbers that a router computes become the weights of experts: over all of them, each by itself, or over those
+// that have been chosen.
+enum class RouterScores : std::uint8_t { softmax, sigmoid, softmax_of_chosen };
+
 struct ComputeFacts {
   std::string_view model_type;
   bool scales_embeddings = false;   // multiplies the embeddings of tokens by the square root of hidden_size
   bool alternates_windows = false;  // every other layer before max_window_layers has a window, beginning with the first
+  // Rotary positions turn pairs of neighbours, unless config.json has rope_interleave and it is false.
+  bool rotates_neighbours = false;
+  RouterScores router = RouterScores::softmax;
+  // If experts are chosen in groups: how many of the best of a group count.
+  std::size_t best_of_group = 1;
+  // The epsilon of the norms of the short vectors of latent attention, which config.json does not state.
+  double latent_epsilon = 0;
+  // Experts clamp their gate to swiglu_limit, and sharpen it by swiglu_alpha.
+  bool clamps_gate = false;
 };
 
 inline constexpr ComputeFacts kComputeFacts[] = {
+    {.model_type = "deepseek_v2", .rotates_neighbours = true, .latent_epsilon = 1e-6},
+    {.model_type = "deepseek_v3",
+     .rotates_neighbours = true,
+     .router = RouterScores::sigmoid,
+     .best_of_group = 2,
+     .latent_epsilon = 1e-6},
     {.model_type = "gemma", .scales_embeddings = true},
     {.model_type = "gemma2", .scales_embeddings = true},
     {.model_type = "gemma3_text", .scales_embeddings = true},
+    {.model_type = "glm4", .rotates_neighbours = true},
+    {.model_type = "gpt_oss", .router = RouterScores::softmax_of_chosen, .clamps_gate = true},
     {.model_type = "granite"},
     {.model_type = "llama"},
     {.model_type = "ministral3"},

@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstring>
-#include <numeric>
+#include <span>
 
 #include "base/parallel.hpp"
 
@@ -35,12 +35,6 @@ const float* panel_of(const Floats& all, std::size_t panel, std::size_t features
 }
 float* panel_of(Floats& all, std::size_t panel, std::size_t features) { return all.data() + panel * features * kPanel; }
 
-// One of the experts' tokens.
-struct Routed {
-  std::size_t panel, lane;
-  float share;
-};
-
 }  // namespace
 
 void Batch::add(std::span<const std::int32_t> tokens) {
@@ -56,9 +50,12 @@ std::size_t Batch::longest() const {
 }
 
 std::uint64_t Executor::bytes_per_token() const {
-  const std::uint64_t attention = (plan_.heads + 2 * plan_.kv_heads) * plan_.head, dense = 2 * plan_.intermediate,
+  const std::uint64_t heads = plan_.queries() + plan_.keys() + plan_.values(),
+                      latent = plan_.latent == 0 ? 0 : plan_.compressed() + plan_.query_latent + plan_.expanded(),
+                      attention = heads + latent + (has_own_answers() ? plan_.answers() : 0),
+                      dense = 2 * plan_.intermediate,
                       experts = 3 * plan_.hidden + 2 * std::max(plan_.expert_rows, plan_.shared_rows);
-  const bool mixture = plan_.used_experts != 0;
+  const bool mixture = plan_.routing.used != 0;
   return sizeof(float) * (2 * plan_.hidden + std::max({attention, dense, mixture ? experts : 0}));
 }
 
@@ -119,6 +116,14 @@ void Executor::normalize_all(const Weight& weight, const std::string& place, con
   });
 }
 
+void Executor::normalize_latent(const Weight& weight, const std::string& place, std::size_t panels, Floats& x) const {
+  const std::vector<float> values = weight.values(place);
+  parallel_for(panels, threads_, [&](std::size_t panel) {
+    float* const one = panel_of(x, panel, values.size());
+    normalize(Norm::rms, one, values.data(), values.size(), plan_.latent_epsilon, one);
+  });
+}
+
 void Executor::embed(const Batch& batch, Floats& hidden) const {
   const auto features = static_cast<std::size_t>(plan_.hidden);
   hidden.assign(batch.panels * features * kPanel, 0.0f);
@@ -168,7 +173,7 @@ Executor::AnglesPtr Executor::angles(bool local, std::size_t length, std::size_t
 // Clamps, normalizes and rotates queries or keys.
 void Executor::prepare_heads(const Weight& norm, const LayerPlan& layer, const Batch& batch, std::size_t heads,
                              bool queries, Floats& x) const {
-  const auto head = static_cast<std::size_t>(plan_.head);
+  const auto head = static_cast<std::size_t>(plan_.head), unrotated = static_cast<std::size_t>(plan_.unrotated);
   const std::vector<float> weights = norm.values(layer.place);
   const std::size_t longest = batch.longest();
   struct Item {
@@ -198,88 +203,140 @@ void Executor::prepare_heads(const Weight& norm, const LayerPlan& layer, const B
       if (!weights.empty() && !plan_.wide_qk_norms) normalize(Norm::rms, one, weights.data(), head, plan_.epsilon, one);
       if (item.angles != nullptr) {
         const std::size_t at = item.position * item.angles->pairs * kPanel;
-        rotate(one, item.angles->cosines.data() + at, item.angles->sines.data() + at, item.angles->pairs);
+        const auto turn = plan_.rotates_neighbours ? rotate_neighbours : rotate;
+        turn(one + unrotated * kPanel, item.angles->cosines.data() + at, item.angles->sines.data() + at,
+             item.angles->pairs);
       }
       if (queries && plan_.position_scale != 0) scale_tokens(one, factors, head);
     }
   });
 }
 
-// The result takes the place of the queries, which no other item needs.
+// `answers` may be the queries, which no other item needs.
 void Executor::attend_head(const LayerPlan& layer, const Text& text, std::size_t panel, std::size_t head,
-                           const Floats& keys, const Floats& values, Floats& queries) const {
-  const auto size = static_cast<std::size_t>(plan_.head), heads = static_cast<std::size_t>(plan_.heads),
-             kv_heads = static_cast<std::size_t>(plan_.kv_heads);
+                           const Heads& from, float sink, Floats& answers) const {
+  const auto size = static_cast<std::size_t>(plan_.head), value_size = static_cast<std::size_t>(plan_.value_head),
+             heads = static_cast<std::size_t>(plan_.heads), kv_heads = static_cast<std::size_t>(plan_.kv_heads);
   const std::size_t shared = head / (heads / kv_heads);
   const std::size_t first_query = panel * kPanel;
   const auto window = static_cast<std::size_t>(layer.window);
   const std::size_t first_panel = window == 0 || first_query + 1 <= window ? 0 : (first_query + 1 - window) / kPanel;
   const std::size_t count = panel + 1 - first_panel;
-  Floats buffer = take_buffer(count * kPanel * kPanel + size * kPanel);
+  Floats buffer = take_buffer(count * kPanel * kPanel + value_size * kPanel);
   float *const scores = buffer.data(), *const sum = scores + count * kPanel * kPanel;
-  std::fill_n(scores, count * kPanel * kPanel + size * kPanel, 0.0f);
-  float* const query = panel_of(queries, text.first_panel + panel, heads * size) + head * size * kPanel;
-  const auto part = [&](const Floats& all, std::size_t j) {
-    return panel_of(all, text.first_panel + first_panel + j, kv_heads * size) + shared * size * kPanel;
+  std::fill_n(scores, count * kPanel * kPanel + value_size * kPanel, 0.0f);
+  const float* const query = panel_of(from.q, text.first_panel + panel, heads * size) + head * size * kPanel;
+  const auto part = [&](const Floats& all, std::size_t features, std::size_t j) {
+    return panel_of(all, text.first_panel + first_panel + j, kv_heads * features) + shared * features * kPanel;
   };
   for (std::size_t j = 0; j < count; ++j)
-    add_transposed(part(keys, j), kPanel, size, query, scores + j * kPanel * kPanel);
+    add_transposed(part(from.k, size, j), kPanel, size, query, scores + j * kPanel * kPanel);
   scale(scores, plan_.attention_scale, count * kPanel);
   if (plan_.attention_cap != 0) soft_cap(scores, plan_.attention_cap, count * kPanel);
   float sums[kPanel];
-  soften(scores, count * kPanel, {first_query, first_panel * kPanel, window}, sums);
+  soften(scores, count * kPanel, {first_query, first_panel * kPanel, window, sink}, sums);
   for (std::size_t j = 0; j < count; ++j)
-    add_product(part(values, j), kPanel, size, kPanel, scores + j * kPanel * kPanel, sum);
-  divide_tokens(sum, sums, size);
-  std::copy_n(sum, size * kPanel, query);
+    add_product(part(from.v, value_size, j), kPanel, value_size, kPanel, scores + j * kPanel * kPanel, sum);
+  divide_tokens(sum, sums, value_size);
+  std::copy_n(sum, value_size * kPanel,
+              panel_of(answers, text.first_panel + panel, heads * value_size) + head * value_size * kPanel);
   give_buffer(std::move(buffer));
+}
+
+void Executor::make_heads(const LayerPlan& layer, std::size_t panels, const Floats& x, Heads& out) const {
+  multiply(layer.q, layer.place, x, panels, out.q);
+  multiply(layer.k, layer.place, x, panels, out.k);
+  multiply(layer.v, layer.place, x, panels, out.v);
+}
+
+// The end of the compressed vector is the rotated part of the keys, which all heads share.
+void Executor::make_latent_heads(const LayerPlan& layer, std::size_t panels, const Floats& x, Heads& out) const {
+  const auto heads = static_cast<std::size_t>(plan_.heads), head = static_cast<std::size_t>(plan_.head),
+             value = static_cast<std::size_t>(plan_.value_head), unrotated = static_cast<std::size_t>(plan_.unrotated),
+             latent = static_cast<std::size_t>(plan_.latent);
+  Floats joined, small, expanded;
+  if (plan_.query_latent == 0) {
+    multiply(layer.q, layer.place, x, panels, out.q);
+  } else {
+    multiply(layer.q_compress, layer.place, x, panels, small);
+    normalize_latent(layer.q_compress_norm, layer.place, panels, small);
+    multiply(layer.q, layer.place, small, panels, out.q);
+  }
+  multiply(layer.kv_compress, layer.place, x, panels, joined);
+  small.resize(panels * latent * kPanel);
+  const std::size_t rotated = head - unrotated, both = latent + rotated;
+  for (std::size_t panel = 0; panel < panels; ++panel)
+    std::copy_n(panel_of(joined, panel, both), latent * kPanel, panel_of(small, panel, latent));
+  normalize_latent(layer.kv_compress_norm, layer.place, panels, small);
+  multiply(layer.kv_expand, layer.place, small, panels, expanded);
+  out.k.resize(panels * heads * head * kPanel), out.v.resize(panels * heads * value * kPanel);
+  parallel_for(panels, threads_, [&](std::size_t panel) {
+    const float* from = panel_of(expanded, panel, heads * (unrotated + value));
+    const float* const turned = panel_of(joined, panel, both) + latent * kPanel;
+    float *k = panel_of(out.k, panel, heads * head), *v = panel_of(out.v, panel, heads * value);
+    for (std::size_t h = 0; h < heads; ++h) {
+      k = std::copy_n(from, unrotated * kPanel, k);
+      k = std::copy_n(turned, rotated * kPanel, k);
+      v = std::copy_n(from + unrotated * kPanel, value * kPanel, v);
+      from += (unrotated + value) * kPanel;
+    }
+  });
 }
 
 void Executor::attend(const LayerPlan& layer, const Batch& batch, const Floats& x, Floats& out,
                       const Extras& extras) const {
   const auto heads = static_cast<std::size_t>(plan_.heads), kv_heads = static_cast<std::size_t>(plan_.kv_heads);
-  Floats q, k, v;
-  multiply(layer.q, layer.place, x, batch.panels, q);
-  multiply(layer.k, layer.place, x, batch.panels, k);
-  multiply(layer.v, layer.place, x, batch.panels, v);
-  if (plan_.most != 0) clamp(v.data(), plan_.most, v.size() / kPanel);
-  prepare_heads(layer.q_norm, layer, batch, heads, true, q);
-  prepare_heads(layer.k_norm, layer, batch, kv_heads, false, k);
+  Heads made;
+  if (plan_.latent != 0)
+    make_latent_heads(layer, batch.panels, x, made);
+  else
+    make_heads(layer, batch.panels, x, made);
+  if (plan_.most != 0) clamp(made.v.data(), plan_.most, made.v.size() / kPanel);
+  prepare_heads(layer.q_norm, layer, batch, heads, true, made.q);
+  prepare_heads(layer.k_norm, layer, batch, kv_heads, false, made.k);
   std::vector<std::pair<const Text*, std::size_t>> panels;
   for (const Text& text : batch.texts)
     for (std::size_t panel = text.panels; panel-- > 0;) panels.emplace_back(&text, panel);  // the longest first
+  const std::vector<float> sinks = layer.sinks.values(layer.place);
+  Floats own;
+  if (has_own_answers()) own.resize(batch.panels * static_cast<std::size_t>(plan_.answers()) * kPanel);
+  Floats& answers = has_own_answers() ? own : made.q;
   parallel_for(panels.size() * heads, threads_, [&](std::size_t item) {
-    const auto [text, panel] = panels[item / heads];
-    attend_head(layer, *text, panel, item % heads, k, v, q);
+    const auto& [text, panel] = panels[item / heads];
+    const float sink = sinks.empty() ? Mask().sink : sinks[item % heads];
+    attend_head(layer, *text, panel, item % heads, made, sink, answers);
   });
-  if (extras.keys != nullptr) *extras.keys = std::move(k);
-  if (extras.values != nullptr) *extras.values = std::move(v);
-  multiply(layer.o, layer.place, q, batch.panels, out);
+  if (extras.keys != nullptr) *extras.keys = std::move(made.k);
+  if (extras.values != nullptr) *extras.values = std::move(made.v);
+  multiply(layer.o, layer.place, answers, batch.panels, out);
 }
 
-void Executor::feed_forward(const FeedForward& by, const std::string& place, const Floats& x, std::size_t panels,
-                            Floats& out) const {
+void Executor::feed_forward(const FeedForward& by, bool clamps, const std::string& place, const Floats& x,
+                            std::size_t panels, Floats& out) const {
   Floats gate, up;
   multiply(by.gate, place, x, panels, gate);
   multiply(by.up, place, x, panels, up);
   const auto rows = static_cast<std::size_t>(by.gate.weight.rows);
   parallel_for(panels, threads_, [&](std::size_t panel) {
-    apply_gate(plan_.activation, panel_of(gate, panel, rows), panel_of(up, panel, rows), rows);
+    float *const to = panel_of(gate, panel, rows), *const from = panel_of(up, panel, rows);
+    if (clamps)
+      apply_clamped_gate(plan_.gate_sharpness, plan_.gate_limit, to, from, rows);
+    else
+      apply_gate(plan_.activation, to, from, rows);
   });
   up = {};
   multiply(by.down, place, gate, panels, out);
 }
 
-void Executor::run_experts(const LayerPlan& layer, const Batch& batch, const Floats& x, Floats& out,
-                           const Extras& extras) const {
-  const auto hidden = static_cast<std::size_t>(plan_.hidden);
-  const std::size_t experts = layer.experts.size();
+std::vector<std::vector<Executor::Routed>> Executor::route(const LayerPlan& layer, const Batch& batch, const Floats& x,
+                                                           const Extras& extras) const {
   Floats scores;
-  multiply({layer.router, {}}, layer.place, x, batch.panels, scores);
+  multiply(layer.router, layer.place, x, batch.panels, scores);
+  const std::size_t experts = layer.experts.size(), used = plan_.routing.used;
+  const std::vector<float> bias = layer.choice_bias.values(layer.place);
+  Router router(plan_.routing, bias);
   std::vector<std::vector<Routed>> routed(experts);
-  std::vector<double> shares(experts);
-  std::vector<std::size_t> order(experts);
-  const auto used = static_cast<std::size_t>(plan_.used_experts);
+  std::vector<std::uint32_t> order(used);
   const bool keeps_choice = extras.given != nullptr && extras.given->used == used && extras.given->experts == experts;
   if (extras.chosen != nullptr)
     *extras.chosen = {used, experts, std::vector<std::uint32_t>(batch.panels * kPanel * used)};
@@ -287,27 +344,26 @@ void Executor::run_experts(const LayerPlan& layer, const Batch& batch, const Flo
     for (std::size_t token = 0; token < text.tokens.size(); ++token) {
       const std::size_t panel = text.first_panel + token / kPanel, lane = token % kPanel;
       const float* const logits = panel_of(scores, panel, experts) + lane;
-      double most = logits[0], total = 0, chosen = 0;
-      for (std::size_t e = 0; e < experts; ++e) most = std::max(most, static_cast<double>(logits[e * kPanel]));
-      for (std::size_t e = 0; e < experts; ++e)
-        total += shares[e] = std::exp(static_cast<double>(logits[e * kPanel]) - most);
+      for (std::size_t e = 0; e < experts; ++e) router.logits()[e] = logits[e * kPanel];
+      router.score();
       const std::size_t place = (panel * kPanel + lane) * used;
-      if (keeps_choice) {
+      if (keeps_choice)
         std::copy_n(extras.given->all.data() + place, used, order.begin());
-      } else {
-        std::iota(order.begin(), order.end(), std::size_t{0});
-        std::partial_sort(
-            order.begin(), order.begin() + static_cast<std::ptrdiff_t>(used), order.end(),
-            [&](std::size_t a, std::size_t b) { return shares[a] != shares[b] ? shares[a] > shares[b] : a < b; });
-      }
+      else
+        router.choose(order);
       if (extras.chosen != nullptr) std::copy_n(order.begin(), used, extras.chosen->all.data() + place);
-      for (std::size_t i = 0; i < used; ++i) chosen += shares[order[i]];
-      for (std::size_t i = 0; i < used; ++i) {
-        const std::size_t expert = order[i];
-        routed[expert].push_back(
-            {panel, lane, static_cast<float>(shares[expert] / (plan_.normalizes_experts ? chosen : total))});
-      }
+      const std::span<const float> weights = router.weights(order);
+      for (std::size_t i = 0; i < used; ++i) routed[order[i]].push_back({panel, lane, weights[i]});
     }
+  return routed;
+}
+
+void Executor::run_experts(const LayerPlan& layer, const Batch& batch, const Floats& x, Floats& out,
+                           const Extras& extras) const {
+  const auto hidden = static_cast<std::size_t>(plan_.hidden);
+  const std::size_t experts = layer.experts.size();
+  const bool clamps = plan_.gate_sharpness != 0;
+  const std::vector<std::vector<Routed>> routed = route(layer, batch, x, extras);
   out.assign(batch.panels * hidden * kPanel, 0.0f);
   Floats gathered, made;
   for (std::size_t expert = 0; expert < experts; ++expert) {
@@ -321,7 +377,7 @@ void Executor::run_experts(const LayerPlan& layer, const Batch& batch, const Flo
           panel_of(gathered, panel, hidden)[f * kPanel + i % kPanel] =
               panel_of(x, tokens[i].panel, hidden)[f * kPanel + tokens[i].lane];
     });
-    feed_forward(layer.experts[expert], layer.place, gathered, panels, made);
+    feed_forward(layer.experts[expert], clamps, layer.place, gathered, panels, made);
     parallel_for(panels, threads_, [&](std::size_t panel) {
       for (std::size_t i = panel * kPanel; i < std::min((panel + 1) * kPanel, tokens.size()); ++i)
         for (std::size_t f = 0; f < hidden; ++f)
@@ -329,13 +385,13 @@ void Executor::run_experts(const LayerPlan& layer, const Batch& batch, const Flo
               panel_of(made, panel, hidden)[f * kPanel + i % kPanel] * tokens[i].share;
     });
   }
-  if (!layer.shared_router) return;
+  if (!layer.shared.gate.weight) return;
   Floats share;
-  multiply({layer.shared_router, {}}, layer.place, x, batch.panels, share);
-  feed_forward(layer.shared, layer.place, x, batch.panels, made);
+  if (layer.shared_router) multiply({layer.shared_router, {}}, layer.place, x, batch.panels, share);
+  feed_forward(layer.shared, clamps, layer.place, x, batch.panels, made);
   parallel_for(batch.panels, threads_, [&](std::size_t panel) {
     float* const one = panel_of(made, panel, hidden);
-    scale_by_sigmoid(one, panel_of(share, panel, 1), hidden);
+    if (layer.shared_router) scale_by_sigmoid(one, panel_of(share, panel, 1), hidden);
     add_scaled(one, 1, hidden, panel_of(out, panel, hidden));
   });
 }
@@ -368,10 +424,10 @@ void Executor::run_layer(std::size_t number, const Batch& batch, Floats& hidden,
   attend(layer, batch, enter(layer.attention_norm), out, extras);
   add_to_hidden(out, layer.post_attention_norm, layer, batch.panels, hidden);
   const Floats& y = enter(layer.ffn_norm);
-  if (layer.router)
+  if (layer.router.weight)
     run_experts(layer, batch, y, out, extras);
   else
-    feed_forward(layer.ffn, layer.place, y, batch.panels, out);
+    feed_forward(layer.ffn, false, layer.place, y, batch.panels, out);
   add_to_hidden(out, layer.post_ffn_norm, layer, batch.panels, hidden);
 }
 

@@ -77,16 +77,34 @@ class Executor {
   void multiply(const Projection& by, const std::string& place, const Floats& x, std::size_t panels, Floats& y) const;
   void normalize_all(const Weight& weight, const std::string& place, const Floats& x, std::size_t panels,
                      Floats& out) const;
+  // The norm of a short vector, in place.
+  void normalize_latent(const Weight& weight, const std::string& place, std::size_t panels, Floats& x) const;
+  // Queries, keys and values, as far as they are made of hidden states.
+  struct Heads {
+    Floats q, k, v;
+  };
+  void make_heads(const LayerPlan& layer, std::size_t panels, const Floats& x, Heads& out) const;
+  void make_latent_heads(const LayerPlan& layer, std::size_t panels, const Floats& x, Heads& out) const;
   void attend(const LayerPlan& layer, const Batch& batch, const Floats& x, Floats& out, const Extras& extras) const;
   void prepare_heads(const Weight& norm, const LayerPlan& layer, const Batch& batch, std::size_t heads, bool queries,
                      Floats& x) const;
-  void attend_head(const LayerPlan& layer, const Text& text, std::size_t panel, std::size_t head, const Floats& keys,
-                   const Floats& values, Floats& queries) const;
-  void feed_forward(const FeedForward& by, const std::string& place, const Floats& x, std::size_t panels,
+  void attend_head(const LayerPlan& layer, const Text& text, std::size_t panel, std::size_t head, const Heads& heads,
+                   float sink, Floats& answers) const;
+  // `clamps`: with the gate of experts that clamp it.
+  void feed_forward(const FeedForward& by, bool clamps, const std::string& place, const Floats& x, std::size_t panels,
                     Floats& out) const;
+  // The tokens that each expert of the layer gets.
+  struct Routed {
+    std::size_t panel, lane;
+    float share;
+  };
+  std::vector<std::vector<Routed>> route(const LayerPlan& layer, const Batch& batch, const Floats& x,
+                                         const Extras& extras) const;
   void run_experts(const LayerPlan& layer, const Batch& batch, const Floats& x, Floats& out,
                    const Extras& extras) const;
   void add_to_hidden(Floats& out, const Weight& norm, const LayerPlan& layer, std::size_t panels, Floats& hidden) const;
+  // The heads' results do not fit into the place of the queries.
+  bool has_own_answers() const { return plan_.head != plan_.value_head; }
   Floats take_buffer(std::size_t size) const;
   void give_buffer(Floats buffer) const;
 

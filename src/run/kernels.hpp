@@ -10,6 +10,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 
 namespace tare::run {
 
@@ -40,18 +41,24 @@ void soft_cap(float* x, float cap, std::size_t features);
 enum class Gate : std::uint8_t { silu, gelu_tanh, gelu, relu };
 // gate[f] = activation(gate[f]) * up[f].
 void apply_gate(Gate activation, float* gate, const float* up, std::size_t features);
+// gate[f] = g * sigmoid(sharpness * g) * (u + 1): g is gate[f], at most `limit`; u is up[f], clamped to it.
+void apply_clamped_gate(float sharpness, float limit, float* gate, const float* up, std::size_t features);
 // x[f] *= sigmoid(logits[0]), token by token.
 void scale_by_sigmoid(float* x, const float* logits, std::size_t features);
 
 // Rotates pairs of a head: (i, i + pairs) for i in [0, pairs), by the angles whose cosines and sines are given as
 // [pairs][kPanel].
 void rotate(float* head, const float* cosines, const float* sines, std::size_t pairs);
+// The same for the pairs (2 i, 2 i + 1).
+void rotate_neighbours(float* head, const float* cosines, const float* sines, std::size_t pairs);
 
 // Scores of 32 queries for the keys [first_key, first_key + keys) become weights exp(score - largest); `sums` receives
 // the sum for each query. A query sees the keys up to its own position, and if there is a window, only that many of
 // them.
 struct Mask {
   std::size_t first_query, first_key, window;  // positions; window 0: none
+  // The score of looking at no key at all, which counts in the sums only.
+  float sink = -std::numeric_limits<float>::infinity();
 };
 void soften(float* scores, std::size_t keys, const Mask& mask, float* sums);
 // x[f][t] /= divisors[t].

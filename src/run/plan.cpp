@@ -19,6 +19,7 @@
 #include "resources/config_file.hpp"
 #include "resources/json_file.hpp"
 #include "resources/resources.hpp"
+#include "run/tensors.hpp"
 #include "tare/codec.hpp"
 #include "tare/elements.hpp"
 #include "wire/value_json.hpp"
@@ -34,90 +35,12 @@ Error refused(std::string_view rule, std::string sentence, ErrorKind kind = Erro
   return Error(kind, rule, sentence).about("config.json").blame(Subject::input);
 }
 
-// Finds tensors by role, and remembers what is wrong with them.
-class Tensors {
- public:
-  Tensors(const Model& model, const arch::Family& family) : family_(family) {
-    for (const Tensor& tensor : model.tensors) tensors_.emplace(tensor.name, &tensor);
-    for (const Tensor& tensor : model.tensors)
-      if (const auto name = arch::parse(family, Dialect::hugging_face, tensor.name);
-          name && (name->role == Role::token_embedding || name->layer)) {
-        root_ = name->root;
-        return;
-      }
-  }
-
-  bool has_names() const { return root_.has_value(); }
-  // Whether the family has such a tensor.
-  bool knows(Role role) const { return spelled({.role = role, .layer = layer_of(role)}).has_value(); }
-  bool exists(arch::TensorName name) const {
-    const auto text = spelled(name);
-    return text && tensors_.contains(*text);
-  }
-
-  // `shape`: slowest dimension first; a vector has one.
-  Weight take(arch::TensorName name, std::vector<std::uint64_t> shape) {
-    const auto text = spelled(name);
-    const std::string called = text.value_or("?"), expected = fmt::format("{}", fmt::join(shape, "x"));
-    const auto found = tensors_.find(called);
-    if (found == tensors_.end()) {
-      missing_.push_back(fmt::format("{} ({})", called, expected));
-      // Sizes that a file states can ask for millions of tensors that it does not have.
-      if (missing_.size() >= kMostMissing) require_complete();
-      return {};
-    }
-    const Tensor& tensor = *found->second;
-    charge_values(2 * kTensorPrice);  // the plan has it twice: as it is, and as numbers
-    if (!std::ranges::equal(tensor.shape, shape)) {
-      misshapen_.push_back(fmt::format("{}: expected {}, found {}", called, expected, tensor.shape.text()));
-      return {};
-    }
-    Weight weight{.tensor = tensor, .numbers = cast(to_dense(tensor), DType::f32, Overflow::infinity)};
-    weight.columns = shape.back();
-    weight.rows = 1;
-    for (std::size_t i = 0; i + 1 < shape.size(); ++i) weight.rows *= shape[i];
-    return weight;
-  }
-  Weight take_norm(Role role, std::optional<std::uint32_t> layer, std::uint64_t size) {
-    if (!knows(role)) return {};
-    Weight weight = take({.role = role, .layer = layer}, {size});
-    if (const arch::Step* const step = arch::find_step(family_, role, arch::Verb::add))
-      weight.added = static_cast<float>(step->number);
-    return weight;
-  }
-
-  void require_complete() const {
-    if (missing_.empty() && misshapen_.empty()) return;
-    const auto list = [](std::string_view what, const std::vector<std::string>& names) {
-      return names.empty() ? std::string() : fmt::format("{}: {}", what, listed_names(names, 24));
-    };
-    throw Error(ErrorKind::corrupt, "run.tensors",
-                fmt::format("{}{}{}", list("missing", missing_), missing_.empty() || misshapen_.empty() ? "" : "; ",
-                            list("of another shape", misshapen_)))
-        .blame(Subject::input);
-  }
-
- private:
-  static constexpr std::size_t kMostMissing = 200;
-
-  static std::optional<std::uint32_t> layer_of(Role role) {
-    return arch::is_in_layer(role) ? std::optional<std::uint32_t>(0) : std::nullopt;
-  }
-  std::optional<std::string> spelled(arch::TensorName name) const {
-    name.root = root_.value_or(arch::Root::model);
-    return arch::spell(family_, Dialect::hugging_face, name);
-  }
-
-  const arch::Family& family_;
-  NameViewMap<const Tensor*> tensors_;
-  std::optional<arch::Root> root_;
-  std::vector<std::string> missing_, misshapen_;
-};
-
 class Planner {
  public:
-  Planner(const Model& model, const Map& json, const arch::Family& family, const arch::ComputeFacts& facts)
-      : family_(family), runtime_(family.runtime), facts_(facts), file_(json), tensors_(model, family) {
+  // `stored`: the model's tensors before they got their names of a directory.
+  Planner(const Model& model, const std::vector<Tensor>& stored, const Map& json, const arch::Family& family,
+          const arch::ComputeFacts& facts)
+      : family_(family), runtime_(family.runtime), facts_(facts), file_(json), tensors_(model, stored, family) {
     for (const SourcePtr& source : model.sources) file_bytes_ += source->size();
     fields_ = resources::parse_config(to_json(Value(json)));
     resources::assume_fields(fields_, file_);
@@ -151,18 +74,27 @@ class Planner {
     plan_.intermediate = take(sizes_.intermediate, "intermediate_size");
     plan_.heads = take(sizes_.heads, "num_attention_heads");
     plan_.kv_heads = take(sizes_.kv_heads, "num_key_value_heads");
-    plan_.head = take(sizes_.head, "head_dim");
+    if (runtime_.has_latent_attention) {
+      plan_.unrotated = take(count_of("qk_nope_head_dim"), "qk_nope_head_dim");
+      plan_.head = plan_.unrotated + take(count_of("qk_rope_head_dim"), "qk_rope_head_dim");
+      plan_.value_head = take(count_of("v_head_dim"), "v_head_dim");
+      plan_.latent = take(count_of("kv_lora_rank"), "kv_lora_rank");
+      plan_.query_latent = count_of("q_lora_rank").value_or(0);
+      plan_.kv_heads = plan_.heads;
+    } else {
+      plan_.head = plan_.value_head = take(sizes_.head, "head_dim");
+    }
     take(sizes_.layers, "num_hidden_layers");
     if (sizes_.mixture) {
-      take(sizes_.experts, "num_experts");
+      plan_.routing.experts = take(sizes_.experts, "num_experts");
       plan_.expert_rows = take(sizes_.expert_rows, "moe_intermediate_size");
-      plan_.shared_rows =
-          tensors_.knows(Role::shared_gate) ? take(sizes_.shared_rows, "shared_expert_intermediate_size") : 0;
-      const auto used = file_.number("num_experts_per_tok");
-      if (!used || *used < 1 || *used > static_cast<double>(sizes_.experts.value_or(0)))
+      if (const arch::KeyRow* const row = runtime_.row("expert_shared_count"))
+        plan_.shared_rows = shared_experts(row->from[0], missing) * plan_.expert_rows;
+      else if (tensors_.knows(Role::shared_gate))
+        plan_.shared_rows = take(sizes_.shared_rows, "shared_expert_intermediate_size");
+      plan_.routing.used = count_of("num_experts_per_tok").value_or(0);
+      if (plan_.routing.used == 0 || plan_.routing.used > plan_.routing.experts)
         missing.push_back("num_experts_per_tok");
-      else
-        plan_.used_experts = static_cast<std::uint64_t>(*used);
     }
     if (!missing.empty())
       throw refused("run.config",
@@ -176,9 +108,10 @@ class Planner {
           ErrorKind::corrupt);
     // Sizes that no tensor can have would overflow sums below.
     constexpr std::uint64_t kMost = std::uint64_t{1} << 31;
-    const auto queries = checked_mul(plan_.heads, plan_.head);
-    for (const std::uint64_t size : {plan_.vocabulary, plan_.hidden, plan_.intermediate, queries.value_or(kMost + 1),
-                                     sizes_.experts.value_or(0), plan_.expert_rows, plan_.shared_rows})
+    const auto queries = checked_mul(plan_.heads, plan_.head), values = checked_mul(plan_.heads, plan_.value_head);
+    for (const std::uint64_t size :
+         {plan_.vocabulary, plan_.hidden, plan_.intermediate, queries.value_or(kMost + 1), values.value_or(kMost + 1),
+          plan_.latent, plan_.query_latent, sizes_.experts.value_or(0), plan_.expert_rows, plan_.shared_rows})
       if (size > kMost)
         throw refused("run.config", fmt::format("a size is {}, at most {} is possible", size, kMost),
                       ErrorKind::corrupt);
@@ -188,13 +121,27 @@ class Planner {
     plan_.context = static_cast<std::uint64_t>(std::max<std::int64_t>(0, fields_.max_position_embeddings.value_or(0)));
   }
 
+  // A whole number in config.json that no file of this size can exceed.
+  std::optional<std::uint64_t> count_of(std::string_view key) const {
+    const Value* const found = file_.find(key);
+    const auto count = found == nullptr ? std::nullopt : resources::count_of(*found);
+    return count && *count <= std::uint64_t{1} << 31 ? count : std::nullopt;
+  }
+
+  // How many experts process every token, which may be none. They are one network, as wide as all of them together.
+  std::uint64_t shared_experts(std::string_view key, std::vector<std::string_view>& missing) const {
+    const auto shared = count_of(key);
+    if (file_.find(key) != nullptr && !shared) missing.push_back(key);
+    return shared.value_or(0);
+  }
+
   // Compressed or sparse weights of a few bytes can have rows of gigabytes. Known models need a tenth of this.
   void require_memory() const {
     constexpr std::uint64_t kAnyway = std::uint64_t{128} << 20;
-    const std::uint64_t queries = plan_.heads * plan_.head, keys = plan_.kv_heads * plan_.head,
-                        widest =
-                            std::max({plan_.hidden, plan_.intermediate, queries, plan_.expert_rows, plan_.shared_rows}),
-                        features = 3 * plan_.hidden + 2 * widest + 2 * keys + plan_.vocabulary + 3 * widest;
+    const std::uint64_t widest = std::max({plan_.hidden, plan_.intermediate, plan_.queries(), plan_.expanded(),
+                                           plan_.expert_rows, plan_.shared_rows}),
+                        features = 3 * plan_.hidden + 2 * widest + plan_.keys() + plan_.values() + plan_.vocabulary +
+                                   3 * widest;
     const std::uint64_t needed = features * kPanel * sizeof(float), most = std::max(kAnyway, file_bytes_);
     if (needed > most)
       throw refused("run.memory",
@@ -239,9 +186,42 @@ class Planner {
     }
     if (runtime_.row("attention.clamp_kqv") != nullptr)
       plan_.most = static_cast<float>(file_.number("clip_qkv").value_or(0));
-    // Without the key, the weights of the chosen experts are always normalized.
-    plan_.normalizes_experts = !runtime_.normalizes_experts || flag("norm_topk_prob");
+    plan_.latent_epsilon = static_cast<float>(facts_.latent_epsilon);
+    plan_.rotates_neighbours = facts_.rotates_neighbours;
+    if (const Value* const turns = file_.find("rope_interleave"); turns != nullptr && *turns == false)
+      plan_.rotates_neighbours = false;
     plan_.activation = activation();
+    if (facts_.clamps_gate) {
+      plan_.gate_sharpness = positive("swiglu_alpha", 1);
+      plan_.gate_limit = positive("swiglu_limit", 1);
+    }
+    if (sizes_.mixture) take_routing();
+  }
+
+  void take_routing() {
+    Routing& routing = plan_.routing;
+    routing.scores = facts_.router;
+    routing.best_of_group = facts_.best_of_group;
+    // Without a key, the weights of the chosen experts are always normalized.
+    const bool stated = runtime_.normalizes_experts.has_value() || runtime_.row("expert_weights_norm") != nullptr;
+    routing.normalizes = !stated || flag("norm_topk_prob");
+    // transformers ignores it, the authors' own class does not scale then, and llama.cpp does both.
+    if (plan_.latent != 0 && routing.scores == arch::RouterScores::softmax && routing.normalizes)
+      throw refused("run.setting", "norm_topk_prob is true, which programs compute in different ways for such a model");
+    if (const arch::KeyRow* const row = runtime_.row("expert_weights_scale"))
+      routing.scale = positive(row->from[0], row->unstated.value_or(1));
+    const arch::KeyRow* const groups = runtime_.row("expert_group_count");
+    if (groups == nullptr || text("topk_method") == "greedy") return;
+    routing.groups = count_of(groups->from[0]).value_or(1);
+    routing.used_groups = count_of(runtime_.row("expert_group_used_count")->from[0]).value_or(1);
+    const std::size_t members = routing.groups == 0 ? 0 : routing.experts / routing.groups;
+    if (members * routing.groups != routing.experts || routing.used_groups == 0 ||
+        routing.used_groups > routing.groups || members < routing.best_of_group ||
+        routing.used > members * routing.used_groups)
+      throw refused("run.config",
+                    fmt::format("{} of {} experts cannot be chosen from {} of {} groups", routing.used, routing.experts,
+                                routing.used_groups, routing.groups),
+                    ErrorKind::corrupt);
   }
 
   bool flag(std::string_view key) const {
@@ -318,13 +298,14 @@ class Planner {
     if (!(part > 0) || part > 1)
       throw refused("run.config", fmt::format("partial_rotary_factor is {}, expected a number in (0, 1]", part),
                     ErrorKind::corrupt);
-    rope.rotated = static_cast<std::size_t>(static_cast<double>(plan_.head) * part);
+    rope.rotated = static_cast<std::size_t>(static_cast<double>(plan_.head - plan_.unrotated) * part);
     if (std::string problem = problem_of(rope); !problem.empty()) throw refused("run.setting", std::move(problem));
     return rope;
   }
 
   void take_ropes() {
     plan_.rope = rope_of(file_.ropes().full);
+    if (plan_.latent != 0) plan_.attention_scale *= latent_stretch(plan_.rope);
     plan_.local_rope = file_.ropes().sliding.empty() ? plan_.rope : rope_of(file_.ropes().sliding);
     if (plan_.rope.kind == "dynamic")
       plan_.context =
@@ -390,68 +371,67 @@ class Planner {
         !plan_.tied ? tensors_.take({.role = Role::output_head}, {plan_.vocabulary, plan_.hidden}) : plan_.embeddings;
   }
 
-  Projection take_projection(arch::TensorName name, std::uint64_t rows, std::uint64_t columns, bool biased) {
-    Projection made{.weight = tensors_.take(name, {rows, columns}), .bias = {}};
-    name.suffix = Suffix::bias;
-    if (biased) made.bias = tensors_.take(name, {rows});
-    return made;
-  }
-
-  FeedForward take_feed_forward(std::uint32_t layer, std::array<Role, 3> roles, std::optional<std::uint32_t> expert,
-                                std::uint64_t rows, bool biased) {
+  FeedForward take_feed_forward(std::uint32_t layer, std::array<Role, 3> roles, std::uint64_t rows, bool biased) {
     const auto take = [&](Role role, std::uint64_t out, std::uint64_t in) {
-      return take_projection({.role = role, .layer = layer, .expert = expert}, out, in, biased);
+      return tensors_.take_projection({.role = role, .layer = layer}, out, in, biased);
     };
     return {take(roles[0], rows, plan_.hidden), take(roles[1], rows, plan_.hidden), take(roles[2], plan_.hidden, rows)};
   }
 
-  // Rows [first, first + rows) of a matrix.
-  static Weight part_of(const Weight& whole, std::uint64_t first, std::uint64_t rows) {
-    if (!whole) return {};
-    Weight part = whole;
-    part.first_row += first;
-    part.rows = rows;
-    return part;
-  }
+  bool is_biased(Role role) const { return sizes_.biased.contains(role); }
 
   void take_attention(std::uint32_t layer, LayerPlan& it) {
-    const std::uint64_t queries = plan_.heads * plan_.head, keys = plan_.kv_heads * plan_.head;
-    const auto biased = [&](Role role) { return sizes_.biased.contains(role); };
-    if (tensors_.knows(Role::qkv)) {
+    const auto take = [&](Role role, std::uint64_t rows, std::uint64_t columns) {
+      return tensors_.take_projection({.role = role, .layer = layer}, rows, columns, is_biased(role));
+    };
+    if (plan_.latent != 0) {
+      take_latent_attention(layer, it);
+    } else if (tensors_.knows(Role::qkv)) {
+      const std::uint64_t queries = plan_.queries(), keys = plan_.keys();
       const Weight all = tensors_.take({.role = Role::qkv, .layer = layer}, {queries + 2 * keys, plan_.hidden});
       it.q.weight = part_of(all, 0, queries);
       it.k.weight = part_of(all, queries, keys);
       it.v.weight = part_of(all, queries + keys, keys);
     } else {
-      it.q = take_projection({.role = Role::q, .layer = layer}, queries, plan_.hidden, biased(Role::q));
-      it.k = take_projection({.role = Role::k, .layer = layer}, keys, plan_.hidden, biased(Role::k));
-      it.v = take_projection({.role = Role::v, .layer = layer}, keys, plan_.hidden, biased(Role::v));
+      it.q = take(Role::q, plan_.queries(), plan_.hidden);
+      it.k = take(Role::k, plan_.keys(), plan_.hidden);
+      it.v = take(Role::v, plan_.values(), plan_.hidden);
     }
-    it.o = take_projection({.role = Role::o, .layer = layer}, plan_.hidden, queries, biased(Role::o));
-    it.q_norm = tensors_.take_norm(Role::q_norm, layer, plan_.wide_qk_norms ? queries : plan_.head);
-    it.k_norm = tensors_.take_norm(Role::k_norm, layer, plan_.wide_qk_norms ? keys : plan_.head);
+    it.o = take(Role::o, plan_.hidden, plan_.answers());
+    it.q_norm = tensors_.take_norm(Role::q_norm, layer, plan_.wide_qk_norms ? plan_.queries() : plan_.head);
+    it.k_norm = tensors_.take_norm(Role::k_norm, layer, plan_.wide_qk_norms ? plan_.keys() : plan_.head);
+    if (tensors_.knows(Role::sinks)) it.sinks = tensors_.take({.role = Role::sinks, .layer = layer}, {plan_.heads});
+  }
+
+  // What compresses has a bias if what the heads are given to has one; what expands has none.
+  void take_latent_attention(std::uint32_t layer, LayerPlan& it) {
+    const auto take = [&](Role role, std::uint64_t rows, std::uint64_t columns, bool biased) {
+      return tensors_.take_projection({.role = role, .layer = layer}, rows, columns, biased);
+    };
+    const bool biased = is_biased(Role::o);
+    if (plan_.query_latent == 0) {
+      it.q = take(Role::q, plan_.queries(), plan_.hidden, false);
+    } else {
+      it.q_compress = take(Role::q_compress, plan_.query_latent, plan_.hidden, biased);
+      it.q_compress_norm = tensors_.take_norm(Role::q_compress_norm, layer, plan_.query_latent);
+      it.q = take(Role::q_expand, plan_.queries(), plan_.query_latent, false);
+    }
+    it.kv_compress = take(Role::kv_compress, plan_.compressed(), plan_.hidden, biased);
+    it.kv_compress_norm = tensors_.take_norm(Role::kv_compress_norm, layer, plan_.latent);
+    it.kv_expand = take(Role::kv_expand, plan_.expanded(), plan_.latent, false);
   }
 
   void take_experts(std::uint32_t layer, LayerPlan& it) {
-    const auto count = static_cast<std::uint32_t>(*sizes_.experts);
-    const std::uint64_t rows = plan_.expert_rows, hidden = plan_.hidden;
-    it.router = tensors_.take({.role = Role::router, .layer = layer}, {count, hidden});
-    if (tensors_.exists({.role = Role::stacked_gate_up, .layer = layer})) {
-      const Weight both = tensors_.take({.role = Role::stacked_gate_up, .layer = layer}, {count, 2 * rows, hidden}),
-                   down = tensors_.take({.role = Role::stacked_down, .layer = layer}, {count, hidden, rows});
-      for (std::uint64_t i = 0; i < count; ++i)
-        it.experts.push_back({{part_of(both, i * 2 * rows, rows), {}},
-                              {part_of(both, (i * 2 + 1) * rows, rows), {}},
-                              {part_of(down, i * hidden, hidden), {}}});
-    } else {
-      for (std::uint32_t i = 0; i < count; ++i)
-        it.experts.push_back(
-            take_feed_forward(layer, {Role::expert_gate, Role::expert_up, Role::expert_down}, i, rows, false));
-    }
+    it.router = tensors_.take_projection({.role = Role::router, .layer = layer}, *sizes_.experts, plan_.hidden,
+                                         is_biased(Role::router));
+    if (plan_.routing.scores == arch::RouterScores::sigmoid)
+      it.choice_bias = tensors_.take({.role = Role::router_bias, .layer = layer}, {*sizes_.experts});
+    it.experts = tensors_.take_experts(layer, *sizes_.experts, plan_.expert_rows, plan_.hidden);
     if (plan_.shared_rows == 0) return;
-    it.shared_router = tensors_.take({.role = Role::shared_router, .layer = layer}, {1, hidden});
-    it.shared = take_feed_forward(layer, {Role::shared_gate, Role::shared_up, Role::shared_down}, std::nullopt,
-                                  plan_.shared_rows, false);
+    if (tensors_.knows(Role::shared_router))
+      it.shared_router = tensors_.take({.role = Role::shared_router, .layer = layer}, {1, plan_.hidden});
+    it.shared =
+        take_feed_forward(layer, {Role::shared_gate, Role::shared_up, Role::shared_down}, plan_.shared_rows, false);
   }
 
   void take_layer(std::uint32_t layer, bool has_window) {
@@ -472,11 +452,10 @@ class Planner {
           tensors_.take({.role = Role::gate_up, .layer = layer}, {2 * plan_.intermediate, plan_.hidden});
       it.ffn.gate.weight = part_of(both, 0, plan_.intermediate);
       it.ffn.up.weight = part_of(both, plan_.intermediate, plan_.intermediate);
-      it.ffn.down = take_projection({.role = Role::down, .layer = layer}, plan_.hidden, plan_.intermediate,
-                                    sizes_.biased.contains(Role::down));
+      it.ffn.down = tensors_.take_projection({.role = Role::down, .layer = layer}, plan_.hidden, plan_.intermediate,
+                                             is_biased(Role::down));
     } else {
-      it.ffn = take_feed_forward(layer, {Role::gate, Role::up, Role::down}, std::nullopt, plan_.intermediate,
-                                 sizes_.biased.contains(Role::down));
+      it.ffn = take_feed_forward(layer, {Role::gate, Role::up, Role::down}, plan_.intermediate, is_biased(Role::down));
     }
     plan_.layers.push_back(std::move(it));
   }
@@ -500,6 +479,7 @@ Plan plan_of(Model model) {
   if (spending.is_outermost())
     for (const SourcePtr& source : model.sources) current_budget()->grant(source->size());
   std::vector<Change> ignored;
+  const std::vector<Tensor> stored = model.tensors;
   release_conventions(model, ignored);
   const std::optional<Map> json = config_json_of(model);
   if (!json)
@@ -512,7 +492,7 @@ Plan plan_of(Model model) {
   if (family == nullptr || facts == nullptr)
     throw refused("run.family", type.empty() ? "it has no model_type, so it is not known what the model computes"
                                              : fmt::format("models of the type {} cannot be run here", quote(type)));
-  Plan plan = Planner(model, *json, *family, *facts).run();
+  Plan plan = Planner(model, stored, *json, *family, *facts).run();
   if (!model.sources.empty()) plan.file = model.sources.front()->name();
   for (Change& change : ignored)
     if (change.impact == Impact::results) plan.doubts.push_back(std::move(change));
@@ -528,7 +508,12 @@ std::vector<std::pair<std::string, std::string>> Plan::settings() const {
   add("residual scale", residual_scale), add("logits divisor", output_divisor);
   add("attention soft cap", attention_cap), add("output soft cap", output_cap), add("clamp", most);
   add("position scale", position_scale), add("activation", static_cast<int>(activation));
-  add("experts in use", used_experts), add("normalized experts", normalizes_experts);
+  add("experts in use", routing.used), add("normalized experts", routing.normalizes);
+  add("scale of experts", routing.scale), add("groups of experts", routing.groups);
+  add("groups in use", routing.used_groups), add("scores of experts", static_cast<int>(routing.scores));
+  add("sharpness of the gate", gate_sharpness), add("limit of the gate", gate_limit);
+  add("value head", value_head), add("latent size", latent), add("latent size of queries", query_latent);
+  add("latent epsilon", latent_epsilon), add("rotated neighbours", rotates_neighbours);
   add("kind of norm", static_cast<int>(norm)), add("norms before", norms_first), add("norms after", norms_after);
   for (const auto& [before, one] : {std::pair("", &rope), {"local ", &local_rope}}) {
     const std::string_view name = before;  // a lambda of clang 14 cannot capture a structured binding
@@ -569,11 +554,14 @@ std::vector<std::pair<std::string, const Weight*>> Plan::weights_of(const LayerP
     project(name + ".gate", one.gate), project(name + ".up", one.up), project(name + ".down", one.down);
   };
   add("attention_norm", layer.attention_norm);
-  project("q", layer.q), project("k", layer.k), project("v", layer.v), project("o", layer.o);
+  project("q_compress", layer.q_compress), add("q_compress_norm", layer.q_compress_norm);
+  project("q", layer.q), project("k", layer.k), project("v", layer.v);
+  project("kv_compress", layer.kv_compress), add("kv_compress_norm", layer.kv_compress_norm);
+  project("kv_expand", layer.kv_expand), add("sinks", layer.sinks), project("o", layer.o);
   add("q_norm", layer.q_norm), add("k_norm", layer.k_norm), add("post_attention_norm", layer.post_attention_norm);
   add("ffn_norm", layer.ffn_norm);
   feed("ffn", layer.ffn);
-  add("router", layer.router);
+  project("router", layer.router), add("choice_bias", layer.choice_bias);
   for (std::size_t i = 0; i < layer.experts.size(); ++i) feed(fmt::format("experts.{}", i), layer.experts[i]);
   add("shared_router", layer.shared_router);
   feed("shared", layer.shared);

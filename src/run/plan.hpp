@@ -13,6 +13,7 @@
 #include "arch/families.hpp"
 #include "run/kernels.hpp"
 #include "run/rope.hpp"
+#include "run/routing.hpp"
 #include "tare/change.hpp"
 #include "tare/model.hpp"
 
@@ -24,6 +25,13 @@ struct Weight {
   Tensor numbers = {};  // the same as f32, decoded when it is read
   std::uint64_t first_row = 0, rows = 0, columns = 0;
   float added = 0;  // to each weight of a norm
+  // Which of the tensor's elements `numbers` has, if it is not all of them in their order: a key that no other weight of
+  // the tensor has.
+  std::string part = {};
+  std::string stored_name = {};  // the file's own name of the tensor, if `tensor` has another one
+
+  // What no other weight has whose numbers are other rows of the same.
+  std::string key() const { return (stored_name.empty() ? tensor.name : stored_name) + part; }
 
   explicit operator bool() const { return rows != 0; }
   // Decodes rows [first, first + count) of these rows. `place`: where the weight is used ("layer 3"), for errors. Throws
@@ -47,34 +55,53 @@ struct LayerPlan {
   bool local_rope = false;  // Plan::local_rope
   Weight attention_norm, ffn_norm, post_attention_norm, post_ffn_norm, q_norm, k_norm;
   Projection q, k, v, o;
+  // Latent attention has no k and v: its keys and values are made of a short vector, and queries may be, too, by q.
+  Projection q_compress, kv_compress, kv_expand;
+  Weight q_compress_norm, kv_compress_norm;
+  Weight sinks;     // for each head, the score of looking at nothing
   FeedForward ffn;  // unused if the layer has experts
-  Weight router, shared_router;
+  Projection router;
+  Weight choice_bias;    // is added to the router's scores for the choice alone
+  Weight shared_router;  // if there is none, the shared expert counts in full
   std::vector<FeedForward> experts;
   FeedForward shared;
 };
 
 struct Plan {
-  std::uint64_t vocabulary = 0, hidden = 0, intermediate = 0, heads = 0, kv_heads = 0, head = 0;
-  std::uint64_t context = 0;  // the most tokens of a text; 0: not stated
-  std::string file = {};      // one of the model's, for errors
+  std::uint64_t vocabulary = 0, hidden = 0, intermediate = 0, heads = 0, kv_heads = 0;
+  std::uint64_t head = 0, value_head = 0;  // elements of a head of queries and keys, of values
+  std::uint64_t unrotated = 0;             // the first elements of a head of queries and keys, which have no position
+  std::uint64_t latent = 0, query_latent = 0;  // the short vectors of latent attention; 0: there is none
+  std::uint64_t context = 0;                   // the most tokens of a text; 0: not stated
+  std::string file = {};                       // one of the model's, for errors
   std::vector<Change> doubts = {};
   Norm norm = Norm::rms;
   bool norms_first = true;     // there is a norm before attention and feed-forward network
   bool norms_after = false;    // and one after them
   bool wide_qk_norms = false;  // over all heads together
-  float epsilon = 0;
+  float epsilon = 0, latent_epsilon = 0;
   float embedding_scale = 1, attention_scale = 1, residual_scale = 1, output_divisor = 1;
   float attention_cap = 0, output_cap = 0;  // 0: none
   float most = 0;                           // q, k and v are clamped to this; 0: not
   // Queries are scaled by 1 + this * log(1 + floor(position / rope.original)); 0: not.
   float position_scale = 0;
   Gate activation = Gate::silu;
-  std::uint64_t used_experts = 0, expert_rows = 0, shared_rows = 0;
-  bool normalizes_experts = false;
+  float gate_sharpness = 0, gate_limit = 0;  // if experts clamp their gate; 0: they do not
+  std::uint64_t expert_rows = 0, shared_rows = 0;
+  Routing routing;  // no experts: there is no mixture
   Rope rope, local_rope;
+  bool rotates_neighbours = false;
   Weight embeddings, head_weight, final_norm;
   bool tied = false;  // the head is the token table
   std::vector<LayerPlan> layers;
+
+  std::uint64_t queries() const { return heads * head; }
+  std::uint64_t keys() const { return kv_heads * head; }
+  std::uint64_t values() const { return kv_heads * value_head; }
+  std::uint64_t answers() const { return heads * value_head; }  // what the heads give to `o`
+  // The rows of kv_compress, and those of kv_expand.
+  std::uint64_t compressed() const { return latent + head - unrotated; }
+  std::uint64_t expanded() const { return heads * (unrotated + value_head); }
 
   // The names and values of everything above that is not a weight.
   std::vector<std::pair<std::string, std::string>> settings() const;

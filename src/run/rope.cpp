@@ -66,6 +66,12 @@ double llama3(const Rope& rope, double frequency) {
 
 }  // namespace
 
+float latent_stretch(const Rope& rope) {
+  if (rope.kind == "default" || rope.mscale_all.value_or(0) == 0) return 1;
+  const double stretch = yarn_stretch(rope.factor.value_or(1), *rope.mscale_all);
+  return static_cast<float>(stretch * stretch);
+}
+
 std::string problem_of(const Rope& rope) {
   const auto lacks = [](const std::optional<double>& number) { return !number || !(*number > 0); };
   const std::size_t pairs = rope.rotated / 2;

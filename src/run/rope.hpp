@@ -33,4 +33,7 @@ struct Rotation {
 // For a text of this many tokens: "dynamic" and "longrope" depend on it. The numbers have no problem.
 Rotation rotation_of(const Rope& rope, std::uint64_t tokens);
 
+// Latent attention: by which the scores are multiplied, because rotation stretches only a part of each head.
+float latent_stretch(const Rope& rope);
+
 }  // namespace tare::run

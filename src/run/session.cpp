@@ -10,7 +10,6 @@
 #include <exception>
 #include <map>
 #include <mutex>
-#include <numeric>
 
 #include "base/endian.hpp"
 #include "base/parallel.hpp"
@@ -47,11 +46,12 @@ struct FeedForwardMatrices {
 
 struct Layer {
   const LayerPlan* plan = nullptr;
-  std::vector<float> attention_norm, ffn_norm, post_attention_norm, post_ffn_norm, q_norm, k_norm;
-  Matrix q, k, v, o, router, shared_router;
+  std::vector<float> attention_norm, ffn_norm, post_attention_norm, post_ffn_norm, q_norm, k_norm, q_compress_norm,
+      kv_compress_norm, sinks, choice_bias;
+  Matrix q, k, v, o, q_compress, kv_compress, kv_expand, router, shared_router;
   FeedForwardMatrices ffn, shared;
   std::vector<FeedForwardMatrices> experts;
-  Floats keys, values;  // [position][kv_heads * head]
+  Floats keys, values;  // [position][kv_heads * head], [position][kv_heads * value_head]
 };
 
 struct Job {
@@ -108,7 +108,8 @@ class Session::Run {
         options_(options),
         executor_(plan_, options.work.threads),
         pool_(thread_count(options.work.threads)),
-        keys_(whole(plan_.kv_heads * plan_.head)) {
+        keys_(whole(plan_.keys())),
+        values_(whole(plan_.values())) {
     constexpr std::uint64_t kMost = std::uint64_t{1} << 31;
     capacity_ = plan_.context == 0 ? kMost : plan_.context;
     if (options.positions != 0) capacity_ = std::min(capacity_, options.positions);
@@ -117,7 +118,9 @@ class Session::Run {
     final_norm_ = plan_.final_norm.values("the final norm");
     head_ = matrix_of(plan_.head_weight);
     hidden_ = padded_vector(plan_.hidden), normed_ = hidden_, added_ = hidden_;
-    queries_ = padded_vector(plan_.heads * plan_.head);
+    queries_ = padded_vector(plan_.queries()), answers_ = padded_vector(plan_.answers());
+    latent_ = padded_vector(std::max(plan_.compressed(), plan_.query_latent));
+    expanded_ = padded_vector(plan_.latent == 0 ? 0 : plan_.expanded());
     logits_ = padded_vector(plan_.vocabulary);
     rotations_[0] = rotation_of(plan_.rope, whole(capacity_));
     rotations_[1] = rotation_of(plan_.local_rope, whole(capacity_));
@@ -152,12 +155,13 @@ class Session::Run {
 
   // Null: neither rows nor floats in place, and too large to be decoded.
   const Storage* storage_of(const Weight& weight) {
-    const auto [at, is_new] = storages_.try_emplace(weight.tensor.name);
+    const auto [at, is_new] = storages_.try_emplace(weight.key());
     if (!is_new) return at->second.get();
     auto made = std::make_unique<Storage>();
-    if (has_rows(weight.tensor)) {
+    const bool as_stored = weight.part.empty();
+    if (as_stored && has_rows(weight.tensor)) {
       made->rows = open_rows(in_memory(weight.tensor));
-    } else if (const auto floats = stored_floats(weight.tensor)) {
+    } else if (const auto floats = as_stored ? stored_floats(weight.tensor) : std::nullopt) {
       const Blob& blob = weight.tensor.component("data")->blob;
       const auto view = blob.view();
       made->type = *floats;
@@ -169,7 +173,7 @@ class Session::Run {
     } else {
       Weight all = weight;
       all.first_row = 0;
-      all.rows = weight.tensor.shape.elements().value_or(0) / weight.columns;
+      all.rows = weight.numbers.shape.elements().value_or(0) / weight.columns;
       const std::uint64_t bytes = all.rows * all.columns * sizeof(float);
       if (bytes > options_.memory - decoded_) return nullptr;
       decoded_ += bytes;
@@ -205,12 +209,17 @@ class Session::Run {
     it.post_attention_norm = plan.post_attention_norm.values(plan.place);
     it.post_ffn_norm = plan.post_ffn_norm.values(plan.place);
     it.q_norm = plan.q_norm.values(plan.place), it.k_norm = plan.k_norm.values(plan.place);
+    it.q_compress_norm = plan.q_compress_norm.values(plan.place);
+    it.kv_compress_norm = plan.kv_compress_norm.values(plan.place);
+    it.sinks = plan.sinks.values(plan.place), it.choice_bias = plan.choice_bias.values(plan.place);
     it.q = matrix_of(plan.q, plan.place), it.k = matrix_of(plan.k, plan.place);
     it.v = matrix_of(plan.v, plan.place), it.o = matrix_of(plan.o, plan.place);
-    it.router = matrix_of(plan.router), it.shared_router = matrix_of(plan.shared_router);
-    if (!plan.router) it.ffn = matrices_of(plan.ffn, plan.place);
+    it.q_compress = matrix_of(plan.q_compress, plan.place), it.kv_compress = matrix_of(plan.kv_compress, plan.place);
+    it.kv_expand = matrix_of(plan.kv_expand, plan.place);
+    it.router = matrix_of(plan.router, plan.place), it.shared_router = matrix_of(plan.shared_router);
+    if (!plan.router.weight) it.ffn = matrices_of(plan.ffn, plan.place);
     for (const FeedForward& expert : plan.experts) it.experts.push_back(matrices_of(expert, plan.place));
-    if (plan.shared_router) it.shared = matrices_of(plan.shared, plan.place);
+    if (plan.shared.gate.weight) it.shared = matrices_of(plan.shared, plan.place);
   }
 
   // The caches grow with the tokens, because a model may state more positions than fit into memory.
@@ -219,7 +228,7 @@ class Session::Run {
     held_ = std::min(capacity_, std::max({positions, 2 * held_, std::uint64_t{128}}));
     for (Layer& layer : layers_) {
       layer.keys.resize(whole(held_) * keys_);
-      layer.values.resize(whole(held_) * keys_);
+      layer.values.resize(whole(held_) * values_);
     }
   }
 
@@ -314,10 +323,10 @@ class Session::Run {
     attend(layer, enter(layer.attention_norm));
     add_to_hidden(layer.post_attention_norm, plan.place);
     const float* const x = enter(layer.ffn_norm);
-    if (plan.router)
+    if (plan.router.weight)
       run_experts(layer, x);
     else
-      feed_forward(layer.ffn, x, added_.data());
+      feed_forward(layer.ffn, false, x, added_.data());
     add_to_hidden(layer.post_ffn_norm, plan.place);
   }
 
@@ -340,27 +349,68 @@ class Session::Run {
     for (std::size_t h = 0; h < heads; ++h) {
       float* const one = x + h * head;
       if (!norm.empty() && !plan_.wide_qk_norms) normalize_vector(true, one, norm.data(), head, plan_.epsilon, one);
+      const std::size_t first = whole(plan_.unrotated);
       for (std::size_t pair = 0; layer.rotates && pair < pairs; ++pair) {
-        const float low = one[pair], high = one[pair + pairs];
-        one[pair] = low * angles.cosines[pair] - high * angles.sines[pair];
-        one[pair + pairs] = high * angles.cosines[pair] + low * angles.sines[pair];
+        float& a = one[first + (plan_.rotates_neighbours ? 2 * pair : pair)];
+        float& b = one[first + (plan_.rotates_neighbours ? 2 * pair + 1 : pair + pairs)];
+        const float low = a, high = b;
+        a = low * angles.cosines[pair] - high * angles.sines[pair];
+        b = high * angles.cosines[pair] + low * angles.sines[pair];
       }
+    }
+  }
+
+  // by * x, with x in 8 bits if that was asked for.
+  void multiply_one(const Matrix& by, const float* x, float* y) {
+    const auto codes = codes_of({x, by.columns}, {&by});
+    const Job job[] = {{&by, x, y, codes ? &*codes : nullptr}};
+    multiply_all(job);
+  }
+
+  void make_heads(Layer& layer, const float* x, float* k, float* v) {
+    const auto codes = codes_of({x, whole(plan_.hidden)}, {&layer.q, &layer.k, &layer.v});
+    const QuantizedVector* const by = codes ? &*codes : nullptr;
+    const Job jobs[] = {{&layer.q, x, queries_.data(), by}, {&layer.k, x, k, by}, {&layer.v, x, v, by}};
+    multiply_all(jobs);
+  }
+
+  void normalize_latent(const std::vector<float>& norm) {
+    normalize_vector(true, latent_.data(), norm.data(), norm.size(), plan_.latent_epsilon, latent_.data());
+  }
+
+  // The end of the compressed vector is the rotated part of the keys, which all heads share.
+  void make_latent_heads(Layer& layer, const float* x, float* k, float* v) {
+    if (plan_.query_latent == 0) {
+      multiply_one(layer.q, x, queries_.data());
+    } else {
+      multiply_one(layer.q_compress, x, latent_.data());
+      normalize_latent(layer.q_compress_norm);
+      multiply_one(layer.q, latent_.data(), queries_.data());
+    }
+    multiply_one(layer.kv_compress, x, latent_.data());
+    normalize_latent(layer.kv_compress_norm);
+    multiply_one(layer.kv_expand, latent_.data(), expanded_.data());
+    const std::size_t unrotated = whole(plan_.unrotated), value = whole(plan_.value_head);
+    const float *from = expanded_.data(), *const turned = latent_.data() + plan_.latent;
+    for (std::uint64_t h = 0; h < plan_.heads; ++h) {
+      k = std::copy_n(from, unrotated, k);
+      k = std::copy_n(turned, whole(plan_.head) - unrotated, k);
+      v = std::copy_n(from + unrotated, value, v);
+      from += unrotated + value;
     }
   }
 
   void attend(Layer& layer, const float* x) {
     const LayerPlan& plan = *layer.plan;
-    const auto heads = whole(plan_.heads), kv_heads = whole(plan_.kv_heads), head = whole(plan_.head);
-    float *const k = layer.keys.data() + whole(position_) * keys_, *const v =
-                                                                       layer.values.data() + whole(position_) * keys_;
-    {
-      const auto codes = codes_of({x, whole(plan_.hidden)}, {&layer.q, &layer.k, &layer.v});
-      const QuantizedVector* const by = codes ? &*codes : nullptr;
-      const Job jobs[] = {{&layer.q, x, queries_.data(), by}, {&layer.k, x, k, by}, {&layer.v, x, v, by}};
-      multiply_all(jobs);
-    }
+    const auto heads = whole(plan_.heads), kv_heads = whole(plan_.kv_heads);
+    float* const k = layer.keys.data() + whole(position_) * keys_;
+    float* const v = layer.values.data() + whole(position_) * values_;
+    if (plan_.latent != 0)
+      make_latent_heads(layer, x, k, v);
+    else
+      make_heads(layer, x, k, v);
     if (plan_.most != 0)
-      for (std::size_t i = 0; i < keys_; ++i) v[i] = std::clamp(v[i], -plan_.most, plan_.most);
+      for (std::size_t i = 0; i < values_; ++i) v[i] = std::clamp(v[i], -plan_.most, plan_.most);
     prepare_heads(layer.q_norm, plan, heads, queries_.data());
     prepare_heads(layer.k_norm, plan, kv_heads, k);
     if (plan_.position_scale != 0) {
@@ -369,37 +419,35 @@ class Session::Run {
       for (float& value : queries_) value *= factor;
     }
     attend_heads(layer);
-    const auto codes = codes_of({queries_.data(), heads * head}, {&layer.o});
-    const Job job[] = {{&layer.o, queries_.data(), added_.data(), codes ? &*codes : nullptr}};
-    multiply_all(job);
+    multiply_one(layer.o, answers_.data(), added_.data());
   }
 
-  // The results take the place of the queries.
   void attend_heads(const Layer& layer) {
-    const auto heads = whole(plan_.heads), kv_heads = whole(plan_.kv_heads), head = whole(plan_.head);
+    const auto heads = whole(plan_.heads), kv_heads = whole(plan_.kv_heads), head = whole(plan_.head),
+               value_head = whole(plan_.value_head);
     const std::size_t seen = whole(position_) + 1, window = whole(layer.plan->window);
     const std::size_t count = window == 0 ? seen : std::min(seen, window), first = seen - count;
-    const std::size_t room = count + head;
-    if (scratch_.size() < room * pool_.threads()) scratch_.resize(room * pool_.threads());
+    if (scratch_.size() < count * pool_.threads()) scratch_.resize(count * pool_.threads());
     pool_.run(heads, [&](std::size_t h, unsigned thread) {
-      float *const scores = scratch_.data() + room * thread, *const out = scores + count;
-      const std::size_t at = first * keys_ + h / (heads / kv_heads) * head;
-      float* const query = queries_.data() + h * head;
-      attend_vector({.q = query,
-                     .k = layer.keys.data() + at,
-                     .v = layer.values.data() + at,
+      const std::size_t shared = h / (heads / kv_heads);
+      attend_vector({.q = queries_.data() + h * head,
+                     .k = layer.keys.data() + first * keys_ + shared * head,
+                     .v = layer.values.data() + first * values_ + shared * value_head,
                      .head = head,
                      .stride = keys_,
+                     .value_head = value_head,
+                     .value_stride = values_,
                      .positions = count,
                      .scale = plan_.attention_scale,
                      .soft_cap = plan_.attention_cap,
-                     .out = out},
-                    scores);
-      std::copy_n(out, head, query);
+                     .sink = layer.sinks.empty() ? Mask().sink : layer.sinks[h],
+                     .out = answers_.data() + h * value_head},
+                    scratch_.data() + count * thread);
     });
   }
 
-  void feed_forward(const FeedForwardMatrices& by, const float* x, float* out) {
+  // `clamps`: with the gate of experts that clamp it.
+  void feed_forward(const FeedForwardMatrices& by, bool clamps, const float* x, float* out) {
     gate_.resize(padded_vector(by.gate.rows).size()), up_.resize(gate_.size());
     {
       const auto codes = codes_of({x, by.gate.columns}, {&by.gate, &by.up});
@@ -407,40 +455,37 @@ class Session::Run {
       const Job jobs[] = {{&by.gate, x, gate_.data(), with}, {&by.up, x, up_.data(), with}};
       multiply_all(jobs);
     }
-    apply_gate(plan_.activation, gate_.data(), up_.data(), gate_.size() / kPanel);
-    const auto codes = codes_of({gate_.data(), by.down.columns}, {&by.down});
-    const Job job[] = {{&by.down, gate_.data(), out, codes ? &*codes : nullptr}};
-    multiply_all(job);
+    if (clamps)
+      apply_clamped_gate(plan_.gate_sharpness, plan_.gate_limit, gate_.data(), up_.data(), gate_.size() / kPanel);
+    else
+      apply_gate(plan_.activation, gate_.data(), up_.data(), gate_.size() / kPanel);
+    multiply_one(by.down, gate_.data(), out);
   }
 
   void run_experts(const Layer& layer, const float* x) {
-    const std::size_t experts = layer.experts.size(), used = whole(plan_.used_experts);
-    scores_.resize(experts);
-    const Job job[] = {{&layer.router, x, scores_.data()}};
+    const bool clamps = plan_.gate_sharpness != 0;
+    Router router(plan_.routing, layer.choice_bias);
+    const Job job[] = {{&layer.router, x, router.logits().data()}};
     multiply_all(job);
-    const double most = static_cast<double>(*std::ranges::max_element(scores_));
-    std::vector<double> shares(experts);
-    std::vector<std::size_t> order(experts);
-    double total = 0, chosen = 0;
-    for (std::size_t e = 0; e < experts; ++e) total += shares[e] = std::exp(static_cast<double>(scores_[e]) - most);
-    std::iota(order.begin(), order.end(), std::size_t{0});
-    std::partial_sort(
-        order.begin(), order.begin() + static_cast<std::ptrdiff_t>(used), order.end(),
-        [&](std::size_t a, std::size_t b) { return shares[a] != shares[b] ? shares[a] > shares[b] : a < b; });
-    for (std::size_t i = 0; i < used; ++i) chosen += shares[order[i]];
+    router.score();
+    std::vector<std::uint32_t> chosen(plan_.routing.used);
+    router.choose(chosen);
+    const std::span<const float> weights = router.weights(chosen);
     Floats one = padded_vector(plan_.hidden);
     std::ranges::fill(added_, 0.0f);
-    for (std::size_t i = 0; i < used; ++i) {
-      const double share = shares[order[i]] / (plan_.normalizes_experts ? chosen : total);
-      feed_forward(layer.experts[order[i]], x, one.data());
-      add_scaled(one.data(), static_cast<float>(share), one.size() / kPanel, added_.data());
+    for (std::size_t i = 0; i < chosen.size(); ++i) {
+      feed_forward(layer.experts[chosen[i]], clamps, x, one.data());
+      add_scaled(one.data(), weights[i], one.size() / kPanel, added_.data());
     }
-    if (!layer.plan->shared_router) return;
-    float score = 0;
-    const Job shared[] = {{&layer.shared_router, x, &score}};
-    multiply_all(shared);
-    feed_forward(layer.shared, x, one.data());
-    add_scaled(one.data(), 1 / (1 + std::exp(-score)), one.size() / kPanel, added_.data());
+    if (layer.shared.gate.weight == nullptr) return;
+    float share = 1;
+    if (layer.plan->shared_router) {
+      const Job shared[] = {{&layer.shared_router, x, &share}};
+      multiply_all(shared);
+      share = 1 / (1 + std::exp(-share));
+    }
+    feed_forward(layer.shared, clamps, x, one.data());
+    add_scaled(one.data(), share, one.size() / kPanel, added_.data());
   }
 
   // ---- the beginning of a text, and its end ----
@@ -455,11 +500,13 @@ class Session::Run {
       check_stop();
       Floats keys, values;
       executor_.run_layer(i, batch, states, {.keys = &keys, .values = &values});
-      for (std::size_t t = 0; t < tokens.size(); ++t)
-        for (std::size_t f = 0; f < keys_; ++f) {
-          const std::size_t from = (t / kPanel * keys_ + f) * kPanel + t % kPanel, to = t * keys_ + f;
-          layers_[i].keys[to] = keys[from], layers_[i].values[to] = values[from];
-        }
+      const auto keep = [&](const Floats& all, std::size_t features, Floats& kept) {
+        for (std::size_t t = 0; t < tokens.size(); ++t)
+          for (std::size_t f = 0; f < features; ++f)
+            kept[t * features + f] = all[(t / kPanel * features + f) * kPanel + t % kPanel];
+      };
+      keep(keys, keys_, layers_[i].keys);
+      keep(values, values_, layers_[i].values);
     }
     const std::size_t last = tokens.size() - 1, hidden = whole(plan_.hidden);
     for (std::size_t f = 0; f < hidden; ++f) hidden_[f] = states[(last / kPanel * hidden + f) * kPanel + last % kPanel];
@@ -480,7 +527,7 @@ class Session::Run {
   const SessionOptions options_;
   Executor executor_;
   tiny_llama::Pool pool_;
-  std::size_t keys_;
+  std::size_t keys_, values_;
   std::uint64_t capacity_ = 0, held_ = 0, position_ = 0, decoded_ = 0;
   std::map<std::string, std::unique_ptr<Storage>> storages_;
   std::vector<Layer> layers_;
@@ -488,7 +535,7 @@ class Session::Run {
   Matrix head_;
   Rotation rotations_[2];
   Angles angles_[2];
-  Floats hidden_, normed_, added_, queries_, gate_, up_, scores_, scratch_, logits_;
+  Floats hidden_, normed_, added_, queries_, answers_, latent_, expanded_, gate_, up_, scratch_, logits_;
 };
 
 Session::Session(const Scorer& scorer, const SessionOptions& options) : run_(std::make_unique<Run>(scorer, options)) {}

@@ -149,6 +149,15 @@ void gate_panel(Gate activation, float* gate, const float* up, std::size_t featu
   }
 }
 
+void clamped_gate_panel(float sharpness, float limit, float* gate, const float* up, std::size_t features) {
+  const D d;
+  const V by = hn::Set(d, sharpness), high = hn::Set(d, limit), low = hn::Set(d, -limit), one = hn::Set(d, 1.0f);
+  for_each_vector(gate, features, [&](std::size_t i, V v) HWY_ATTR {
+    const V g = hn::Min(v, high), u = hn::Min(hn::Max(hn::LoadU(d, up + i), low), high);
+    return hn::Mul(hn::Mul(g, sigmoid(hn::Mul(g, by))), hn::Add(u, one));
+  });
+}
+
 void scale_by_sigmoid_panel(float* x, const float* logits, std::size_t features) {
   const D d;
   HWY_ALIGN float shares[kPanel];
@@ -167,11 +176,26 @@ void rotate_head(float* head, const float* cosines, const float* sines, std::siz
   }
 }
 
+void rotate_neighbour_pairs(float* head, const float* cosines, const float* sines, std::size_t pairs) {
+  const D d;
+  for (std::size_t pair = 0; pair < pairs; ++pair)
+    for (std::size_t i = 0; i < kPanel; i += kLanes) {
+      float* const low = head + 2 * pair * kPanel + i;
+      float* const high = low + kPanel;
+      const std::size_t at = pair * kPanel + i;
+      const V a = hn::LoadU(d, low), b = hn::LoadU(d, high), c = hn::LoadU(d, cosines + at),
+              s = hn::LoadU(d, sines + at);
+      hn::StoreU(hn::Sub(hn::Mul(a, c), hn::Mul(b, s)), d, low);
+      hn::StoreU(hn::MulAdd(b, c, hn::Mul(a, s)), d, high);
+    }
+}
+
 void soften_scores(float* scores, std::size_t keys, const Mask& mask, float* sums) {
   const D d;
   const V hidden = hn::Set(d, -std::numeric_limits<float>::infinity());
   for (std::size_t c = 0; c < kPanel; c += kLanes) {
-    V most = hidden;
+    const V sink = hn::Set(d, mask.sink);
+    V most = sink;
     // Keys that all queries see need no comparison.
     const std::size_t last_query = mask.first_query + kPanel - 1;
     for (std::size_t k = 0; k < keys; ++k) {
@@ -190,7 +214,7 @@ void soften_scores(float* scores, std::size_t keys, const Mask& mask, float* sum
       }
       most = hn::Max(most, score);
     }
-    V total = hn::Zero(d);
+    V total = hn::IfThenElseZero(hn::Gt(sink, hidden), hn::Exp(d, hn::Max(hn::Sub(sink, most), hn::Set(d, -87.0f))));
     for (std::size_t k = 0; k < keys; ++k) {
       float* const at = scores + k * kPanel + c;
       const V score = hn::LoadU(d, at);
@@ -307,8 +331,10 @@ HWY_EXPORT(add_bias_panel);
 HWY_EXPORT(clamp_panel);
 HWY_EXPORT(soft_cap_panel);
 HWY_EXPORT(gate_panel);
+HWY_EXPORT(clamped_gate_panel);
 HWY_EXPORT(scale_by_sigmoid_panel);
 HWY_EXPORT(rotate_head);
+HWY_EXPORT(rotate_neighbour_pairs);
 HWY_EXPORT(soften_scores);
 HWY_EXPORT(log_sums_of);
 HWY_EXPORT(diverge_panel);
@@ -334,11 +360,17 @@ void soft_cap(float* x, float cap, std::size_t features) { HWY_DYNAMIC_DISPATCH(
 void apply_gate(Gate activation, float* gate, const float* up, std::size_t features) {
   HWY_DYNAMIC_DISPATCH(gate_panel)(activation, gate, up, features);
 }
+void apply_clamped_gate(float sharpness, float limit, float* gate, const float* up, std::size_t features) {
+  HWY_DYNAMIC_DISPATCH(clamped_gate_panel)(sharpness, limit, gate, up, features);
+}
 void scale_by_sigmoid(float* x, const float* logits, std::size_t features) {
   HWY_DYNAMIC_DISPATCH(scale_by_sigmoid_panel)(x, logits, features);
 }
 void rotate(float* head, const float* cosines, const float* sines, std::size_t pairs) {
   HWY_DYNAMIC_DISPATCH(rotate_head)(head, cosines, sines, pairs);
+}
+void rotate_neighbours(float* head, const float* cosines, const float* sines, std::size_t pairs) {
+  HWY_DYNAMIC_DISPATCH(rotate_neighbour_pairs)(head, cosines, sines, pairs);
 }
 void soften(float* scores, std::size_t keys, const Mask& mask, float* sums) {
   HWY_DYNAMIC_DISPATCH(soften_scores)(scores, keys, mask, sums);

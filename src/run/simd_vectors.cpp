@@ -93,7 +93,7 @@ void multiply_stored(Stored type, const std::byte* w, std::size_t rows, std::siz
 
 void attend_one(const HeadJob& job, float* scores) {
   const D d;
-  float most = -HUGE_VALF;
+  float most = job.sink;
   for (std::size_t p = 0; p < job.positions; ++p) {
     float score =
         job.scale * dot_row<Floats32>(reinterpret_cast<const std::byte*>(job.k + p * job.stride), job.q, job.head);
@@ -110,16 +110,17 @@ void attend_one(const HeadJob& job, float* scores) {
     sums = hn::Add(sums, weight);
   }
   float sum = hn::GetLane(hn::SumOfLanes(d, sums));
+  if (std::isfinite(job.sink)) sum += std::exp(std::max(job.sink - most, -87.0f));
   for (; p < job.positions; ++p) sum += scores[p] = std::exp(std::max(scores[p] - most, -87.0f));
-  std::fill_n(job.out, job.head, 0.0f);
+  std::fill_n(job.out, job.value_head, 0.0f);
   for (std::size_t row = 0; row < job.positions; ++row) {
     const float share = scores[row] / sum;
-    const float* const v = job.v + row * job.stride;
+    const float* const v = job.v + row * job.value_stride;
     const V factor = hn::Set(d, share);
     std::size_t i = 0;
-    for (; i + kLanes <= job.head; i += kLanes)
+    for (; i + kLanes <= job.value_head; i += kLanes)
       hn::StoreU(hn::MulAdd(factor, hn::LoadU(d, v + i), hn::LoadU(d, job.out + i)), d, job.out + i);
-    for (; i < job.head; ++i) job.out[i] += share * v[i];
+    for (; i < job.value_head; ++i) job.out[i] += share * v[i];
   }
 }
 

@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 
 namespace tare::run {
 
@@ -17,14 +18,17 @@ void multiply_rows(Stored type, const std::byte* w, std::size_t rows, std::size_
 // out = x normalized as in kernels.hpp; `weight` may be null, and `out` may be `x`.
 void normalize_vector(bool rms, const float* x, const float* weight, std::size_t count, float epsilon, float* out);
 
-// One head of one token: out = softmax(scale * q k^T) v over `positions` rows of k and v, each `stride` apart. A soft cap
-// of 0 is none. `scores`: scratch for `positions` floats.
+// One head of one token: out = softmax(scale * q k^T) v over `positions` rows of k, each `stride` apart, and of v, each
+// `value_stride` apart. A soft cap of 0 is none. `scores`: scratch for `positions` floats.
 struct HeadJob {
   const float* q = nullptr;
   const float* k = nullptr;
   const float* v = nullptr;
-  std::size_t head = 0, stride = 0, positions = 0;
+  std::size_t head = 0, stride = 0;              // elements per query and key
+  std::size_t value_head = 0, value_stride = 0;  // the same for values
+  std::size_t positions = 0;
   float scale = 1, soft_cap = 0;
+  float sink = -std::numeric_limits<float>::infinity();  // as in kernels.hpp
   float* out = nullptr;
 };
 void attend_vector(const HeadJob& job, float* scores);

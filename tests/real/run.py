@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 """What models compute: Tare's logits next to those of transformers and llama.cpp.
 
-    run.py TARE [PART...]     with TARE_RECORD=1, `recorded` writes tests/run/golden.json, which the unit tests read
+    run.py TARE [PART...]     with TARE_RECORD=1, `recorded` writes tests/run/golden.json, which the unit tests read;
+                              with TARE_FAMILY=gemma, `families` runs those whose names begin so
 
 Tiny random models of every family that Tare runs, with odd sizes, in f32, from every container; SmolLM2-135M as the wheel has it.
 """
@@ -22,6 +23,11 @@ LLAMA3 = {"rope_type": "llama3", "factor": 8.0, "low_freq_factor": 1.0, "high_fr
 YARN = {"rope_type": "yarn", "factor": 4.0, "original_max_position_embeddings": 64, "rope_theta": 10000.0}
 MOE = {"num_experts_per_tok": 2, "moe_intermediate_size": 12}  # rows of 16 bytes, for torch
 FACTORS = [1 + i / 3 for i in range(6)]
+OSS = {"num_local_experts": 5, "num_experts_per_tok": 2, "head_dim": 12, "sliding_window": 19, "intermediate_size": 68}
+# Latent attention, and experts in groups.
+LATENT = {"num_key_value_heads": 4, "q_lora_rank": 14, "kv_lora_rank": 20, "qk_nope_head_dim": 10, "qk_rope_head_dim": 8, "v_head_dim": 14,
+          "n_routed_experts": 6, "num_experts_per_tok": 2, "moe_intermediate_size": 12, "n_shared_experts": 2, "first_k_dense_replace": 1}
+LATENT_YARN = {**YARN, "beta_fast": 32.0, "beta_slow": 1.0, "mscale": 0.707, "mscale_all_dim": 0.707}
 # (name, class of the configuration, its keys, whether GGUF has keys for all of them)
 FAMILIES = [
     ("llama", "LlamaConfig", {}, True),
@@ -56,6 +62,28 @@ FAMILIES = [
     ("phi3", "Phi3Config", {"sliding_window": None}, True),
     ("phi3, longrope", "Phi3Config", {"sliding_window": None, "original_max_position_embeddings": 64, "rope_parameters": {
         "rope_type": "longrope", "rope_theta": 10000.0, "long_factor": [2 * x for x in FACTORS], "short_factor": FACTORS}}, True),
+    ("glm4", "Glm4Config", {"head_dim": 16, "attention_bias": True}, True),
+    ("glm4, no biases, a quarter rotates", "Glm4Config", {"head_dim": 24, "num_key_value_heads": 1, "attention_bias": False, "rope_parameters": {
+        "rope_type": "default", "rope_theta": 5000.0, "partial_rotary_factor": 0.25}}, True),
+    ("glm4, yarn", "Glm4Config", {"head_dim": 16, "tie_word_embeddings": True, "rope_parameters": {**YARN, "partial_rotary_factor": 0.5}}, True),
+    ("gpt_oss", "GptOssConfig", {**OSS, "rope_parameters": {
+        **YARN, "factor": 32.0, "beta_fast": 32.0, "beta_slow": 1.0, "truncate": False}}, True),
+    ("gpt_oss, unscaled, one expert", "GptOssConfig", {**OSS, "num_experts_per_tok": 1, "num_key_value_heads": 4, "num_hidden_layers": 3,
+                                                       "rope_parameters": {"rope_type": "default", "rope_theta": 10000.0}}, True),
+    ("gpt_oss, another gate, no biases", "GptOssConfig", {
+        **OSS, "head_dim": 16, "attention_bias": False, "swiglu_limit": 0.5, "swiglu_alpha": 1.2, "sliding_window": 40}, False),
+    ("deepseek_v2", "DeepseekV2Config", {**LATENT, "topk_method": "greedy", "routed_scaling_factor": 1.7}, True),
+    ("deepseek_v2, plain queries", "DeepseekV2Config", {
+        **LATENT, "q_lora_rank": None, "first_k_dense_replace": 0, "n_shared_experts": 1, "v_head_dim": 18, "topk_method": "greedy"}, True),
+    ("deepseek_v2, groups, yarn", "DeepseekV2Config", {**LATENT, "topk_method": "group_limited_greedy", "n_group": 3, "topk_group": 2,
+                                                       "routed_scaling_factor": 16.0, "rope_parameters": LATENT_YARN}, True),
+    ("deepseek_v3", "DeepseekV3Config", {**LATENT, "n_group": 2, "topk_group": 1, "norm_topk_prob": True, "routed_scaling_factor": 2.5}, True),
+    ("deepseek_v3, yarn, biases", "DeepseekV3Config", {
+        **LATENT, "n_routed_experts": 8, "n_group": 4, "topk_group": 2, "num_experts_per_tok": 3, "n_shared_experts": 1, "v_head_dim": 22,
+        "attention_bias": True, "rope_parameters": {**LATENT_YARN, "mscale": 1.0, "mscale_all_dim": 1.0}}, False),
+    ("deepseek_v3, plain queries, halves", "DeepseekV3Config", {
+        **LATENT, "q_lora_rank": None, "n_group": 1, "topk_group": 1, "norm_topk_prob": False, "first_k_dense_replace": 2,
+        "rope_interleave": False}, False),
 ]
 
 
@@ -71,6 +99,9 @@ def tiny(folder, name, keys):
                 value += 0.2 * torch.randn_like(value)
             else:
                 value.copy_(torch.randn_like(value) / math.sqrt(value.shape[-1]) * (0.3 if "embed" in key else 1))
+        for key, value in model.named_buffers():
+            if "score_correction" in key:
+                value += 0.2 * torch.randn_like(value)
     model.save_pretrained(folder)
     return model
 
@@ -97,6 +128,8 @@ def families(folder):
     """Every family, from a directory, zTensor, MCF and GGUF: transformers' logits within 1e-4 of the largest."""
     worst = {}
     for number, (name, kind, keys, in_gguf) in enumerate(FAMILIES):
+        if not name.startswith(os.environ.get("TARE_FAMILY", "")):
+            continue
         torch = torch_module()
         torch.manual_seed(number)
         source = folder / f"model{number}"

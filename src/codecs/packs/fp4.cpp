@@ -16,6 +16,7 @@
 
 #include "base/checked.hpp"
 #include "base/printable.hpp"
+#include "codecs/outputs_first.hpp"
 #include "codecs/packs/arrays.hpp"
 #include "codecs/packs/families.hpp"
 #include "codecs/packs/kernels.hpp"
@@ -387,3 +388,20 @@ constexpr Pack kFp4Packs[] = {
 constinit const Family kFp4Family = {kFp4Schemes, kFp4Packs};
 
 }  // namespace tare::codec::packs
+
+namespace tare::codec {
+
+// The blocks of gpt-oss experts have the bytes of compressed-tensors' codes.
+std::optional<Tensor> outputs_first(const Tensor& tensor) {
+  if (tensor.layout != "mxfp4" || tensor.component("blocks") == nullptr || tensor.shape.rank() != 3)
+    return std::nullopt;
+  Tensor turned = tensor;
+  turned.shape = {tensor.shape[0], tensor.shape[2], tensor.shape[1]};
+  for (Component& component : turned.components) {
+    if (component.role == "blocks") component.role = "weight_packed";
+    if (component.role == "scales") component.role = "weight_scale";
+  }
+  return turned;
+}
+
+}  // namespace tare::codec
