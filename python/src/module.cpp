@@ -14,6 +14,7 @@
 #include "options.hpp"
 #include "parts.hpp"
 #include "run.hpp"
+#include "session.hpp"
 #include "tare/codec.hpp"
 #include "tare/config.hpp"
 #include "tare/convert.hpp"
@@ -155,6 +156,7 @@ int execute(PyObject* module) {
     checked(PyModule_AddFunctions(module, parts_functions()));
     checked(PyModule_AddFunctions(module, device_functions()));
     checked(PyModule_AddFunctions(module, run_functions()));
+    checked(PyModule_AddFunctions(module, session_functions()));
     checked(PyModule_AddObjectRef(module, "options", option_rows().get()));
     checked(PyModule_AddObjectRef(module, "version", text(version()).get()));
     const Ref fields = list_of(config_fields(), [](const ConfigField& field) { return text(field.name); });

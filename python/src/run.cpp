@@ -4,27 +4,15 @@
 #include <string>
 #include <vector>
 
-#include "base/endian.hpp"
 #include "buffer.hpp"
 #include "model.hpp"
 #include "run_job.hpp"
-#include "tare/chat.hpp"
+#include "start.hpp"
 #include "tare/run.hpp"
 #include "values.hpp"
 
 namespace tare::py {
 namespace {
-
-// From an array of 32-bit integers, little-endian.
-std::vector<std::int32_t> tokens_of(PyObject* object) {
-  const SourcePtr source = source_over(object, "tokens");
-  Bytes bytes(static_cast<std::size_t>(source->size()));
-  source->read(0, bytes);
-  std::vector<std::int32_t> tokens(bytes.size() / sizeof(std::int32_t));
-  for (std::size_t i = 0; i < tokens.size(); ++i)
-    tokens[i] = load_le<std::int32_t>(bytes.data() + i * sizeof(std::int32_t));
-  return tokens;
-}
 
 // What a model runs on: an array of tokens, a text, or None for the text that comes with Tare.
 struct Input {
@@ -175,18 +163,6 @@ PyObject* compare_models(PyObject*, PyObject* args) {
   });
 }
 
-// A conversation's variables as the model's own files have them, with the caller's in their place.
-Map chat_variables(const Model& model, const Map& given) {
-  Map variables = chat::conversation(model, {});
-  for (const auto& [key, value] : given) variables.set(key, value);
-  return variables;
-}
-std::string rendered(const Model& model, const Map& given) {
-  const auto source = chat::template_of(model);
-  if (!source) throw Error(ErrorKind::not_found, "chat.none", "the model has no chat template");
-  return chat::Template(*source).render(chat_variables(model, given));
-}
-
 // _render(model, variables)
 PyObject* render_chat(PyObject*, PyObject* args) {
   return guarded([&] {
@@ -198,28 +174,6 @@ PyObject* render_chat(PyObject*, PyObject* args) {
     run_job(Py_None, [&](Progress&) { made = rendered(*model, given); });
     return text(made);
   });
-}
-
-// What a text goes on from: tokens, a text, or the variables of a conversation.
-struct Start {
-  std::vector<std::int32_t> tokens;
-  std::string text;
-  Map variables;
-  bool is_text = false, is_chat = false;
-
-  std::vector<std::int32_t> tokens_for(const Model& model, const run::Scorer& scorer) const {
-    if (is_chat) return scorer.tokenizer().encode(rendered(model, variables), {.frame = false, .special = true});
-    if (!is_text) return tokens;
-    std::vector<std::int32_t> made = scorer.tokenizer().before();
-    const std::vector<std::int32_t> own = scorer.tokenizer().encode(text, {.frame = false});
-    made.insert(made.end(), own.begin(), own.end());
-    return made;
-  }
-};
-Start start_of(PyObject* object) {
-  if (PyDict_Check(object)) return {{}, {}, to_map(object, "variables"), false, true};
-  if (PyUnicode_Check(object)) return {{}, text_of(object, "the text"), {}, true, false};
-  return {tokens_of(object), {}, {}, false, false};
 }
 
 // The text of what was made; nothing if the model has no tokenizer that is known, and none was needed.

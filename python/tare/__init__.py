@@ -70,7 +70,7 @@ Model.to = _to
 # Modules that import others (torch, scipy, matplotlib) or that few programs use: loaded on first access.
 _LAZY = ("cluster", "device", "jax", "numpy", "plot", "safetensors", "torch", "transformers", "vllm")
 _LAZY_NAMES = {"Writer": "_writer", "Plan": "_plan", "Task": "_plan", "plan": "_plan", "Scorer": "_run", "Comparison": "_run", "Perplexity": "_run",
-               "Generated": "_run", "run": "_run", "compare": "_run"}
+               "Generated": "_session", "Session": "_session", "run": "_run", "compare": "_run"}
 
 __all__ = [
     "AccessError", "Attachments", "ClosedError", "CorruptError", "DeniedError", "Error", "ExistsError", "LimitError", "LossyError",

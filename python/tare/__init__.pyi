@@ -4,7 +4,7 @@ import os
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from types import TracebackType
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, overload
 
 import numpy as np
 import numpy.typing as npt
@@ -310,6 +310,91 @@ class Scorer:
         progress: _Progress = None,
         **variables: Any,
     ) -> Generated: ...
+    @overload
+    def stream(
+        self,
+        start: str | list[dict[str, Any]],
+        *,
+        count: int = 128,
+        temperature: float = 0.0,
+        top_k: int = 0,
+        top_p: float = 1.0,
+        min_p: float = 0.0,
+        seed: int = 0,
+        stop: Any = (),
+        quantized: bool = False,
+        threads: int = 0,
+        **variables: Any,
+    ) -> Iterator[str]: ...
+    @overload
+    def stream(
+        self,
+        start: Any,
+        *,
+        count: int = 128,
+        temperature: float = 0.0,
+        top_k: int = 0,
+        top_p: float = 1.0,
+        min_p: float = 0.0,
+        seed: int = 0,
+        stop: Any = (),
+        quantized: bool = False,
+        threads: int = 0,
+        **variables: Any,
+    ) -> Iterator[int]: ...
+    def session(self, *, positions: int = 0, quantized: bool = False, threads: int = 0) -> Session: ...
+
+class Session:
+    end: str | None
+    def __init__(self, scorer: Scorer, *, positions: int = 0, quantized: bool = False, threads: int = 0) -> None: ...
+    @property
+    def tokens(self) -> list[int]: ...
+    @property
+    def room(self) -> int: ...
+    def feed(self, tokens: Any, *, progress: _Progress = None) -> np.ndarray[Any, Any]: ...
+    def rewind(self, position: int) -> None: ...
+    def generate(
+        self,
+        start: Any = None,
+        *,
+        count: int = 128,
+        temperature: float = 0.0,
+        top_k: int = 0,
+        top_p: float = 1.0,
+        min_p: float = 0.0,
+        seed: int = 0,
+        stop: Any = (),
+        progress: _Progress = None,
+        **variables: Any,
+    ) -> Generated: ...
+    @overload
+    def stream(
+        self,
+        start: str | list[dict[str, Any]] | None = None,
+        *,
+        count: int = 128,
+        temperature: float = 0.0,
+        top_k: int = 0,
+        top_p: float = 1.0,
+        min_p: float = 0.0,
+        seed: int = 0,
+        stop: Any = (),
+        **variables: Any,
+    ) -> Iterator[str]: ...
+    @overload
+    def stream(
+        self,
+        start: Any = None,
+        *,
+        count: int = 128,
+        temperature: float = 0.0,
+        top_k: int = 0,
+        top_p: float = 1.0,
+        min_p: float = 0.0,
+        seed: int = 0,
+        stop: Any = (),
+        **variables: Any,
+    ) -> Iterator[int]: ...
 
 class Writer:
     def __init__(

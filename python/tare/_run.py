@@ -5,18 +5,10 @@ import numpy as np
 from . import _progress, _tare
 from ._errors import WrongTypeError
 from ._model import Model
+from ._session import Generated, Session, ids_of, start_of
 from ._work import Record, _opened
 
-__all__ = ["Comparison", "Generated", "Perplexity", "Scorer", "compare", "run"]
-
-
-def _ids(tokens):
-    """Little-endian 32-bit integers. What does not fit becomes the nearest one, which no model has."""
-    ids = np.asarray(tokens)
-    if ids.ndim != 1 or (ids.size and ids.dtype.kind not in "iu"):
-        raise WrongTypeError(f"tokens are a list of whole numbers, not {ids.dtype} of shape {ids.shape}")
-    limits = np.iinfo(np.int32)
-    return np.minimum(ids, limits.max).astype(np.int64).clip(limits.min).astype("<i4")
+__all__ = ["Comparison", "Perplexity", "Scorer", "compare", "run"]
 
 
 def _input(tokens, text):
@@ -25,7 +17,7 @@ def _input(tokens, text):
         raise WrongTypeError("give either tokens or text, not both")
     if text is not None and not isinstance(text, str):
         raise WrongTypeError(f"the text must be a str, not {type(text).__name__}")
-    return text if tokens is None else _ids(tokens)
+    return text if tokens is None else ids_of(tokens)
 
 
 class Perplexity(Record):
@@ -68,16 +60,6 @@ class Comparison(Record):
         return {"same": self.same, "parting": self.parting and self.parting["place"]}
 
 
-class Generated(Record):
-    """What a model has made: `tokens`, and their `text` if the model has a tokenizer; `prompt`, the tokens that it started with; and
-    why there are no more (`end`): "count", "stop" or "positions"."""
-
-    prompt: list
-    tokens: list
-    text: str
-    end: str
-
-
 class Scorer:
     """A model that runs on tokens, as long as the model that it was made from is open."""
 
@@ -93,7 +75,7 @@ class Scorer:
     def logits(self, tokens, *, context=0, begin=None, threads=0, progress=None):
         """For each token, the logits of the one after it: an array of len(tokens) x vocab_size."""
         with _progress.reporter(progress, "running") as report:
-            found = _tare._logits(self._model, _ids(tokens), context, -1 if begin is None else begin, threads, report)
+            found = _tare._logits(self._model, ids_of(tokens), context, -1 if begin is None else begin, threads, report)
         return np.frombuffer(found, np.float32).reshape(-1, self.vocab_size)
 
     def perplexity(self, tokens=None, *, text=None, context=0, begin=None, threads=0, progress=None):
@@ -115,14 +97,21 @@ class Scorer:
         The next token is the most likely one, or with a temperature, drawn: of the first `top_k`, of those the first that have `top_p`
         together, of those with at least `min_p` times the probability of the first. It ends before a token that ends texts or turns by the
         model's files, or one of `stop`. `quantized` rounds what quantized weights are multiplied with to 8 bits."""
-        if isinstance(start, (list, tuple)) and start and isinstance(start[0], dict):
-            start = {"add_generation_prompt": True, **variables, "messages": list(start)}
-        elif variables:
-            raise WrongTypeError(f"{next(iter(variables))} is for a list of messages")
-        elif not isinstance(start, str):
-            start = _ids(start)
+        start = start_of(start, variables)
         with _progress.reporter(progress, "generating") as report:
-            return Generated(**_tare._generate(self._model, start, count, temperature, top_k, top_p, min_p, seed, _ids(stop), quantized, threads, report))
+            return Generated(**_tare._generate(self._model, start, count, temperature, top_k, top_p, min_p, seed, ids_of(stop), quantized, threads, report))
+
+    def stream(
+        self, start, *, count=128, temperature=0.0, top_k=0, top_p=1.0, min_p=0.0, seed=0, stop=(), quantized=False, threads=0, **variables
+    ):
+        """The same piece by piece: an iterator over texts of whole characters, or over tokens if `start` is tokens."""
+        sampler = _tare._sampler(temperature, top_k, top_p, min_p, seed)
+        session = Session._for(self, start, variables, count, quantized, threads)
+        return session._pieces(start, sampler, count, stop)
+
+    def session(self, *, positions=0, quantized=False, threads=0):
+        """A Session: a text that grows, of which each call computes only what is new. `positions`: the most tokens (0: what the model states)."""
+        return Session(self, positions=positions, quantized=quantized, threads=threads)
 
 
 def run(model):

@@ -1,5 +1,9 @@
 """Models on given tokens."""
 
+import gc
+import os
+import threading
+
 import numpy as np
 import pytest
 
@@ -145,3 +149,159 @@ def test_generate_refuses(demo):
     with pytest.raises(tare.UsageError) as error:
         scorer.generate([1], temperature=-1.0)
     assert error.value.rule == "run.sampling"
+
+
+def test_streams(demo):
+    scorer = tare.run(demo / "mistral")
+    made = scorer.generate(IDS[:5], count=6)
+    assert list(scorer.stream(IDS[:5], count=6)) == made.tokens
+    words = scorer.generate("the model of this file", count=8)
+    pieces = scorer.stream("the model of this file", count=8)
+    first = next(pieces)
+    assert isinstance(first, str) and first + "".join(pieces) == words.text
+    drawn = scorer.generate(IDS[:5], count=9, temperature=1.0, seed=4).tokens
+    assert list(scorer.stream(np.array(IDS[:5]), count=9, temperature=1.0, seed=4)) == drawn
+    assert list(scorer.stream(IDS[:5], count=9, stop=[made.tokens[2]])) == made.tokens[: made.tokens.index(made.tokens[2])]
+    assert list(scorer.stream(IDS[:5], count=0)) == []
+    # Refused before the first piece is asked for.
+    for wrong, rule in (({"temperature": -1.0}, "run.sampling"), ({"start": [1] * (scorer.context + 1)}, "run.context")):
+        with pytest.raises(tare.UsageError) as error:
+            scorer.stream(**{"start": [1], **wrong})
+        assert error.value.rule == rule
+    for start in ([], [2**40]):
+        with pytest.raises(tare.UsageError) as error:
+            next(scorer.stream(start))
+        assert error.value.rule == "run.tokens"
+
+
+def test_session_keeps_what_it_has_read(demo):
+    scorer = tare.run(demo / "mistral")
+    session = scorer.session()
+    assert session.tokens == [] and session.room == scorer.context
+    close = dict(rtol=1e-4, atol=1e-4)
+    assert np.allclose(session.feed(IDS[:20]), scorer.logits(IDS[:20])[-1], **close)
+    assert np.allclose(session.feed(IDS[20:23]), scorer.logits(IDS[:23])[-1], **close)
+    assert session.tokens == IDS[:23] and session.room == scorer.context - 23
+    made = session.generate(count=4)
+    assert made.tokens == scorer.generate(IDS[:23], count=4).tokens
+    assert made.prompt == [] and session.tokens == IDS[:23] + made.tokens
+    more = session.generate([7, 8], count=5)
+    assert more.prompt == [7, 8] and more.tokens == scorer.generate(IDS[:23] + made.tokens + [7, 8], count=5).tokens
+    session.rewind(23)
+    assert session.generate(count=4).tokens == made.tokens
+    # The same with what is left of an iterator.
+    session.rewind(23)
+    steps = session.stream([], count=4)
+    assert [next(steps), next(steps)] == made.tokens[:2] and session.tokens == IDS[:23] + made.tokens[:2]
+    steps.close()
+    assert session.generate(count=2).tokens == made.tokens[2:] and session.end == "count"
+    stopped = session.generate(stop=range(scorer.vocab_size))
+    assert stopped.tokens == [] and stopped.end == session.end == "stop"
+    assert repr(session) == "Session(27 tokens)"
+
+
+def test_session_continues_a_text(demo):
+    scorer = tare.run(demo / "mistral")
+    session = scorer.session()
+    first = session.generate("the model", count=3)
+    assert first == scorer.generate("the model", count=3)
+    second = session.generate(" of this file", count=3)
+    assert second.prompt and second.prompt[0] != first.prompt[0]  # no further beginning
+    assert second.tokens == scorer.generate(first.prompt + first.tokens + second.prompt, count=3).tokens
+    assert "".join(session.stream(" of", count=3)) == scorer.generate(session.tokens[:-3], count=3).text
+
+
+def test_session_has_room(demo):
+    scorer = tare.run(demo / "mistral")
+    session = scorer.session(positions=8)
+    made = session.generate(IDS[:5], count=30)
+    assert made.end == "positions" and session.room == 0
+    expected = scorer.generate(IDS[:5], count=30).tokens
+    assert made.tokens == expected[: len(made.tokens)] and len(made.tokens) == 4
+    with pytest.raises(tare.UsageError) as error:
+        session.generate([1, 2])
+    assert error.value.rule == "run.context" and len(session.tokens) == 8
+    for position in (-1, 9):
+        with pytest.raises(ValueError):
+            session.rewind(position)
+    session.rewind(3)
+    assert session.room == 5
+    with pytest.raises(tare.UsageError) as error:
+        session.feed([1, 2**40])
+    assert error.value.rule == "run.tokens" and session.tokens == IDS[:3]
+    with pytest.raises(tare.UsageError) as error:
+        scorer.session().generate()
+    assert error.value.rule == "run.tokens"
+
+
+def test_session_answers_a_conversation(demo, tmp_path):
+    path = tmp_path / "m"
+    tare.convert(demo / "mistral", path, format="hf")
+    (path / "chat_template.jinja").write_text("{{ bos_token }}{% for m in messages %}{{ m.role }} {{ m.content }}{% endfor %}{% if add_generation_prompt %} a{% endif %}")
+    scorer = tare.run(path)
+    session = scorer.session()
+    messages = [{"role": "user", "content": "the model"}]
+    first = session.generate(messages, count=3)
+    assert first == scorer.generate(messages, count=3)
+    messages += [{"role": "assistant", "content": first.text}, {"role": "user", "content": " of this file"}]
+    assert session.generate(messages, count=3).tokens == scorer.generate(messages, count=3).tokens
+    assert session.tokens[:-3] == session.generate(messages, count=3).prompt
+    assert "".join(session.stream(messages, count=3)) == scorer.generate(messages, count=3).text
+    with pytest.raises(tare.WrongTypeError):
+        session.stream("the model", extra=1)
+
+
+def test_session_ends_with_its_model(demo):
+    model = tare.open(demo / "mistral")
+    session = tare.run(model).session()
+    session.feed(IDS[:3])
+    model.close()
+    with pytest.raises(tare.UsageError) as error:
+        session.feed([1])
+    assert error.value.rule == "python.closed" and session.tokens == IDS[:3]
+
+
+def test_session_is_for_one_thread_and_process(demo):
+    session = tare.run(demo / "mistral").session()
+    session.feed(IDS[:3])
+    begun, go_on = threading.Event(), threading.Event()
+
+    def wait(done, expected):
+        begun.set()
+        assert go_on.wait(60)
+
+    other = threading.Thread(target=lambda: session.feed([1], progress=wait))
+    other.start()
+    assert begun.wait(60)
+    with pytest.raises(tare.UsageError) as error:
+        session.feed([2])
+    assert error.value.rule == "python.busy"
+    go_on.set()
+    other.join()
+    assert session.tokens == [*IDS[:3], 1]
+    pid = os.fork()
+    if pid == 0:
+        code = 1
+        try:
+            session.feed([1])
+        except tare.UsageError as error:
+            code = 0 if error.rule == "python.fork" else 2
+        del session
+        gc.collect()
+        os._exit(code)
+    assert os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]) == 0
+
+
+def test_session_survives_an_interruption(demo):
+    scorer = tare.run(demo / "mistral")
+    session = scorer.session()
+    session.feed(IDS[:20])
+
+    def interrupt(done, expected):
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        session.feed(IDS[20:40], progress=interrupt)
+    read = len(session.tokens)
+    assert session.tokens == IDS[:read] and 20 <= read <= 40
+    assert np.allclose(session.feed(IDS[read:50]), scorer.logits(IDS[:50])[-1], rtol=1e-4, atol=1e-4)
