@@ -9,6 +9,7 @@ there is nothing to lock, the work is long enough.
 """
 
 import fcntl
+import json
 import os
 import pathlib
 import pty
@@ -121,6 +122,34 @@ def the_bar_ends_its_line(tare, work):
     os.close(lock)
 
 
+def what_was_generated_stays(tare, work):
+    """A pipe that nobody reads on keeps the command in the middle of a text that would never end."""
+    subprocess.run([tare, "demo", work / "demo", "-q"], check=True, stdout=subprocess.DEVNULL)
+    model, temporary = work / "demo" / "mistral", work / "temporary"
+    temporary.mkdir()
+    config = json.loads((model / "config.json").read_text())
+    (model / "config.json").write_text(json.dumps({**config, "max_position_embeddings": 1 << 24, "sliding_window": 16}))
+    before = listing(model)
+    arguments = ["run", model, "-p", "the model of this file"]
+    expected = subprocess.run([tare, *arguments, "-n", "60"], check=True, capture_output=True).stdout.rstrip(b"\n")
+    for number in SIGNALS:
+        process = start(tare, [*arguments, "-n", str(1 << 23)], stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                        env={**os.environ, "TMPDIR": str(temporary)})
+        shown = b""
+        while len(shown) < len(expected):
+            more = os.read(process.stdout.fileno(), 4096)
+            expect(more, "ended early", shown)
+            shown += more
+        process.send_signal(number)
+        rest, words = process.communicate(timeout=60)
+        # A shell calls it 128 + number: 130 after Ctrl-C.
+        expect(process.returncode == -number, number, process.returncode)
+        expect((shown + rest).startswith(expected), expected, shown[:200])
+        (shown + rest).decode()  # whole characters
+        expect(words == b"", words)
+        expect(list(temporary.iterdir()) == [] and listing(model) == before, sorted(listing(model)))
+
+
 def ignored_signals_stay_ignored(tare, work):
     """nohup, and jobs in the background of a script."""
     out = work / "ignored"
@@ -139,7 +168,8 @@ def main(tare):
     with tempfile.TemporaryDirectory(prefix="tare-signals-") as directory:
         work = pathlib.Path(directory)
         fixtures.make(directory)
-        for test in (into_a_directory, into_a_new_directory_and_file, the_bar_ends_its_line, ignored_signals_stay_ignored):
+        for test in (into_a_directory, into_a_new_directory_and_file, the_bar_ends_its_line, what_was_generated_stays,
+                     ignored_signals_stay_ignored):
             test(tare, work)
 
 
