@@ -123,7 +123,7 @@ def the_bar_ends_its_line(tare, work):
 
 
 def what_was_generated_stays(tare, work):
-    """A pipe that nobody reads on keeps the command in the middle of a text that would never end."""
+    """A text that would never end: after its beginning, the pipe is not read, which keeps the command in the middle."""
     subprocess.run([tare, "demo", work / "demo", "-q"], check=True, stdout=subprocess.DEVNULL)
     model, temporary = work / "demo" / "mistral", work / "temporary"
     temporary.mkdir()
@@ -142,7 +142,7 @@ def what_was_generated_stays(tare, work):
             shown += more
         process.send_signal(number)
         rest, words = process.communicate(timeout=60)
-        # A shell calls it 128 + number: 130 after Ctrl-C.
+        # In a shell, the code is 128 + number: 130 after Ctrl-C.
         expect(process.returncode == -number, number, process.returncode)
         expect((shown + rest).startswith(expected), expected, shown[:200])
         (shown + rest).decode()  # whole characters
