@@ -40,9 +40,10 @@ void split_by(std::string_view regex, std::string_view bytes) {
   std::string room;
   const std::string_view text = tokenize::valid_text(bytes, room);
   tokenize::TextBudget budget = tokenize::TextBudget::of_text(0);
+  tokenize::Pattern::Search search(pattern, text, budget);
   std::size_t at = 0;
-  while (const auto found = pattern.find(text, at, budget)) {
-    if (found->begin < at || found->end <= found->begin || found->end > text.size()) std::abort();
+  while (const auto found = search.next()) {
+    if (found->begin < at || found->end < found->begin || found->end > text.size()) std::abort();
     at = found->end;
   }
 }

@@ -9,7 +9,8 @@ namespace {
 
 using Texts = std::vector<std::string>;
 
-constexpr std::uint64_t kTokenSteps = 8;  // what a step takes for a token, whatever its length
+constexpr std::uint64_t kTokenSteps = 8;     // what a step takes for a token, whatever its length
+constexpr std::uint64_t kReplacedSteps = 4;  // and a replacement in it
 
 void replace_all(std::string& text, std::string_view what, std::string_view with, TextBudget& budget) {
   if (what.empty() || text.size() < what.size()) return;
@@ -19,6 +20,7 @@ void replace_all(std::string& text, std::string_view what, std::string_view with
   std::string out;
   std::size_t done = 0;
   for (std::size_t at = text.find(what); at != text.npos; at = text.find(what, done)) {
+    budget.charge(kReplacedSteps + with.size() / 16);
     budget.grow(with.size() > what.size() ? with.size() - what.size() : 0);
     out.append(text, done, at - done).append(with);
     done = at + what.size();

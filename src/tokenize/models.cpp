@@ -19,7 +19,7 @@ TokenTable::TokenTable(const Rules& rules) {
   ids_.reserve(rules.texts.size());
   for (std::size_t id = 0; id < rules.texts.size(); ++id) {
     const std::string& text = rules.texts[id];
-    if (rules.in_model[id] && !text.empty()) ids_.emplace(text, static_cast<Id>(id));
+    if (rules.in_model[id] && !text.empty()) ids_.insert_or_assign(text, static_cast<Id>(id));
     if (const auto byte = byte_of_token(text); byte && bytes_[*byte] < 0) bytes_[*byte] = static_cast<Id>(id);
   }
 }
@@ -49,8 +49,8 @@ void require_short_piece(std::string_view text, Id id) {
 
 void PrefixTable::finish() {
   for (const auto& [text, id] : rows_) require_short_piece(text, id);
-  // If texts are equal, the first id counts.
-  std::ranges::stable_sort(rows_, {}, &std::pair<std::string_view, Id>::first);
+  std::ranges::sort(
+      rows_, [](const auto& a, const auto& b) { return a.first != b.first ? a.first < b.first : a.second > b.second; });
   const auto are_equal = [](const auto& a, const auto& b) { return a.first == b.first; };
   rows_.erase(std::unique(rows_.begin(), rows_.end(), are_equal), rows_.end());
   for (std::size_t byte = 0, row = 0; byte < 257; ++byte) {
@@ -158,12 +158,14 @@ class BytePairEncoder final : public WordEncoder {
   }
 
   void cut_bytes(std::string_view word, std::vector<Part>& parts) const {
+    bool unknown = false;  // the last byte was
     for (std::size_t i = 0; i < word.size(); ++i) {
       const Id id = single_[static_cast<unsigned char>(word[i])];
       if (id >= 0)
         parts.push_back({id, 0, 0, static_cast<std::uint32_t>(i), 1});
-      else if (rules_.unknown)
+      else if (rules_.unknown && !(unknown && pairs_.fuses_unknown))
         add_unknown(parts, i, 1);
+      unknown = id < 0;
     }
     link(parts);
   }
@@ -387,7 +389,7 @@ class LikeliestEncoder final : public WordEncoder {
     const auto unknown_score = static_cast<Score>(static_cast<Score>(likeliest_.lowest) - static_cast<Score>(kPenalty));
     std::vector<Best> best(word.size() + 1);
     for (std::size_t at = 0, length = 0; at < word.size(); at += length) {
-      length = first_character(word.substr(at)).length;
+      length = likeliest_.bytes ? 1 : first_character(word.substr(at)).length;
       const Score here = best[at].score;
       const auto offer = [&](std::size_t size, Id id, Score score) {
         Best& end = best[at + size];

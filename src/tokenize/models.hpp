@@ -2,6 +2,7 @@
 #pragma once
 
 #include <array>
+#include <bit>
 #include <memory>
 #include <optional>
 #include <string_view>
@@ -28,7 +29,7 @@ void require_short_piece(std::string_view text, Id id);
 // The byte that "<0x0A>" and so on spells.
 std::optional<unsigned char> byte_of_token(std::string_view text);
 
-// The tokens of a model by their texts.
+// The tokens of a model by their texts. If texts are equal, the last id is found, as by the tokenizers library.
 class TokenTable {
  public:
   explicit TokenTable(const Rules& rules);
@@ -46,7 +47,8 @@ class TokenTable {
   std::array<Id, 256> bytes_;
 };
 
-// Texts in order, for finding all that a place of a text begins with. Throws `tokenizer.piece.long`.
+// Texts in order, for finding all that a place of a text begins with. If texts are equal, the last id is found. Throws
+// `tokenizer.piece.long`.
 class PrefixTable {
  public:
   void add(std::string_view text, Id id) { rows_.emplace_back(text, id); }
@@ -64,7 +66,7 @@ class PrefixTable {
       }
       if (rows_[low].first.size() == length && length > 0) visit(length, rows_[low].second);
       if (length == text.size()) return;
-      budget.charge(length == 0 ? 1 : kNarrowSteps);
+      budget.charge(length == 0 ? 1 : 1 + static_cast<std::uint64_t>(std::bit_width(high - low)) / 2);
       narrow(low, high, length, static_cast<unsigned char>(text[length]));
     }
   }
@@ -80,8 +82,6 @@ class PrefixTable {
   bool empty() const { return rows_.empty(); }
 
  private:
-  static constexpr std::uint64_t kNarrowSteps = 8;  // a search among all rows that begin alike
-
   void narrow(std::size_t& low, std::size_t& high, std::size_t length, unsigned char byte) const;
 
   std::vector<std::pair<std::string_view, Id>> rows_;

@@ -16,9 +16,13 @@ class NormalizerChain::Step {
  public:
   virtual ~Step() = default;
   virtual std::string apply(std::string text, TextBudget& budget) const = 0;
+  // What it takes for each byte of the text, apart from what it charges itself.
+  virtual std::uint64_t steps_per_byte() const = 0;
 };
 
 namespace {
+
+constexpr std::uint64_t kMatchSteps = 8;  // what a replacement takes, whatever its length
 
 std::string in_form(std::string_view text, Form form, TextBudget& budget) {
   budget.charge(steps_to_normalize(text));
@@ -86,8 +90,9 @@ struct Applier {
   std::string operator()(const Replace& step) const {
     std::string out;
     std::size_t done = 0;
-    while (const auto match = step.pattern.find(text, done, budget)) {
-      budget.charge(step.with.size());
+    Pattern::Search search(step.pattern, text, budget);
+    while (const auto match = search.next()) {
+      budget.charge(kMatchSteps + step.with.size());
       out.append(text, done, match->begin - done).append(step.with);
       budget.check_length(out.size());
       done = match->end;
@@ -123,12 +128,25 @@ struct Applier {
   std::string operator()(const PieceText&) const { return text; }
 };
 
+struct StepsPerByte {
+  std::uint64_t operator()(const LowerCase&) const { return 4; }
+  std::uint64_t operator()(const StripAccents&) const { return 4; }
+  std::uint64_t operator()(const BertClean&) const { return 16; }
+  template <typename Other>
+  std::uint64_t operator()(const Other& /*copies the text*/) const {
+    return 1;
+  }
+};
+
+constexpr std::uint64_t kLookUpSteps = 8;  // a character in a table
+
 class PlainStep final : public NormalizerChain::Step {
  public:
   explicit PlainStep(Normalizer step) : step_(std::move(step)) {}
   std::string apply(std::string text, TextBudget& budget) const override {
     return std::visit(Applier{std::move(text), budget}, step_);
   }
+  std::uint64_t steps_per_byte() const override { return std::visit(StepsPerByte{}, step_); }
 
  private:
   Normalizer step_;
@@ -158,6 +176,8 @@ class RewriteStep final : public NormalizerChain::Step {
     return out;
   }
 
+  std::uint64_t steps_per_byte() const override { return kLookUpSteps; }
+
   // The replacements of a damaged table may be anything: what follows needs characters.
   static void append(std::string& out, std::string_view with, TextBudget& budget) {
     std::string room;
@@ -181,6 +201,7 @@ class PieceTextStep final : public NormalizerChain::Step {
   std::string apply(std::string text, TextBudget& budget) const override {
     return step_.as_llama_cpp ? as_llama_cpp(text, budget) : as_sentencepiece(text, budget);
   }
+  std::uint64_t steps_per_byte() const override { return kLookUpSteps; }
 
  private:
   // What the text begins with, rewritten; removes it from the text.
@@ -237,7 +258,7 @@ class PieceTextStep final : public NormalizerChain::Step {
       after_blank = step_.joins_blanks && left.ends_with(' ');
     }
     if (step_.joins_blanks)
-      while (out.ends_with(blank())) out.resize(out.size() - blank().size());
+      while (out.ends_with(blank())) out.erase(out.end() - static_cast<std::ptrdiff_t>(blank().size()), out.end());
     return out;
   }
 
@@ -281,8 +302,9 @@ NormalizerChain::NormalizerChain(const std::vector<Normalizer>& steps) {
 }
 
 std::string NormalizerChain::apply(std::string text, TextBudget& budget) const {
+  constexpr std::uint64_t kStepSteps = 16;  // whatever the text
   for (const auto& step : steps_) {
-    budget.charge(text.size());
+    budget.charge(kStepSteps + step->steps_per_byte() * text.size());
     text = step->apply(std::move(text), budget);
     budget.check_length(text.size());
   }

@@ -4,8 +4,9 @@
 //   literals   \p{L} \P{L} \p{^L} \s \S \d \D \w \W \h \r \n \t \uXXXX \x{X}   .   [a-z\p{L}&&[^x]]
 //   (?:x) (x) (?i:x) (?>x) (?=x) (?!x) (?<=c) (?<!c) ^ $ \A \z \b \B   x|y   x* x+ x? x{m,n}, each also lazy; *+ ++ ?+
 //
-// A pattern comes from a file, so everything is bounded: the size of its program when it is compiled, and the steps and
-// the memory of matching. Anything else, and a repetition of what can be empty, is refused.
+// A pattern comes from a file, so everything is bounded: compiling charges the budget of the thread for each instruction and
+// each part of a set, matching a TextBudget for each instruction. Anything else, a repetition of what can be empty, and
+// letters that equal several if case does not count, such as U+00DF, are refused.
 #pragma once
 
 #include <array>
@@ -31,9 +32,22 @@ class Pattern {
   struct Match {
     std::size_t begin, end;
   };
-  // The first match that is not empty and begins at `from` or later, in a text that is valid UTF-8. Throws what
-  // TextBudget throws.
-  std::optional<Match> find(std::string_view text, std::size_t from, TextBudget& budget) const;
+  // The matches in a text that is valid UTF-8, one after the other, as Oniguruma's iterator in the tokenizers library gives
+  // them: a match may be empty, but not where the one before it ends, and an empty text has none.
+  class Search {
+   public:
+    // Keeps references.
+    Search(const Pattern& pattern, std::string_view text, TextBudget& budget);
+    Search(const Search&) = delete;
+    Search& operator=(const Search&) = delete;
+    ~Search();
+    // Throws what TextBudget throws.
+    std::optional<Match> next();
+
+   private:
+    struct State;
+    std::unique_ptr<State> state_;
+  };
 
   struct Program;
 

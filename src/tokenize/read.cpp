@@ -54,7 +54,7 @@ void take_tokens(Rules& rules, const Vocabulary& vocabulary) {
 void take_merges(const Rules& rules, BytePairs& pairs, const std::vector<std::string>& merges) {
   NameViewMap<Id> ids;
   for (std::size_t id = 0; id < rules.texts.size(); ++id)
-    if (rules.in_model[id]) ids.emplace(rules.texts[id], static_cast<Id>(id));
+    if (rules.in_model[id]) ids.insert_or_assign(rules.texts[id], static_cast<Id>(id));
   const auto find = [&](std::string_view text) {
     const auto found = ids.find(text);
     return found == ids.end() ? Id{-1} : found->second;

@@ -98,7 +98,8 @@ class Reader {
         rules_.decoders, [](const Decoder& step) { return std::holds_alternative<JoinBytes>(step); });
     if (joins_bytes && !bytes_)
       throw unknown_step("it reads tokens in the byte-level alphabet, and does not spell texts in it");
-    if (rules_.decoders.empty()) rules_.decoders.emplace_back(JoinBlanks{});
+    // A list of no decoders is one: it puts nothing between tokens.
+    if (!get<object>(root_, "decoder")) rules_.decoders.emplace_back(JoinBlanks{});
     add_model(*model);
     add_added();
     each_step(root_, "post_processor", "processors", [&](const object& step) { add_frame(step); });
@@ -259,11 +260,15 @@ class Reader {
 
   void add_vocab(const object& vocab) {
     const std::size_t count = vocab.size();
+    std::vector<bool> taken;
     for (const auto& [text, value] : vocab) {
       const auto id = get<std::uint64_t>(value);
       if (!id)
         throw malformed("tokenizer.vocab", fmt::format("the id of the token \"{}\" is not a number", quote(text)));
       const std::size_t place = place_of(*id, count);
+      taken.resize(rules_.texts.size());
+      if (taken[place]) throw unknown_step(fmt::format("two of its tokens have the id {}", place));
+      taken[place] = true;
       auto bytes = spelled(text);
       rules_.in_model[place] = bytes.has_value();
       rules_.texts[place] = bytes ? std::move(*bytes) : std::string(text);
@@ -295,7 +300,7 @@ class Reader {
   std::optional<Id> id_of(std::string_view text) {
     if (ids_.empty())
       for (std::size_t id = 0; id < rules_.texts.size(); ++id)
-        if (rules_.in_model[id]) ids_.emplace(rules_.texts[id], static_cast<Id>(id));
+        if (rules_.in_model[id]) ids_.insert_or_assign(rules_.texts[id], static_cast<Id>(id));
     const auto found = ids_.find(text);
     return found == ids_.end() ? std::nullopt : std::optional(found->second);
   }
@@ -370,6 +375,7 @@ class Reader {
     } else if (type == "Unigram") {
       add_likeliest(model);
     } else if (type == "WordPiece") {
+      if (bytes_) throw unknown_step("it makes word pieces of words in the byte-level alphabet");
       rules_.model =
           WordPieces{text_in(model, "continuing_subword_prefix", "##"),
                      static_cast<std::size_t>(get<std::uint64_t>(model, "max_input_chars_per_word").value_or(100))};
@@ -383,7 +389,8 @@ class Reader {
   }
 
   void add_likeliest(const object& model) {
-    Likeliest kind{.byte_fallback = flag(model, "byte_fallback", false)};
+    Likeliest kind{.bytes = bytes_, .byte_fallback = flag(model, "byte_fallback", false)};
+    if (kind.bytes && kind.byte_fallback) throw unknown_step("it has tokens of bytes in two spellings");
     kind.left_out.assign(rules_.texts.size(), false);
     if (!rules_.scores.empty()) {
       kind.lowest = *std::ranges::min_element(rules_.scores);
@@ -443,6 +450,7 @@ class Reader {
   void add_frame(const object& step) {
     const std::string_view type = type_in(step);
     if (type == "ByteLevel") return;  // trims offsets
+    if (std::exchange(framed_, true)) throw unknown_step("it puts tokens around a text twice");
     if (type == "BertProcessing" || type == "RobertaProcessing") {
       put_pair(step, "cls", rules_.before);
       put_pair(step, "sep", rules_.behind);
@@ -455,7 +463,9 @@ class Reader {
     std::size_t texts = 0;
     for (const element& item : *single) {
       const auto one = get<object>(item);
-      if (one && get<object>(*one, "Sequence")) {
+      const auto text = one ? get<object>(*one, "Sequence") : std::nullopt;
+      if (text) {
+        if (get<std::string_view>(*text, "id") != "A") throw unknown_step("its template names another text");
         if (++texts > 1) throw unknown_step("it repeats a text");
         continue;
       }
@@ -473,6 +483,7 @@ class Reader {
   const object& root_;
   Rules rules_;
   bool bytes_ = false;  // texts are spelled in the byte-level alphabet
+  bool framed_ = false;
   NameViewMap<Id> ids_;
 };
 

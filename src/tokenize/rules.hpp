@@ -94,6 +94,7 @@ struct ScoredPairs {
 };
 // The likeliest pieces.
 struct Likeliest {
+  bool bytes = false;  // characters are bytes, as in BytePairs
   bool byte_fallback = false;
   bool single = false;  // sums are of float
   std::vector<bool> left_out = {};

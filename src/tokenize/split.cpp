@@ -9,6 +9,8 @@ using Visit = std::function<void(std::string_view)>;
 
 // What passing a word on takes, whatever its length.
 constexpr std::uint64_t kWordSteps = 8;
+// What looking up the class of a character takes, for each of its bytes.
+constexpr std::uint64_t kClassSteps = 2;
 
 // Makes words from the stretches that match and those that do not, by `behavior`.
 class Cutter {
@@ -16,9 +18,8 @@ class Cutter {
   Cutter(std::string_view text, Behavior behavior, const std::function<void(std::size_t, std::size_t)>& visit)
       : text_(text), behavior_(behavior), visit_(visit) {}
 
-  // The next stretch of the text. Stretches follow each other without gaps.
+  // The next stretch of the text. Stretches follow each other without gaps. An empty one separates its neighbours.
   void add(std::size_t begin, std::size_t end, bool matches) {
-    if (begin == end) return;
     switch (behavior_) {
       case Behavior::isolated: give(begin, end); break;
       case Behavior::removed:
@@ -58,7 +59,9 @@ class Cutter {
   }
 
  private:
-  void give(std::size_t begin, std::size_t end) const { visit_(begin, end); }
+  void give(std::size_t begin, std::size_t end) const {
+    if (end > begin) visit_(begin, end);
+  }
   void keep(std::size_t begin, std::size_t end, bool matches) {
     has_ = true;
     begin_ = begin;
@@ -95,20 +98,21 @@ class Walker {
     Cutter cutter(text, behavior, give);
     std::size_t done = 0;
     while (const std::optional<Pattern::Match> match = find(done)) {
-      cutter.add(done, match->begin, inverted);
+      if (match->begin > done) cutter.add(done, match->begin, inverted);
       cutter.add(match->begin, match->end, !inverted);
       done = match->end;
     }
-    cutter.add(done, text.size(), inverted);
+    if (text.size() > done) cutter.add(done, text.size(), inverted);
     cutter.flush();
   }
 
   void apply(const SplitBy& one, std::size_t step, std::string_view text, bool first) {
-    cut(step, text, first, one.behavior, one.inverted,
-        [&](std::size_t from) { return one.pattern.find(text, from, budget_); });
+    Pattern::Search search(one.pattern, text, budget_);
+    cut(step, text, first, one.behavior, one.inverted, [&](std::size_t) { return search.next(); });
   }
 
   void apply(const SplitByClass& one, std::size_t step, std::string_view text, bool first) {
+    budget_.charge(kClassSteps * text.size());
     cut(step, text, first, one.behavior, false, [&](std::size_t from) -> std::optional<Pattern::Match> {
       while (from < text.size()) {
         const Character c = first_character(text.substr(from));

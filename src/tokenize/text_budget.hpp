@@ -1,9 +1,9 @@
 // What it may cost to turn a text into tokens, or tokens into a text.
 //
 // The rules of a tokenizer come from a file, and a few bytes of rules can ask for a lot of work: pieces that begin alike,
-// steps that make a text longer, replacements as long as the file. Therefore every step charges its work here: about one
-// for each byte that is copied or compared, and one for each instruction of a pattern. What may be spent grows with the
-// text that a user gives, and only slowly with the file.
+// steps that make a text longer, replacements as long as the file. Therefore every step charges its work here, in units of
+// about 10 nanoseconds: an instruction of a pattern, a lookup, a few bytes that are copied or compared. What may be spent
+// grows with the text that a user gives, and only slowly with the file.
 #pragma once
 
 #include <cstddef>
@@ -13,10 +13,17 @@ namespace tare::tokenize {
 
 class TextBudget {
  public:
-  // For a text of this many bytes. No tokenizer of a known model needs a tenth of it.
-  static TextBudget of_text(std::size_t bytes) { return TextBudget(bytes, 2048); }
-  // For the texts that a tokenizer's file has itself, this many bytes in all.
-  static TextBudget of_file(std::size_t bytes) { return TextBudget(bytes, 32); }
+  // For a text of this many bytes. No tokenizer of a known model needs a fifth of it.
+  static TextBudget of_text(std::size_t bytes) { return {bytes, kPerTextByte * bytes, kMadePerByte * bytes}; }
+  // For what a tokenizer's file wants to find in texts: so many added tokens of this many bytes in all.
+  static TextBudget of_added(std::size_t count, std::size_t bytes) {
+    constexpr std::size_t kLikeBytes = 8;  // what a token counts, in bytes
+    return {bytes, kPerFileByte * (bytes + kLikeBytes * count), kMadePerByte * bytes};
+  }
+  // For tokens that become text: as many as the user asks for, of as many bytes as the file gives them.
+  static TextBudget of_tokens(std::size_t count, std::size_t bytes) {
+    return {bytes, kPerTextByte * count + kPerFileByte * bytes, kMadePerByte * count + 4 * bytes};
+  }
 
   // Throws limit `tokenizer.steps`.
   void charge(std::uint64_t steps) {
@@ -37,17 +44,20 @@ class TextBudget {
   std::size_t most_places() const { return (std::size_t{1} << 18) + bytes_; }
 
  private:
-  TextBudget(std::size_t bytes, std::uint64_t steps_per_byte)
+  static constexpr std::uint64_t kPerTextByte = 512, kPerFileByte = 32;
+  static constexpr std::size_t kMadePerByte = 64;  // a character becomes at most 18 others, a blank three bytes
+
+  TextBudget(std::size_t bytes, std::uint64_t steps, std::size_t made)
       : bytes_(bytes),
-        steps_((std::uint64_t{1} << 20) + steps_per_byte * bytes),
-        longest_((std::size_t{1} << 20) + 64 * bytes),
+        steps_((std::uint64_t{1} << 20) + steps),
+        longest_((std::size_t{1} << 20) + made),
         growth_(longest_) {}
   [[noreturn]] void overspent_steps() const;
   [[noreturn]] void too_long() const;
 
   std::size_t bytes_;
   std::uint64_t steps_;
-  std::size_t longest_, growth_;  // a character becomes at most 18 others, a blank three bytes
+  std::size_t longest_, growth_;
 };
 
 }  // namespace tare::tokenize

@@ -25,7 +25,7 @@ class Tokenizer::Engine {
       require_short_piece(added.text, added.id);
       bytes += added.text.size();
     }
-    TextBudget budget = TextBudget::of_file(bytes);
+    TextBudget budget = TextBudget::of_added(rules_.added.size(), bytes);
     spelled_.reserve(rules_.added.size());
     for (std::size_t i = 0; i < rules_.added.size(); ++i) {
       const Added& added = rules_.added[i];
@@ -102,7 +102,7 @@ class Tokenizer::Engine {
       left -= size;
       bytes += size;
     }
-    return TextBudget::of_text(bytes + ids.size());
+    return TextBudget::of_tokens(ids.size(), bytes);
   }
 
   static bool is_in_word(std::string_view text, std::size_t begin, std::size_t end) {

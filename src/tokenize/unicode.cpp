@@ -18,23 +18,24 @@ struct Interval {
   std::uint32_t first, last;
 };
 
+// Intervals in order, without overlaps.
 bool is_in(const auto& intervals, std::uint32_t character) {
-  return std::ranges::any_of(intervals,
-                             [&](const Interval& one) { return character >= one.first && character <= one.last; });
+  const auto found = std::ranges::lower_bound(intervals, character, {}, &Interval::last);
+  return found != std::end(intervals) && character >= found->first;
 }
 
 // The script Han. Unassigned characters at the end of its blocks are included.
-constexpr Interval kHan[] = {{0x4E00, 0x9FFF},   {0x3400, 0x4DBF},   {0x2E80, 0x2E99},   {0x2E9B, 0x2EF3},
-                             {0x2F00, 0x2FD5},   {0x3005, 0x3005},   {0x3007, 0x3007},   {0x3021, 0x3029},
-                             {0x3038, 0x303B},   {0xF900, 0xFA6D},   {0xFA70, 0xFAD9},   {0x16FE2, 0x16FE3},
+constexpr Interval kHan[] = {{0x2E80, 0x2E99},   {0x2E9B, 0x2EF3},   {0x2F00, 0x2FD5},   {0x3005, 0x3005},
+                             {0x3007, 0x3007},   {0x3021, 0x3029},   {0x3038, 0x303B},   {0x3400, 0x4DBF},
+                             {0x4E00, 0x9FFF},   {0xF900, 0xFA6D},   {0xFA70, 0xFAD9},   {0x16FE2, 0x16FE3},
                              {0x16FF0, 0x16FF1}, {0x20000, 0x2A6DF}, {0x2A700, 0x2EBE0}, {0x2EBF0, 0x2EE5D},
                              {0x2F800, 0x2FA1D}, {0x30000, 0x323AF}};
 // Further word characters by Unicode's definition: the joiners, and letters in circles and squares.
 constexpr Interval kOtherWord[] = {
     {0x200C, 0x200D}, {0x24B6, 0x24E9}, {0x1F130, 0x1F149}, {0x1F150, 0x1F169}, {0x1F170, 0x1F189}};
 // As BERT's code lists them; one block begins late there.
-constexpr Interval kBertIdeographs[] = {{0x4E00, 0x9FFF},   {0x3400, 0x4DBF},   {0x20000, 0x2A6DF}, {0x2A700, 0x2B73F},
-                                        {0x2B740, 0x2B81F}, {0x2B920, 0x2CEAF}, {0xF900, 0xFAFF},   {0x2F800, 0x2FA1F}};
+constexpr Interval kBertIdeographs[] = {{0x3400, 0x4DBF},   {0x4E00, 0x9FFF},   {0xF900, 0xFAFF},   {0x20000, 0x2A6DF},
+                                        {0x2A700, 0x2B73F}, {0x2B740, 0x2B81F}, {0x2B920, 0x2CEAF}, {0x2F800, 0x2FA1F}};
 
 constexpr Categories bit(utf8proc_category_t category) { return Categories{1} << category; }
 
@@ -50,6 +51,13 @@ constexpr Categories kSymbols =
 constexpr Categories kSeparators = bit(UTF8PROC_CATEGORY_ZS) | bit(UTF8PROC_CATEGORY_ZL) | bit(UTF8PROC_CATEGORY_ZP);
 constexpr Categories kControls =
     bit(UTF8PROC_CATEGORY_CC) | bit(UTF8PROC_CATEGORY_CF) | bit(UTF8PROC_CATEGORY_CS) | bit(UTF8PROC_CATEGORY_CO);
+
+constexpr Categories kWord =
+    kLetters | kMarks | bit(UTF8PROC_CATEGORY_ND) | bit(UTF8PROC_CATEGORY_NL) | bit(UTF8PROC_CATEGORY_PC);
+
+// Bits of kinds: each category, each category in the script Han, control characters that are blanks, and further word
+// characters by their category.
+constexpr unsigned kCategories = 30, kHanKinds = kCategories, kBlankControl = 60, kWordFormat = 61, kWordSymbol = 62;
 
 constexpr std::pair<std::string_view, Categories> kNames[] = {{"L", kLetters},
                                                               {"Letter", kLetters},
@@ -98,6 +106,10 @@ constexpr std::pair<std::string_view, Categories> kNames[] = {{"L", kLetters},
 bool is_ascii_punctuation(std::uint32_t character) {
   return (character >= 0x21 && character <= 0x2F) || (character >= 0x3A && character <= 0x40) ||
          (character >= 0x5B && character <= 0x60) || (character >= 0x7B && character <= 0x7E);
+}
+
+bool is_ascii(std::string_view text) {
+  return std::ranges::all_of(text, [](char c) { return static_cast<unsigned char>(c) < 0x80; });
 }
 
 }  // namespace
@@ -149,16 +161,42 @@ Categories categories_named(std::string_view name) {
   return found == std::end(kNames) ? 0 : found->second;
 }
 
+Kinds kind_of(std::uint32_t character) {
+  const auto category = static_cast<unsigned>(utf8proc_category(static_cast<utf8proc_int32_t>(character)));
+  unsigned kind = category;
+  if (category == UTF8PROC_CATEGORY_CC)
+    kind = is_white_space(character) ? kBlankControl : category;
+  else if (category == UTF8PROC_CATEGORY_CF)
+    kind = is_in(kOtherWord, character) ? kWordFormat : category;
+  else if (category == UTF8PROC_CATEGORY_SO && is_in(kOtherWord, character))
+    kind = kWordSymbol;
+  else if (is_han(character))
+    kind = kHanKinds + category;
+  return Kinds{1} << kind;
+}
+
+Kinds kinds_of(Categories categories) {
+  constexpr auto kind = [](unsigned number) { return Kinds{1} << number; };
+  Kinds kinds = Kinds{categories} & (kind(kCategories) - 1);
+  kinds |= kinds << kHanKinds;
+  if ((categories & bit(UTF8PROC_CATEGORY_CC)) != 0) kinds |= kind(kBlankControl);
+  if ((categories & bit(UTF8PROC_CATEGORY_CF)) != 0) kinds |= kind(kWordFormat);
+  if ((categories & bit(UTF8PROC_CATEGORY_SO)) != 0) kinds |= kind(kWordSymbol);
+  return kinds;
+}
+
+Kinds white_space_kinds() { return kinds_of(kSeparators) | Kinds{1} << kBlankControl; }
+Kinds word_kinds() { return kinds_of(kWord) | Kinds{1} << kWordFormat | Kinds{1} << kWordSymbol; }
+Kinds han_kinds() { return ((Kinds{1} << kCategories) - 1) << kHanKinds; }
+
 bool is_white_space(std::uint32_t character) {
   if (character < 0x80) return character == ' ' || (character >= 0x09 && character <= 0x0D);
   return character == 0x85 || (category_of(character) & kSeparators) != 0;
 }
 bool is_word_character(std::uint32_t character) {
-  constexpr Categories kWord =
-      kLetters | kMarks | bit(UTF8PROC_CATEGORY_ND) | bit(UTF8PROC_CATEGORY_NL) | bit(UTF8PROC_CATEGORY_PC);
   return (category_of(character) & kWord) != 0 || is_in(kOtherWord, character);
 }
-bool is_han(std::uint32_t character) { return is_in(kHan, character); }
+bool is_han(std::uint32_t character) { return character >= kHan[0].first && is_in(kHan, character); }
 bool is_number(std::uint32_t character) { return (category_of(character) & kNumbers) != 0; }
 bool is_nonspacing_mark(std::uint32_t character) { return (category_of(character) & bit(UTF8PROC_CATEGORY_MN)) != 0; }
 bool is_punctuation(std::uint32_t character) {
@@ -169,9 +207,6 @@ bool is_bert_ideograph(std::uint32_t character) { return is_in(kBertIdeographs, 
 
 std::uint32_t lower_case(std::uint32_t character) {
   return static_cast<std::uint32_t>(utf8proc_tolower(static_cast<utf8proc_int32_t>(character)));
-}
-std::uint32_t upper_case(std::uint32_t character) {
-  return static_cast<std::uint32_t>(utf8proc_toupper(static_cast<utf8proc_int32_t>(character)));
 }
 
 void append_lower_case(std::string& text, std::uint32_t character) {
@@ -185,8 +220,7 @@ void append_lower_case(std::string& text, std::uint32_t character) {
 }
 
 std::string normalized(std::string_view valid, Form form) {
-  if (std::ranges::all_of(valid, [](char c) { return static_cast<unsigned char>(c) < 0x80; }))
-    return std::string(valid);
+  if (is_ascii(valid)) return std::string(valid);
   const bool composed = form == Form::nfc || form == Form::nfkc, compatible = form == Form::nfkc || form == Form::nfkd;
   const int options =
       UTF8PROC_STABLE | (composed ? UTF8PROC_COMPOSE : UTF8PROC_DECOMPOSE) | (compatible ? UTF8PROC_COMPAT : 0);
@@ -200,7 +234,9 @@ std::string normalized(std::string_view valid, Form form) {
 }
 
 std::uint64_t steps_to_normalize(std::string_view valid) {
-  std::uint64_t steps = valid.size(), marks = 0;
+  constexpr std::uint64_t kPerByte = 8;
+  if (is_ascii(valid)) return valid.size();
+  std::uint64_t steps = kPerByte * valid.size(), marks = 0;
   for (std::string_view left = valid; !left.empty();) {
     const Character one = first_character(left);
     left.remove_prefix(one.length);

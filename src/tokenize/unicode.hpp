@@ -29,6 +29,14 @@ Categories category_of(std::uint32_t character);
 // The bits for "L", "Lu", "Letter", ...; 0 if there is no such name.
 Categories categories_named(std::string_view name);
 
+// Categories, split so that each class of characters that a pattern can name is a union of kinds. One bit each.
+using Kinds = std::uint64_t;
+Kinds kind_of(std::uint32_t character);
+Kinds kinds_of(Categories categories);
+Kinds white_space_kinds();
+Kinds word_kinds();
+Kinds han_kinds();
+
 bool is_white_space(std::uint32_t character);     // the property White_Space
 bool is_word_character(std::uint32_t character);  // letters, marks, numbers, connectors: \w
 bool is_han(std::uint32_t character);
@@ -38,9 +46,7 @@ bool is_punctuation(std::uint32_t character);      // P*, and what ASCII calls p
 bool is_other(std::uint32_t character);            // Cc, Cf, Co, Cs
 bool is_bert_ideograph(std::uint32_t character);   // what BERT puts blanks around
 
-// Simple mappings, one character to one.
-std::uint32_t lower_case(std::uint32_t character);
-std::uint32_t upper_case(std::uint32_t character);
+std::uint32_t lower_case(std::uint32_t character);  // one character for one
 // Appends the full lower case of a character: U+0130 has two.
 void append_lower_case(std::string& text, std::uint32_t character);
 

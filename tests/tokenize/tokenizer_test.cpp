@@ -240,6 +240,104 @@ TEST(Tokenizer, Refused) {
   EXPECT_THROW(static_cast<void>(byte_level().decode(Ids{1 << 20})), Error);
 }
 
+// ---- what the tokenizers library gives ----
+
+Ids ids_by(const std::string& json, std::string_view text) {
+  return Tokenizer(model_with("tokenizer.json", json)).encode(text);
+}
+
+TEST(Tokenizer, SplitsWhereNothingMatches) {
+  const auto ids = [](std::string_view regex, std::string_view behavior, bool inverted) {
+    return ids_by(R"({"pre_tokenizer": {"type": "Split", "pattern": {"Regex": ")" + std::string(regex) +
+                      R"("}, "behavior": ")" + std::string(behavior) + R"(", "invert": )" +
+                      (inverted ? "true" : "false") +
+                      R"(}, "model": {"type": "WordLevel", "unk_token": "<unk>",
+                              "vocab": {"<unk>": 0, "a": 1, "b": 2, "ab": 3, "aa": 4}}})",
+                  regex == "a*" ? "baab" : "abab");
+  };
+  EXPECT_EQ(ids("a*", "Isolated", false), (Ids{2, 4, 2}));
+  EXPECT_EQ(ids("a*", "MergedWithPrevious", false), (Ids{0, 2}));
+  EXPECT_EQ(ids("(?=a)", "Isolated", false), (Ids{3, 3}));
+  EXPECT_EQ(ids("(?=a)", "Removed", false), (Ids{3, 3}));
+  EXPECT_EQ(ids("(?=a)", "Removed", true), Ids());
+  EXPECT_EQ(ids("(?<=a)", "MergedWithNext", false), (Ids{1, 0, 2}));
+  EXPECT_EQ(ids("|b", "Contiguous", false), (Ids{1, 2, 1, 2}));
+  EXPECT_EQ(ids_by(R"({"normalizer": {"type": "Replace", "pattern": {"Regex": "x*"}, "content": "b"},
+                       "pre_tokenizer": {"type": "Split", "pattern": {"String": ""}, "behavior": "Isolated"},
+                       "model": {"type": "WordLevel", "unk_token": "a", "vocab": {"a": 1, "b": 2}}})",
+                   "aa"),
+            (Ids{2, 1, 2, 1, 2}));
+}
+
+constexpr std::string_view kByteLevel =
+    R"("pre_tokenizer": {"type": "ByteLevel", "add_prefix_space": false, "use_regex": true},
+       "decoder": {"type": "ByteLevel"}, )";
+
+TEST(Tokenizer, LikeliestPiecesOfBytes) {
+  const std::string json = "{" + std::string(kByteLevel) +
+                           R"("model": {"type": "Unigram", "unk_id": 0, "vocab": [["<unk>", 0], ["a", -1], ["b", -1],
+                              ["ab", -1.5], ["\u0120", -2], ["\u0120a", -2], ["\u00e9", -1], ["\u00c3", -3],
+                              ["\u00a9", -3]]}})";
+  EXPECT_EQ(ids_by(json,
+                   "a \xC3\xA9"
+                   "b"),
+            (Ids{1, 4, 7, 8, 2}));
+  EXPECT_EQ(ids_by(json, "x ab y"), (Ids{0, 5, 2, 4, 0}));
+  EXPECT_EQ(ids_by(json,
+                   "\xE4\xB8\x80"
+                   "ab\xE4\xB8\x80"),
+            (Ids{0, 3, 0}));
+}
+
+TEST(Tokenizer, UnknownBytesAreFused) {
+  const auto ids = [](bool fuses, std::string_view text) {
+    return ids_by("{" + std::string(kByteLevel) + R"("model": {"type": "BPE", "unk_token": "<s>", "fuse_unk": )" +
+                      (fuses ? "true" : "false") +
+                      R"(, "vocab": {"a": 0, "b": 1, "ab": 2, "<s>": 3}, "merges": ["a b"]}})",
+                  text);
+  };
+  EXPECT_EQ(ids(true, "abxyzab"), (Ids{2, 3, 2}));
+  EXPECT_EQ(ids(false, "abxyzab"), (Ids{2, 3, 3, 3, 2}));
+  EXPECT_EQ(ids(true, "\xC3\xA9 a"), (Ids{3, 3, 0}));
+}
+
+TEST(Tokenizer, OfEqualTokensTheLastCounts) {
+  EXPECT_EQ(
+      ids_by(R"({"model": {"type": "BPE", "vocab": {"a": 0, "b": 1, "a": 2, "ab": 3}, "merges": ["a b"]}})", "aab"),
+      (Ids{2, 3}));
+  EXPECT_EQ(
+      ids_by(R"({"model": {"type": "Unigram", "unk_id": 0, "vocab": [["<unk>", 0], ["a", -5], ["a", -1], ["b", -1],
+                       ["ab", -4], ["a", -9]]}})",
+             "a"),
+      (Ids{5}));
+}
+
+TEST(Tokenizer, NoDecodersPutNothingBetweenTokens) {
+  const std::string bpe = R"("model": {"type": "BPE", "vocab": {"a": 0, "b": 1}, "merges": []}})";
+  const auto text = [&](const std::string& decoder) {
+    return Tokenizer(model_with("tokenizer.json", R"({"decoder": )" + decoder + ", " + bpe)).decode(Ids{0, 1});
+  };
+  EXPECT_EQ(text("null"), "a b");
+  EXPECT_EQ(text(R"({"type": "Sequence", "decoders": []})"), "ab");
+}
+
+TEST(Tokenizer, RefusesWhatTheLibraryDoesInItsOwnWay) {
+  const std::string words = R"("model": {"type": "WordLevel", "unk_token": "a", "vocab": {"a": 0, "b": 1}}})";
+  const std::string frame = R"({"type": "BertProcessing", "cls": ["a", 0], "sep": ["b", 1]})";
+  const auto rule = [&](const std::string& parts) { return rule_of_json("{" + parts + ", " + words); };
+  EXPECT_EQ(rule(R"("post_processor": )" + frame), "none");
+  EXPECT_EQ(rule(R"("post_processor": {"type": "Sequence", "processors": [)" + frame + ", " + frame + "]}"),
+            "tokenizer.step");
+  EXPECT_EQ(
+      rule(R"("post_processor": {"type": "TemplateProcessing", "single": [{"Sequence": {"id": "B", "type_id": 0}}]})"),
+      "tokenizer.step");
+  EXPECT_EQ(rule_of_json(R"({"model": {"type": "WordLevel", "unk_token": "a", "vocab": {"a": 0, "b": 0}}})"),
+            "tokenizer.step");
+  EXPECT_EQ(rule_of_json("{" + std::string(kByteLevel) +
+                         R"("model": {"type": "WordPiece", "unk_token": "a", "vocab": {"a": 0}}})"),
+            "tokenizer.step");
+}
+
 TEST(Tokenizer, NormalizersThatMultiplyTextsAreBounded) {
   std::string steps;
   for (int i = 0; i < 40; ++i)
@@ -309,6 +407,29 @@ TEST(Tokenizer, RulesThatAskForMuchAreBounded) {
                              R"(": 0}}, "pre_tokenizer": {"type": "Digits", "individual_digits": true}})",
                          std::string(3000, '1')),
             "tokenizer.text");
+}
+
+// The file decides how long a token is, and how often it is rewritten.
+TEST(Tokenizer, TokensThatAreRewrittenAgainAndAgainAreBounded) {
+  const std::string token(1 << 20, 'a');
+  std::string steps;
+  for (int i = 0; i < 60; ++i)
+    steps += std::string(i == 0 ? "" : ", ") + R"({"type": "Replace", "pattern": {"String": ")" +
+             (i % 2 == 0 ? "a" : "b") + R"("}, "content": ")" + (i % 2 == 0 ? "b" : "a") + R"("})";
+  const std::string json = R"({"decoder": {"type": "Sequence", "decoders": [)" + steps +
+                           R"(]}, "model": {"type": "WordLevel", "unk_token": ")" + token + R"(", "vocab": {")" +
+                           token + R"(": 0}}})";
+  EXPECT_EQ(rule_of_text(json, "x"), "tokenizer.steps");
+}
+
+// Cleaning a text takes more than copying it.
+TEST(Tokenizer, NormalizersThatFollowEachOtherAreBounded) {
+  std::string steps;
+  for (int i = 0; i < 60; ++i) steps += std::string(i == 0 ? "" : ", ") + R"({"type": "BertNormalizer"})";
+  const std::string bpe = R"("model": {"type": "BPE", "vocab": {"a": 0}, "merges": []})";
+  const std::string json = R"({"normalizer": {"type": "Sequence", "normalizers": [)" + steps + "]}, " + bpe + "}";
+  EXPECT_EQ(rule_of_text(json, std::string(10'000, 'a')), "tokenizer.steps");
+  EXPECT_EQ(rule_of_text(json, "a"), "none");
 }
 
 // Marks without a letter are put in order one by one, so a long row of them would take quadratic time.

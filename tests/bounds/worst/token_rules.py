@@ -75,6 +75,20 @@ def rules_added_of_marks(directory, size):
 
 
 @case(verbs=TOKENS, allowed=True)
+def rules_added_that_are_cleaned(directory, size):
+    """Short tokens, each of which goes through every step."""
+    steps = [{"type": "BertNormalizer"}] * 60
+    return rules(directory, letters(), normalizer={"type": "Sequence", "normalizers": steps}, added_tokens=[
+        {"id": 3 + i, "content": name(i)} for i in range(size // 32)])
+
+
+@case(verbs=TOKENS, allowed=True)
+def rules_normalizers_that_clean(directory, size):
+    return rules(directory, letters(), normalizer={"type": "Sequence", "normalizers": [
+        replace("a", "\u4e00\u00c9" * min(700, size // 8)), *[{"type": "BertNormalizer"}] * 60]})
+
+
+@case(verbs=TOKENS, allowed=True)
 def rules_normalizers_that_multiply(directory, size):
     return rules(directory, letters(), normalizer={
         "type": "Sequence", "normalizers": [replace("a", "a" * max(1, size // 64))] * 60})
@@ -98,6 +112,52 @@ def rules_pattern_of_ranges(directory, size):
     split = {"type": "Split", "pattern": {"Regex": "(?i:[a%s]+)" % ranges}, "behavior": "Isolated", "invert": False}
     return directory_with(directory, tokenizer__json=json.dumps({"pre_tokenizer": split, "model": letters()},
                                                                 ensure_ascii=False))
+
+
+def split(regex):
+    return {"type": "Split", "pattern": {"Regex": regex}, "behavior": "Isolated", "invert": False}
+
+
+def ideographs(count):
+    return "".join(chr(0x4E00 + 2 * i % 20000) for i in range(count))
+
+
+def split_by(directory, *patterns):
+    return directory_with(directory, tokenizer__json=json.dumps(
+        {"pre_tokenizer": {"type": "Sequence", "pretokenizers": [split(one) for one in patterns]}, "model": letters()},
+        ensure_ascii=False))
+
+
+@case(verbs=TOKENS, allowed=True)
+def rules_patterns_without_case(directory, size):
+    """Sets that are closed under case, and each character of the text is looked up in all of them."""
+    part = ideographs(size // 3 // 60)
+    return split_by(directory, *("(?i)[%s%s]+a" % (part, chr(0x4E01 + 2 * i)) for i in range(60)))
+
+
+@case(verbs=TOKENS, allowed=True)
+def rules_pattern_of_sets(directory, size):
+    """Sets in a set."""
+    return split_by(directory, "[%s]+b" % "".join("[^%s]" % one for one in ideographs(size // 6)))
+
+
+@case(verbs=TOKENS, allowed=True)
+def rules_pattern_of_letters_without_case(directory, size):
+    letters = "".join(chr(c) for c in range(0x400, 0x460))
+    return split_by(directory, *("(?i)" + letters * max(1, size // 200 // 60) for _ in range(60)))
+
+
+@case(verbs=TOKENS, allowed=True)
+def rules_pattern_of_classes(directory, size):
+    return split_by(directory, "|".join(r"(?i:[^\p{L}%s])" % one for one in ideographs(size // 19)))
+
+
+@case(verbs=TOKENS, allowed=True)
+def rules_patterns_of_nothing(directory, size):
+    """Each place of a text is a match."""
+    return rules(directory, letters(), normalizer={
+        "type": "Sequence", "normalizers": [{"type": "Replace", "pattern": {"Regex": "b*"}, "content": "x"}] * 10},
+        pre_tokenizer={"type": "Sequence", "pretokenizers": [split("|a")] * 50})
 
 
 @case(verbs=TOKENS, allowed=True)
@@ -128,6 +188,13 @@ def rules_long_unknown(directory, size):
 def rules_decoders_that_multiply(directory, size):
     return rules(directory, letters(), decoder={
         "type": "Sequence", "decoders": [replace("a", "a" * max(1, size // 64))] * 60})
+
+
+@case(verbs=TOKENS, allowed=True)
+def rules_decoders_of_a_long_token(directory, size):
+    long = "a" * (size // 3)
+    return rules(directory, {"type": "WordLevel", "unk_token": long, "vocab": {long: 0}}, decoder={
+        "type": "Sequence", "decoders": [replace("a", "b"), replace("b", "a")] * 30})
 
 
 @case(verbs=TOKENS, allowed=True)
