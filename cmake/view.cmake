@@ -7,7 +7,7 @@ option(TARE_LINK_SERVER "Link libmicrohttpd instead of loading it when `tare vie
 # A script comes after those that it imports.
 set(TARE_PAGE_DIR ${PROJECT_SOURCE_DIR}/src/view/page)
 set(TARE_PAGE_FILES page.html page.css refused.html refused.css)
-foreach(name dom format place colour held api virtual chart grid heat compare overview tensor tensors vocabulary facts check main)
+foreach(name dom format place colour held api virtual chart grid heat runs compare overview tensor tensors vocabulary facts check main)
   list(APPEND TARE_PAGE_FILES ${name}.js)
 endforeach()
 list(TRANSFORM TARE_PAGE_FILES PREPEND ${TARE_PAGE_DIR}/ OUTPUT_VARIABLE TARE_PAGE_PATHS)

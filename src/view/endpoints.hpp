@@ -44,6 +44,11 @@ void compare_all(const Context& context, const Query& query, JsonWriter& json);
 void stop_compare(const Context& context, const Query& query, JsonWriter& json);
 // The sample or the comparison of every value: one that is not done, if there is one.
 JobPtr compare_job(const Context& context, const Query& query);
+// runs.cpp
+void run_models(const Context& context, const Query& query, JsonWriter& json);
+void start_run(const Context& context, const Query& query, JsonWriter& json);
+void stop_run(const Context& context, const Query& query, JsonWriter& json);
+JobPtr run_job_of(const Context& context, const Query& query);
 // vocabulary.cpp
 void tokens(const Context& context, const Query& query, JsonWriter& json);
 void chat_template(const Context& context, const Query& query, JsonWriter& json);

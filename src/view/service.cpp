@@ -23,7 +23,7 @@ struct Work {
   JobPtr (*job)(const Context& context, const Query& query);  // null if it was not started
 };
 constexpr Work kCheck{start_check, check, check_job}, kCompare{start_compare, compare, compare_job},
-    kNumbers{all_numbers, report_all_numbers, all_numbers_job};
+    kNumbers{all_numbers, report_all_numbers, all_numbers_job}, kRun{start_run, run_models, run_job_of};
 
 struct Row {
   std::string_view name;
@@ -52,6 +52,7 @@ constexpr Row kRows[] = {
     {"numbers", numbers, "of tensor all", kLooks, kFresh, kReads},
     {"heat", heat, "of tensor by top bottom left right height width digits", kLooks, kFresh, kReads},
     {"compare", compare, kCompareParameters, kLooks, kFresh, !kReads, &kCompare},
+    {"run", run_models, "", kLooks, !kFresh, !kReads, &kRun},
     {"tokens", tokens, "of search type what from count"},
     {"template", chat_template, "of", kLooks, kFresh, kReads},
     {"metadata", metadata, "of what at from count"},
@@ -63,6 +64,8 @@ constexpr Row kRows[] = {
     {"compare/start", start_compare, kCompareParameters, kStarts, kFresh, !kReads, &kCompare},
     {"compare/all", compare_all, kCompareParameters, kStarts, kFresh, !kReads, &kCompare},
     {"compare/stop", stop_compare, kCompareParameters, kStarts, kFresh, !kReads, &kCompare},
+    {"run/start", start_run, "", kStarts, kFresh, !kReads, &kRun},
+    {"run/stop", stop_run, "", kStarts, !kFresh, !kReads, &kRun},
     {"check/start", start_check, "of", kStarts, kFresh, !kReads, &kCheck},
     {"check/stop", stop_check, "of", kStarts, !kFresh, !kReads, &kCheck},
 };

@@ -95,6 +95,25 @@ inline Model tiny_model(std::string_view type, const TinyShape& shape, std::stri
   return model;
 }
 
+inline constexpr std::string_view kLetters = "abcdefghijklmnopqrstuvwxyz.,!?ABCDEFGHIJKLMNOP";  // 46
+
+// Each letter is a token, and so is the blank (SentencePiece's sign for it).
+inline Model speaking_model() {
+  Model model = tiny_model("llama", TinyShape());
+  Vocabulary& words = model.vocabulary;
+  words.kind = "spm";
+  words.tokens = {{"<unk>", 0, TokenType::unknown},
+                  {"<s>", 0, TokenType::control},
+                  {"</s>", 0, TokenType::control},
+                  {"\u2581", -1}};
+  for (const char letter : kLetters) words.tokens.push_back({std::string(1, letter), -2});
+  words.tokens.push_back({"th", -0.6f});
+  words.tokens.push_back({"the", -0.5f});
+  words.tokens.push_back({"<0x21>", 0, TokenType::byte});
+  words.bos = 1, words.eos = 2, words.unk = 0;
+  return model;
+}
+
 // A model of a family that transformers has run (tests/real/run.py recorded it), with what it recorded.
 struct GoldenModel {
   std::string name;

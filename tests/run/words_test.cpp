@@ -9,27 +9,8 @@
 namespace tare {
 namespace {
 
-using testing::tiny_model;
+using testing::speaking_model;
 using testing::TinyShape;
-
-constexpr std::string_view kLetters = "abcdefghijklmnopqrstuvwxyz.,!?ABCDEFGHIJKLMNOP";  // 46
-
-// Each letter is a token, and so is the blank (SentencePiece's sign for it).
-Model speaking_model() {
-  Model model = tiny_model("llama", TinyShape());
-  Vocabulary& words = model.vocabulary;
-  words.kind = "spm";
-  words.tokens = {{"<unk>", 0, TokenType::unknown},
-                  {"<s>", 0, TokenType::control},
-                  {"</s>", 0, TokenType::control},
-                  {"\u2581", -1}};
-  for (const char letter : kLetters) words.tokens.push_back({std::string(1, letter), -2});
-  words.tokens.push_back({"th", -0.6f});
-  words.tokens.push_back({"the", -0.5f});
-  words.tokens.push_back({"<0x21>", 0, TokenType::byte});
-  words.bos = 1, words.eos = 2, words.unk = 0;
-  return model;
-}
 
 const std::string kText = "a man of the sea wrote no word. the end is near, is it not? ask the keeper of the house!";
 

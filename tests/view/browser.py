@@ -338,6 +338,25 @@ def check_linked(shown):
     calm(browser)
 
 
+def check_runs(shown):
+    """Both models read a text when that is asked for; the result is there again later."""
+    browser = shown.browser
+    shown.view("compare")
+    browser.wait("document.querySelector('section[aria-label^=What] button') !== null")
+    assert browser.script("document.querySelector('[data-runs]') === null")
+    browser.script("document.querySelector('section[aria-label^=What] button').click()")
+    for _ in range(2):
+        browser.wait("document.querySelectorAll('path.curve').length === 2 && document.querySelector('[data-runs]') !== null")
+        assert browser.script("document.querySelectorAll('.worst tbody tr').length") == 10
+        assert browser.script("document.querySelectorAll('details tbody tr').length") == 4, "embeddings, two layers, output"
+        words = browser.script("document.querySelector('section[aria-label^=What]').innerText")
+        assert "KL divergence" in words and "rounding of its types" in words and "bf16" in words, words
+        browser.script("document.querySelector('details').open = true")
+        shown.view("overview")
+        shown.view("compare")
+    calm(browser)
+
+
 def check_compare(shown):
     browser = shown.browser
     shown.view("compare")
@@ -1052,7 +1071,7 @@ def check_two_first(shown):
     assert len({colour for _, colour in cells[0]}) > 3 and cells[0][1][1] != cells[0][8][1]
     assert browser.script("[...document.querySelectorAll('.ramp')].every((e) => e.getBoundingClientRect().height < 30)"), "on one line"
     assert browser.script("[...document.querySelectorAll('main section h1, main section h2')].map((e) => e.textContent)") == [
-        "What B lost against A", "Error of B by layer", "Size saved by B", "Error against bits per weight", "Tensors"], "the pictures before the table"
+        "What B lost against A", "Error of B by layer", "Size saved by B", "Error against bits per weight", "What they say", "Tensors"], "the pictures before the table"
     assert browser.script("document.querySelector('[aria-label=Summary] dl wbr') !== null"), "a name ends its line after a dot"
     # The pointer marks the same layer in both, and shows all of it.
     browser.script("document.querySelector('.grid a').dispatchEvent(new PointerEvent('pointerover', {bubbles: true}))")
@@ -1278,6 +1297,7 @@ def part_demo(tare, browser, directory, model, other):
 def part_two(tare, browser, directory, model, other):
     with Shown(tare, browser, model, other) as shown:
         check_compare(shown)
+        check_runs(shown)
         check_compare_keys(shown)
         check_accessible(shown, ("overview", "compare", "tensors/1", "tensors/1?of=error", "tensors?of=b"))
 

@@ -87,6 +87,25 @@ function drawDots(plot, wide, height, points, {xLabel, yLabel, open}) {
     s('title', {}, p.title)));
 }
 
+// Lines over the same places, on one logarithmic scale; zeros are on the axis. `names`: those of the places.
+export function curves(series, {height = 200, label, names}) { return fitted(label, height + 34, (plot, wide) => drawCurves(plot, wide, height, series, names)); }
+
+function drawCurves(plot, wide, height, series, names) {
+  const known = series.flatMap(({values}) => values).filter((v) => v > 0), left = 52, last = names.length - 1;
+  const high = known.length ? Math.ceil(Math.log10(Math.max(...known))) : 0, low = Math.min(high - 1, known.length ? Math.floor(Math.log10(Math.min(...known))) : -1);
+  const px = (i) => left + (last > 0 ? i / last : 0.5) * (wide - left - 8), py = (v) => v > 0 ? 10 + (high - Math.log10(v)) / (high - low) * (height - 36) : height;
+  const step = Math.max(1, Math.ceil((high - low) / 8));
+  for (let decade = low; decade <= high; decade += step) plot.append(s('line', {class: 'axis', x1: left, x2: wide, y1: py(10 ** decade), y2: py(10 ** decade), 'stroke-dasharray': '2 4'}), axisText(left - 8, py(10 ** decade) + 4, `1e${decade}`, 'end'));
+  plot.append(s('line', {class: 'axis', x1: left, x2: wide, y1: height + 0.5, y2: height + 0.5}));
+  if (series.some(({values}) => values.includes(0))) plot.append(axisText(left - 8, height + 4, '0', 'end'));
+  for (const {values, colour, dash} of series) {
+    plot.append(s('path', {class: 'curve', d: `M${values.map((v, i) => `${px(i)} ${py(v)}`).join('L')}`, fill: 'none', stroke: colour, 'stroke-width': 1.8, 'stroke-linejoin': 'round', 'stroke-dasharray': dash}));
+    if (last < 120) values.forEach((v, i) => plot.append(s('circle', {cx: px(i), cy: py(v), r: 3, fill: colour}, s('title', {}, `${names[i]}: ${real(v)}`))));
+  }
+  plot.append(axisText(left, height + 22, names[0], 'start'));
+  if (last > 0) plot.append(axisText(wide - 8, height + 22, names[last], 'end'));
+}
+
 export function legend(entries) { return h('div', {class: 'legend small'}, entries); }
 export function swatch(colour, text) { return h('span', {class: 'chip'}, h('i', {style: {background: colour}}), text); }
 // A band of colours between the texts of its ends.

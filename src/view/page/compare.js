@@ -5,6 +5,7 @@ import {typeColour, chip, errorColour, savedColour, gradient, inkOn} from './col
 import {dots, legend, ramp, swatch} from './chart.js';
 import {ask, work, isReport, sorry} from './api.js';
 import {Link, layerTable} from './grid.js';
+import {runsSheet} from './runs.js';
 import {keepPlace} from './place.js';
 
 const ORDER = {sort: 'relative_rms', way: 'down', only: 'all', search: ''}, order = {...ORDER};
@@ -155,7 +156,7 @@ export function compareView(state, place) {
   }
   function begin(answer) {
     const search = h('input', {type: 'search', placeholder: 'Search', 'aria-label': 'Search compared tensors', maxlength: 200, value: order.search, oninput: later(() => { order.search = search.value; reorder(); })});
-    put(area, top, grids, plot, sheet('Tensors', [search, choice('Which', [['all', 'all'], ['changed', 'changed'], ['other', 'not compared']], order.only, (value) => { order.only = value; reorder(); })], how, list));
+    put(area, top, grids, plot, runsSheet(alive), sheet('Tensors', [search, choice('Which', [['all', 'all'], ['changed', 'changed'], ['other', 'not compared']], order.only, (value) => { order.only = value; reorder(); })], how, list));
     draw(answer);
     const {exact, compared} = answer.summary, every = answer.every_value;
     if (!isReport && exact < compared && (every.started ? !every.done : answer.elements <= FEW)) everyValue();
