@@ -46,7 +46,7 @@ std::vector<Size> shape_of(Role role, const Family& family, const Sizes& sizes, 
     case Role::ffn_norm:
     case Role::post_attention_norm:
     case Role::post_ffn_norm: return {sizes.hidden};
-    case Role::q: return {queries, sizes.hidden};
+    case Role::q: return {product(queries, family.runtime.gates_queries ? 2 : 1), sizes.hidden};
     case Role::k:
     case Role::v: return {keys, sizes.hidden};
     case Role::o: return {sizes.hidden, queries};

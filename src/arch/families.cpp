@@ -62,8 +62,8 @@ constexpr Words kArceeTypes = {"arcee"}, kArceeClasses = {"ArceeForCausalLM"};
 constexpr Words kBloomTypes = {"bloom"}, kBloomClasses = {"BloomForCausalLM", "BloomModel"};
 constexpr Words kCohereTypes = {"cohere"}, kCohereClasses = {"CohereForCausalLM"};
 constexpr Words kCohere2Types = {"cohere2"}, kCohere2Classes = {"Cohere2ForCausalLM"};
-constexpr Words kDeepSeekTypes = {"deepseek_v3", "deepseek_v2", "kimi_k2"},
-                kDeepSeekClasses = {"DeepseekV3ForCausalLM", "DeepseekV2ForCausalLM"};
+constexpr Words kDeepSeekTypes = {"deepseek_v3", "deepseek_v2", "kimi_k2", "glm4_moe_lite"},
+                kDeepSeekClasses = {"DeepseekV3ForCausalLM", "DeepseekV2ForCausalLM", "Glm4MoeLiteForCausalLM"};
 constexpr Variant kDeepSeekVariants[] = {{When::lacks_router_bias, "deepseek_v2", "DeepseekV2ForCausalLM"}};
 constexpr Words kDeepSeek32Types = {"deepseek_v32"}, kDeepSeek32Classes = {"DeepseekV32ForCausalLM"};
 constexpr Words kDotsTypes = {"dots1"}, kDotsClasses = {"Dots1ForCausalLM"};
@@ -82,6 +82,7 @@ constexpr Words kNeoXTypes = {"gpt_neox"}, kNeoXClasses = {"GPTNeoXForCausalLM"}
 constexpr Words kGraniteMoeTypes = {"granitemoe"}, kGraniteMoeClasses = {"GraniteMoeForCausalLM"};
 constexpr Words kHunyuanTypes = {"hunyuan_v1_dense"}, kHunyuanClasses = {"HunYuanDenseV1ForCausalLM"};
 constexpr Words kHunyuanMoeTypes = {"hunyuan_v1_moe"}, kHunyuanMoeClasses = {"HunYuanMoEV1ForCausalLM"};
+constexpr Words kHyTypes = {"hy_v3"}, kHyClasses = {"HYV3ForCausalLM"};
 constexpr Words kJais2Types = {"jais2"}, kJais2Classes = {"Jais2ForCausalLM"};
 constexpr Words kLfm2Types = {"lfm2"}, kLfm2Classes = {"Lfm2ForCausalLM", "LFM2ForCausalLM"};
 constexpr Words kLfm2MoeTypes = {"lfm2_moe"}, kLfm2MoeClasses = {"Lfm2MoeForCausalLM"};
@@ -94,6 +95,11 @@ constexpr Words kOlmoeTypes = {"olmoe"}, kOlmoeClasses = {"OlmoeForCausalLM"};
 constexpr Words kPhiTypes = {"phi"}, kPhiClasses = {"PhiForCausalLM"};
 constexpr Words kPhiMoeTypes = {"phimoe"}, kPhiMoeClasses = {"PhiMoEForCausalLM", "PhimoeForCausalLM"};
 constexpr Words kSeedTypes = {"seed_oss"}, kSeedClasses = {"SeedOssForCausalLM"};
+constexpr Words kQwen3NextTypes = {"qwen3_next"}, kQwen3NextClasses = {"Qwen3NextForCausalLM"};
+constexpr Words kQwen35Types = {"qwen3_5_text", "qwen3_5"},
+                kQwen35Classes = {"Qwen3_5ForCausalLM", "Qwen3_5ForConditionalGeneration"};
+constexpr Words kQwen35MoeTypes = {"qwen3_5_moe_text", "qwen3_5_moe"},
+                kQwen35MoeClasses = {"Qwen3_5MoeForCausalLM", "Qwen3_5MoeForConditionalGeneration"};
 constexpr Words kStableLmTypes = {"stablelm"}, kStableLmClasses = {"StableLmForCausalLM"};
 constexpr Words kStarCoder2Types = {"starcoder2"}, kStarCoder2Classes = {"Starcoder2ForCausalLM"};
 
@@ -108,6 +114,9 @@ constexpr Role kFusedAllBiases[] = {Role::qkv,      Role::o,          Role::up, 
                                     Role::ffn_norm, Role::final_norm, Role::table_norm};
 constexpr Role kGptOssBiases[] = {Role::q, Role::k, Role::v, Role::o, Role::router};
 constexpr Role kFalconBiases[] = {Role::parallel_norm, Role::own_attention_norm, Role::own_ffn_norm, Role::final_norm};
+
+constexpr Words kGptOssUnpacked = {"model.layers.*.self_attn", "model.layers.*.mlp.router", "model.embed_tokens",
+                                   "lm_head"};
 
 constexpr Words kTinyTypes = {"tiny_llama"};
 
@@ -309,14 +318,16 @@ constexpr Family kFamilies[] = {
      .own_head_size = true,
      .runtime = {.keys = {kCohereKeys}, .window_period = 4, .rotates_part = true, .layer_norm_key = "layer_norm_eps"}},
     {.name = "deepseek2",
-     .title = "DeepSeek V2, V3, R1, V3.1, Kimi K2",
+     .title = "DeepSeek V2, V3, R1, V3.1, Kimi K2, GLM 4.7 Flash",
      .model_types = kDeepSeekTypes,
      .architectures = kDeepSeekClasses,
      .gguf = "deepseek2",
-     .names = {kEnds, kLatentAttention, kFinalNorm, kPreNorms, kQwenExperts, kGateBiasAndSharedExperts, kGated},
+     .names = {kEndsAndNextTokens, kLatentAttention, kFinalNorm, kPreNorms, kQwenExperts, kGateBiasAndSharedExperts,
+               kGated},
      .own_head_size = true,
      .variants = kDeepSeekVariants,
      .runtime = {.keys = {kRoutedExpertKeys, kLatentKeys, kDeepSeekKeys},
+                 .counts_present_next_layers = true,
                  .has_latent_attention = true,
                  .yarn_log_scale = 0.1}},
     {.name = "ernie4_5",
@@ -486,6 +497,17 @@ constexpr Family kFamilies[] = {
      .gguf = "hunyuan-moe",
      .names = {kEnds, kAttention, kFinalNorm, kPreNorms, kQkNormsOfHunyuan, kHunyuanExperts},
      .runtime = {.keys = {kHunyuanExpertKeys}, .has_alpha_base = true}},
+    {.name = "hy_v3",
+     .title = "Hy 3",
+     .model_types = kHyTypes,
+     .architectures = kHyClasses,
+     .gguf = "hy_v3",
+     .names = {kEndsOfHy, kAttention, kFinalNorm, kPreNorms, kQkNorms, kHyExperts, kGated},
+     .own_head_size = true,
+     .runtime = {.keys = {kHyKeys},
+                 .leading_plain = 1,
+                 .known = {{{"enable_moe_fp32_combine", true}}},
+                 .counts_next_layers = true}},
     {.name = "jais2",
      .title = "Jais 2",
      .model_types = kJais2Types,
@@ -599,7 +621,8 @@ constexpr Family kFamilies[] = {
      .runtime = {.keys = {kGptOssKeys},
                  .window_period = 2,
                  .known = {{{"swiglu_alpha", 1.702}, {"swiglu_limit", 7.0}}},
-                 .keeps_fractions = true}},
+                 .keeps_fractions = true,
+                 .unpacked_modules = kGptOssUnpacked}},
     {.name = "llama4",
      .title = "Llama 4",
      .model_types = kLlama4Types,
@@ -635,6 +658,48 @@ constexpr Family kFamilies[] = {
                  .normalizes_experts = true,
                  .no_attention = "conv",
                  .known = {{{"conv_bias", false}, {"use_expert_bias", true}, {"routed_scaling_factor", 1.0}}}}},
+    {.name = "qwen3_next",
+     .title = "Qwen3-Next",
+     .model_types = kQwen3NextTypes,
+     .architectures = kQwen3NextClasses,
+     .gguf = "qwen3next",
+     .names = {kQwenNextEnds, kAttention, kFinalNormPlusOne, kNormsOfQwenNext, kQkNormsPlusOne, kQwenNextExperts,
+               kQwenNextState, kGated},
+     .own_head_size = true,
+     .runtime = {.keys = {kQwenExpertKeys, kStateKeys},
+                 .normalizes_experts = true,
+                 .rotates_part = true,
+                 .state = "linear_attention",
+                 .gates_queries = true,
+                 .next_layers_apart = true}},
+    {.name = "qwen3_5",
+     .title = "Qwen 3.5 and 3.6",
+     .model_types = kQwen35Types,
+     .architectures = kQwen35Classes,
+     .gguf = "qwen35",
+     .names = {kQwenNextEnds, kAttention, kFinalNormPlusOne, kNormsOfQwenNext, kQkNormsPlusOne, kQwen35State, kGated},
+     .own_head_size = true,
+     .runtime = {.keys = {kStateKeys},
+                 .rotates_part = true,
+                 .state = "linear_attention",
+                 .gates_queries = true,
+                 .next_layers_apart = true,
+                 .states_sections = true}},
+    {.name = "qwen3_5_moe",
+     .title = "Qwen 3.5 and 3.6, mixture of experts",
+     .model_types = kQwen35MoeTypes,
+     .architectures = kQwen35MoeClasses,
+     .gguf = "qwen35moe",
+     .names = {kQwenNextEnds, kAttention, kFinalNormPlusOne, kNormsOfQwenNext, kQkNormsPlusOne, kQwenNextExperts,
+               kQwen35State},
+     .own_head_size = true,
+     .runtime = {.keys = {kQwenExpertKeys, kStateKeys},
+                 .rotates_part = true,
+                 .has_only_experts = true,
+                 .state = "linear_attention",
+                 .gates_queries = true,
+                 .next_layers_apart = true,
+                 .states_sections = true}},
     // Last, because no other program has it.
     {.name = "tiny_llama", .model_types = kTinyTypes, .architectures = {}, .gguf = {}, .names = {kTinyLlama}},
 };

@@ -110,10 +110,22 @@ struct Runtime {
   bool has_full_yarn = false;
   // A config.json without the size of the feed-forward networks means this many times the hidden size. 0: it must state it.
   std::int64_t usual_widening = 0;
+  // All networks are experts: nothing states the size of others.
+  bool has_only_experts = false;
+  // How many layers at the beginning have no experts, if mlp_layer_types does not list them.
+  std::uint64_t leading_plain = 0;
   // The key for the networks of layers without experts, if intermediate_size is the size of one expert.
   std::string_view plain_size_key = {};
   // The word in layer_types for layers without attention. GGUF has a list with the heads of keys of each layer, 0 for these.
   std::string_view no_attention = {};
+  // The word in layer_types for layers with a state in place of attention. GGUF has a flag for each layer.
+  std::string_view state = {};
+  // The matrix for queries has as many rows again, for gates.
+  bool gates_queries = false;
+  // The layers that predict further tokens are not among the others: their names begin with "mtp".
+  bool next_layers_apart = false;
+  // The file states how many pairs each direction of a position has: mrope_section.
+  bool states_sections = false;
   // block_auto_adjust_ff_dim: config.json has a size from which that of the networks is computed.
   bool adjusts_width = false;
   // Keys of config.json of which llama.cpp's graph has one value.
@@ -126,6 +138,8 @@ struct Runtime {
   bool has_alpha_base = false;
   // The file's layers include those that predict further tokens, num_nextn_predict_layers.
   bool counts_next_layers = false;
+  // Likewise those that exist: config.json may state more than its files have.
+  bool counts_present_next_layers = false;
   // Keys and values come from one short vector: GGUF has one head for both, of its size and that of the rotated part.
   bool has_latent_attention = false;
   // yarn_log_multiplier is this times mscale_all_dim, and llama.cpp's graph computes the rest. 0: there is none.
@@ -141,6 +155,8 @@ struct Runtime {
   // all by the head size. Nothing: config.json has no query_pre_attn_scalar.
   std::optional<std::int64_t> layers_of_largest = {};
   LargeAt80Layers large_at_80_layers = LargeAt80Layers::never;
+  // The class reads experts in MXFP4: the modules that config.json then excepts.
+  std::span<const std::string_view> unpacked_modules = {};
   // A SentencePiece vocabulary never adds a blank before the text; its own files are ignored in this.
   bool adds_no_blank = false;
 

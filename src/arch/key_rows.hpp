@@ -15,7 +15,7 @@ inline constexpr std::string_view kKeyHeads = "attention.head_count_kv";
 // What the value is on the side of GGUF.
 enum class KeyForm : std::uint8_t {
   number,
-  flag,
+  flag,         // if config.json does not have it and `number` is 1, GGUF has it as true
   always,       // `number`, of which config.json knows nothing: the class implies it
   always_text,  // likewise `text`
   several,      // a flag of config.json, for that the number is more than one
@@ -38,6 +38,8 @@ struct KeyRow {
   std::string_view text = {}, otherwise = {};  // otherwise: the word for the other layers
   // The number is the sum with another key, the quotient by one in whole numbers, or the product: it is not written back.
   std::string_view plus = {}, per = {}, times = {};
+  // The product is divided by the value of this key on the way back. Empty: it is not written back.
+  std::string_view factor = {};
   // Likewise not written back: another key states it, too.
   bool repeats = false;
   Zero zero = Zero::unset;
@@ -45,7 +47,9 @@ struct KeyRow {
   // something else.
   std::optional<double> unstated = {};
 
-  constexpr bool is_derived() const { return repeats || !plus.empty() || !per.empty() || !times.empty(); }
+  constexpr bool is_derived() const {
+    return repeats || !plus.empty() || !per.empty() || (!times.empty() && factor.empty());
+  }
 };
 using KeyRows = std::span<const KeyRow>;
 
@@ -183,6 +187,20 @@ inline constexpr KeyRow kAfmoeKeys[] = {
     {.key = "expert_gating_func", .from = {"score_func"}, .form = KeyForm::router},
 };
 
+inline constexpr KeyRow kHyKeys[] = {
+    kQwenExpertKeys[0],
+    kQwenExpertKeys[1],
+    kQwenExpertKeys[2],
+    {.key = "expert_shared_feed_forward_length",
+     .from = {"num_shared_experts"},
+     .times = "moe_intermediate_size",
+     .factor = "expert_feed_forward_length"},
+    {.key = "expert_weights_norm", .from = {"route_norm"}, .form = KeyForm::flag, .number = 1},
+    {.key = "expert_weights_scale", .from = {"router_scaling_factor"}, .unstated = 1},
+    kGlmExpertKeys[1],
+    kGlmExpertKeys[2],
+};
+
 inline constexpr KeyRow kExaoneExpertKeys[] = {
     kQwenExpertKeys[0],
     kQwenExpertKeys[1],
@@ -219,6 +237,18 @@ inline constexpr KeyRow kGptOssKeys[] = {
     kMixtralKeys[0],
     kMixtralKeys[1],
     {.key = "expert_feed_forward_length", .from = {"intermediate_size"}, .repeats = true},
+};
+
+// States in place of attention: Qwen3-Next, Qwen 3.5.
+inline constexpr KeyRow kStateKeys[] = {
+    {.key = "ssm.conv_kernel", .from = {"linear_conv_kernel_dim"}},
+    {.key = "ssm.state_size", .from = {"linear_key_head_dim"}},
+    {.key = "ssm.group_count", .from = {"linear_num_key_heads"}},
+    {.key = "ssm.time_step_rank", .from = {"linear_num_value_heads"}},
+    {.key = "ssm.inner_size",
+     .from = {"linear_value_head_dim"},
+     .times = "linear_num_value_heads",
+     .factor = "ssm.time_step_rank"},
 };
 
 inline constexpr KeyRow kLfm2Keys[] = {{.key = "shortconv.l_cache", .from = {"conv_L_cache"}}};

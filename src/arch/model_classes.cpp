@@ -105,6 +105,11 @@ constexpr ModelClass kClasses[] = {
     {.model_type = "jais2", .biases = kJais2, .has_window = false},
     {.model_type = "mellum", .experts = Experts::of_moe_intermediate_size},
     {.model_type = "nemotron", .biases = kNemotron, .has_window = false},
+    {.model_type = "hy_v3", .biases = {}, .has_window = false, .experts = Experts::of_moe_intermediate_size},
+    {.model_type = "glm4_moe_lite", .has_window = false, .experts = Experts::of_moe_intermediate_size},
+    {.model_type = "qwen3_next", .has_window = false, .experts = Experts::of_moe_intermediate_size},
+    {.model_type = "qwen3_5_text", .has_window = false},
+    {.model_type = "qwen3_5_moe_text", .has_window = false, .experts = Experts::of_moe_intermediate_size},
     {.model_type = "phimoe", .biases = kPhiMoe, .experts = Experts::of_intermediate_size},
 };
 

@@ -8,7 +8,7 @@ namespace tare::arch {
 namespace {
 
 // Types with a language part, among those that Tare has defaults for.
-constexpr std::string_view kTypesWithParts[] = {"gemma3", "llama4", "mistral3"};
+constexpr std::string_view kTypesWithParts[] = {"gemma3", "llama4", "mistral3", "qwen3_5", "qwen3_5_moe"};
 
 // Further types that have none: their classes read config.json itself.
 constexpr std::string_view kTypesWithoutParts[] = {

@@ -312,6 +312,26 @@ inline constexpr Pattern kAfmoeExperts[] = {
     {.role = Role::attention_gate, .hugging_face = "layers.{L}.self_attn.gate_proj", .gguf = "blk.{L}.attn_gate"},
 };
 
+// Hy 3: the router of AFMoE and the shared expert of Hunyuan.
+inline constexpr Pattern kHyExperts[] = {
+    kAfmoeExperts[0],
+    kAfmoeExperts[1],
+    kAfmoeExperts[2],
+    kAfmoeExperts[3],
+    kAfmoeExperts[4],
+    kAfmoeExperts[5],
+    kAfmoeExperts[6],
+    kAfmoeExperts[7],
+    kHunyuanExperts[8],
+    kHunyuanExperts[9],
+    kHunyuanExperts[10],
+    {.role = Role::router_bias,
+     .hugging_face = "layers.{L}.mlp.expert_bias",
+     .gguf = "blk.{L}.exp_probs_b",
+     .bare = true,
+     .gguf_end = ""},
+};
+
 // Granite: gate and up of all experts are one tensor, and there is no other form.
 inline constexpr Pattern kGraniteExperts[] = {
     {.role = Role::router, .hugging_face = "layers.{L}.block_sparse_moe.router.layer", .gguf = "blk.{L}.ffn_gate_inp"},
@@ -402,6 +422,15 @@ constexpr std::array<Pattern, N + M> both(const Pattern (&first)[N], const Patte
   std::ranges::copy(second, std::ranges::copy(first, all.begin()).out);
   return all;
 }
+inline constexpr Pattern kNextTokensOfHy[] = {
+    kNextTokens[0],
+    kNextTokens[1],
+    kNextTokens[2],
+    {.role = Role::next_head_norm,
+     .hugging_face = "layers.{L}.final_layernorm",
+     .gguf = "blk.{L}.nextn.shared_head_norm"},
+};
+inline constexpr auto kEndsOfHy = both(kEnds, kNextTokensOfHy);
 inline constexpr auto kEndsAndNextTokens = both(kEnds, kNextTokens);
 inline constexpr auto kGateBiasAndSharedExperts = both(kGateBias, kSharedExperts);
 inline constexpr auto kExaoneBiasAndSharedExperts = both(kExaoneBias, kSharedExperts);

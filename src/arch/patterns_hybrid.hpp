@@ -44,4 +44,99 @@ inline constexpr Pattern kLfm2Experts[] = {
     kMixtral[6],
 };
 
+// Qwen3-Next and Qwen 3.5: states in place of attention. Norms have the sum with 1 in GGUF, except the one inside the state.
+inline constexpr Step kNegateExp[] = {{.verb = Verb::negate_exp}};
+inline constexpr Step kPartHeads[] = {
+    {.verb = Verb::part_heads, .role = Role::state_qkv, .other_half = Role::state_gate}};
+inline constexpr auto kNormsOfQwenNext = with_steps(kPreNormsAfterAttention, kPlusOne);
+
+inline constexpr Pattern kQwenNextState[] = {
+    {.role = Role::state_qkvz, .hugging_face = "layers.{L}.linear_attn.in_proj_qkvz", .steps = kPartHeads},
+    {.role = Role::state_qkv, .gguf = "blk.{L}.attn_qkv"},
+    {.role = Role::state_gate, .gguf = "blk.{L}.attn_gate"},
+    {.role = Role::state_step_and_share, .hugging_face = "layers.{L}.linear_attn.in_proj_ba", .gguf = "blk.{L}.ssm_ba"},
+    {.role = Role::state_convolution,
+     .hugging_face = "layers.{L}.linear_attn.conv1d",
+     .gguf = "blk.{L}.ssm_conv1d",
+     .steps = kSqueeze},
+    {.role = Role::state_step_bias,
+     .hugging_face = "layers.{L}.linear_attn.dt_bias",
+     .gguf = "blk.{L}.ssm_dt",
+     .bare = true,
+     .gguf_end = ".bias"},
+    {.role = Role::state_rate,
+     .hugging_face = "layers.{L}.linear_attn.A_log",
+     .gguf = "blk.{L}.ssm_a",
+     .bare = true,
+     .gguf_end = "",
+     .steps = kNegateExp},
+    {.role = Role::state_norm, .hugging_face = "layers.{L}.linear_attn.norm", .gguf = "blk.{L}.ssm_norm"},
+    {.role = Role::state_out, .hugging_face = "layers.{L}.linear_attn.out_proj", .gguf = "blk.{L}.ssm_out"},
+};
+
+// Qwen 3.5: the same in tensors of their own, and heads of values in another order.
+inline constexpr Step kTileHeads[] = {{.verb = Verb::tile_rows}},
+                      kTileRows[] = {{.verb = Verb::tile_rows, .number = 1}},
+                      kTileColumns[] = {{.verb = Verb::tile_columns}},
+                      kSqueezeAndTile[] = {{.verb = Verb::squeeze}, {.verb = Verb::tile_rows}},
+                      kTileAndNegateExp[] = {{.verb = Verb::tile_rows, .number = 1}, {.verb = Verb::negate_exp}};
+inline constexpr Pattern kQwen35State[] = {
+    {.role = Role::state_qkv,
+     .hugging_face = "layers.{L}.linear_attn.in_proj_qkv",
+     .gguf = "blk.{L}.attn_qkv",
+     .steps = kTileHeads},
+    {.role = Role::state_gate,
+     .hugging_face = "layers.{L}.linear_attn.in_proj_z",
+     .gguf = "blk.{L}.attn_gate",
+     .steps = kTileHeads},
+    {.role = Role::state_step,
+     .hugging_face = "layers.{L}.linear_attn.in_proj_a",
+     .gguf = "blk.{L}.ssm_alpha",
+     .steps = kTileRows},
+    {.role = Role::state_share,
+     .hugging_face = "layers.{L}.linear_attn.in_proj_b",
+     .gguf = "blk.{L}.ssm_beta",
+     .steps = kTileRows},
+    {.role = Role::state_convolution,
+     .hugging_face = "layers.{L}.linear_attn.conv1d",
+     .gguf = "blk.{L}.ssm_conv1d",
+     .steps = kSqueezeAndTile},
+    {.role = Role::state_step_bias,
+     .hugging_face = "layers.{L}.linear_attn.dt_bias",
+     .gguf = "blk.{L}.ssm_dt",
+     .bare = true,
+     .gguf_end = ".bias",
+     .steps = kTileRows},
+    {.role = Role::state_rate,
+     .hugging_face = "layers.{L}.linear_attn.A_log",
+     .gguf = "blk.{L}.ssm_a",
+     .bare = true,
+     .gguf_end = "",
+     .steps = kTileAndNegateExp},
+    kQwenNextState[7],
+    {.role = Role::state_out,
+     .hugging_face = "layers.{L}.linear_attn.out_proj",
+     .gguf = "blk.{L}.ssm_out",
+     .steps = kTileColumns},
+};
+
+// The layer that predicts further tokens is named "mtp" in their files, and as the one after the last here.
+inline constexpr Pattern kNextTokensPlusOne[] = {
+    kNextTokens[0],
+    {.role = Role::next_token_norm,
+     .hugging_face = "layers.{L}.enorm",
+     .gguf = "blk.{L}.nextn.enorm",
+     .steps = kPlusOne},
+    {.role = Role::next_layer_norm,
+     .hugging_face = "layers.{L}.hnorm",
+     .gguf = "blk.{L}.nextn.hnorm",
+     .steps = kPlusOne},
+    {.role = Role::next_head_norm,
+     .hugging_face = "layers.{L}.shared_head.norm",
+     .gguf = "blk.{L}.nextn.shared_head_norm",
+     .steps = kPlusOne},
+};
+inline constexpr auto kQwenNextEnds = both(kEnds, kNextTokensPlusOne);
+inline constexpr auto kQwenNextExperts = both(kQwenExperts, kSharedExpert);
+
 }  // namespace tare::arch

@@ -75,6 +75,17 @@ enum class Role : std::uint8_t {
   index_k,
   index_k_norm,
   index_weights,
+  state_qkvz,  // a state in place of attention: rows of queries, keys, values and gates, head by head
+  state_qkv,
+  state_gate,
+  state_step_and_share,  // how far a token changes the state, and how much of it counts
+  state_step,
+  state_share,
+  state_step_bias,
+  state_rate,  // what is left of the state from token to token
+  state_norm,
+  state_convolution,
+  state_out,
   other,
 };
 
@@ -96,7 +107,8 @@ constexpr bool is_norm(Role role) {
     case Role::parallel_norm:
     case Role::own_attention_norm:
     case Role::own_ffn_norm:
-    case Role::index_k_norm: return true;
+    case Role::index_k_norm:
+    case Role::state_norm: return true;
     default: return false;
   }
 }
@@ -107,6 +119,7 @@ constexpr bool is_in_layer(Role role) { return role >= Role::attention_norm && r
 constexpr bool is_f32(Role role) {
   return is_norm(role) || role == Role::router || role == Role::router_bias || role == Role::shared_router ||
          role == Role::index_weights || role == Role::position_embedding || role == Role::convolution ||
+         role == Role::state_convolution || role == Role::state_rate ||
          (role >= Role::sinks && role <= Role::stacked_gate_up_bias);
 }
 

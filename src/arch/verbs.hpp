@@ -16,10 +16,15 @@ namespace tare::arch {
 
 enum class Verb : std::uint8_t {
   // The tensor gets other bytes.
-  pair_rows,  // rows of each head, of weights and biases, from `halves` to `pairs`: see qk_rows.hpp
-  add,        // `number` is added to each weight, but not to a bias
-  transpose,  // the last two dimensions change places; biases stay
-  squeeze,    // the second of three dimensions, which is 1, is dropped
+  pair_rows,   // rows of each head, of weights and biases, from `halves` to `pairs`: see qk_rows.hpp
+  add,         // `number` is added to each weight, but not to a bias
+  transpose,   // the last two dimensions change places; biases stay
+  negate_exp,  // a logarithm becomes the number itself, with the opposite sign
+  // Heads of values in groups, one group for each head of keys: the first head of each group comes first, then the second of
+  // each. In rows, after those of queries and keys; `number` is 1 if a head has one row. Or in columns.
+  tile_rows,
+  tile_columns,
+  squeeze,  // the second of three dimensions, which is 1, is dropped
   // Rows of q, k and v, which each group of heads that share a key has together: all q come first, then all k, then all v.
   sort_heads,
 
@@ -32,6 +37,9 @@ enum class Verb : std::uint8_t {
   // The rows of each head come apart: the first ones, as many as config.json states under `key`, have the role `role` and
   // are transposed; the others have the role `other_half`. Both have rank 3, heads first.
   split_heads,
+
+  // Rows of each head of keys: queries, keys and values go to the role `role`, sorted as by sort_heads; gates to `other_half`.
+  part_heads,
 
   // GGUF does not have the tensor.
   omit,       // it is computed from the hyper-parameters
@@ -51,9 +59,9 @@ struct Step {
 
   // Returns whether the step makes tensors of this role out of others.
   constexpr bool makes(Role made) const {
-    return (verb == Verb::stack && made == role) ||
-           ((verb == Verb::halve_rows || verb == Verb::deal_rows || verb == Verb::split_heads) &&
-            (made == role || made == other_half));
+    return (verb == Verb::stack && made == role) || ((verb == Verb::halve_rows || verb == Verb::deal_rows ||
+                                                      verb == Verb::split_heads || verb == Verb::part_heads) &&
+                                                     (made == role || made == other_half));
   }
 };
 using Steps = std::span<const Step>;

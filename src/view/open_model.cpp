@@ -90,6 +90,17 @@ std::string_view role_name(arch::Role role) {
     case Role::index_k: return "index k";
     case Role::index_k_norm: return "index k norm";
     case Role::index_weights: return "index weights";
+    case Role::state_qkvz: return "state q+k+v+gate";
+    case Role::state_qkv: return "state q+k+v";
+    case Role::state_gate: return "state gate";
+    case Role::state_step_and_share: return "state share+step";
+    case Role::state_step: return "state step";
+    case Role::state_share: return "state share";
+    case Role::state_step_bias: return "state step bias";
+    case Role::state_rate: return "state rate";
+    case Role::state_norm: return "state norm";
+    case Role::state_convolution: return "state convolution";
+    case Role::state_out: return "state out";
     case Role::other: break;
   }
   return "other";

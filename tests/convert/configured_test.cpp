@@ -82,6 +82,7 @@ TEST(Configured, EachFamilyWithoutOneTensor) {
         R"("num_key_value_heads":1,"head_dim":4,"num_experts":2,"num_local_experts":2,"n_routed_experts":2,)"
         R"("moe_num_experts":2,"moe_intermediate_size":3,"first_k_dense_replace":0,"moe_layer_start_index":0,)"
         R"("shared_expert_intermediate_size":5,"num_dense_layers":0,"block_auto_adjust_ff_dim":false,)"
+        R"("full_attention_interval":1,"mlp_layer_types":["sparse","sparse"],)"
         R"("multi_query":false,"tie_word_embeddings":false})";
     Model model;
     model.attachments = {text_file("config.json", config)};

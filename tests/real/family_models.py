@@ -4,7 +4,8 @@ A row is the class of the configuration and a function from dice to its settings
 converter does not, `implied` those that only the converter writes, because llama.cpp computes the same without them. `copies` are tensors
 that llama.cpp's loader requires and its converter leaves out where the head is the token table. `class`: what a file of the converter's
 becomes, where GGUF has one architecture for several classes; `converter`: what the converter calls the class; `older`: keys that the
-converter reads and today's transformers do not write.
+converter reads and today's transformers do not write. `packed`: the experts are in MXFP4. `mtp`: a layer that
+predicts further tokens has names of its own.
 """
 LAYERS = (1, 2, 3, 5)
 DEFAULT_ROPE = {"rope_type": "default", "rope_theta": 10000.0}
@@ -76,6 +77,21 @@ def hunyuan_moe(dice):
     # llama.cpp's converter wants a number for each layer.
     each = [1] * found["num_hidden_layers"]
     return found | {"moe_topk": [2 for _ in each], "num_shared_expert": each, "moe_intermediate_size": [found["intermediate_size"] for _ in each]}
+
+
+def states(dice, **settings):
+    """A state in place of attention in some layers. Its heads of values are in groups, or as many as those of keys."""
+    found = usual(dice, head_dim=16, num_hidden_layers=dice.choice((3, 4, 6)))
+    keys = dice.choice((1, 2, 3))
+    kinds = [dice.choice(("linear_attention", "full_attention")) for _ in range(found["num_hidden_layers"])]
+    kinds[:2] = ["linear_attention", "full_attention"]
+    return found | {"layer_types": kinds, "linear_num_key_heads": keys, "linear_num_value_heads": keys * dice.choice((1, 2, 3)),
+                    "linear_key_head_dim": dice.choice((6, 8)), "linear_value_head_dim": dice.choice((4, 10)),
+                    "linear_conv_kernel_dim": dice.choice((3, 4))} | settings
+
+
+def without_size(found):
+    return {key: value for key, value in found.items() if key != "intermediate_size"}
 
 
 def mellum(dice):
@@ -183,8 +199,18 @@ FAMILIES = {
                                                                              rope_parameters=DEFAULT_ROPE | {"partial_rotary_factor": 0.5})},
     "phimoe": {"config": "PhimoeConfig", "converter": "PhiMoEForCausalLM", "settings": lambda d: without_head(d, num_local_experts=d.choice((3, 4)), attention_bias=True,
                                                                                                          lm_head_bias=True, tie_word_embeddings=False, original_max_position_embeddings=32)},
+    "qwen3_next": {"mtp": True, "layers": 3, "config": "Qwen3NextConfig", "settings": lambda d: states(d, **experts(d, norm_topk_prob=True, shared_expert_intermediate_size=28))},
+    "qwen3_5": {"mtp": True, "layers": 3, "config": "Qwen3_5TextConfig", "settings": states},
+    "qwen3_5_moe": {"mtp": True, "layers": 3, "config": "Qwen3_5MoeTextConfig", "settings": lambda d: without_size(states(d, **experts(d, shared_expert_intermediate_size=28)))},
+    "hy_v3": {"config": "HYV3Config", "settings": lambda d: usual(d, **experts(d, num_shared_experts=d.choice((1, 2)), router_scaling_factor=2.5),
+                                                                   num_hidden_layers=d.choice((2, 3)))},
+    "glm4_moe_lite": {"has_next_layer": True, "config": "Glm4MoeLiteConfig", "class": "DeepseekV3ForCausalLM", "settings": lambda d: latent(d, q_lora_rank=14, first_k_dense_replace=1)},
     "gpt_oss": {"layers": 4, "config": "GptOssConfig", "settings": lambda d: usual(d, num_local_experts=d.choice((3, 4)), num_experts_per_tok=2, sliding_window=16,
                                                                                  num_hidden_layers=d.choice((2, 3, 4)), rope_parameters=d.choice((DEFAULT_ROPE, EXACT_YARN)))},
+    "gpt_oss_packed": {"layers": 3, "packed": True, "config": "GptOssConfig",
+                       "settings": lambda d: usual(d, num_local_experts=d.choice((3, 4)), num_experts_per_tok=2, sliding_window=16,
+                                                   hidden_size=32 * d.choice((2, 3, 5)), intermediate_size=32 * d.choice((1, 2, 3)),
+                                                   num_hidden_layers=d.choice((2, 3)))},
     "lfm2": {"layers": 3, "config": "Lfm2Config", "settings": lambda d: lfm2(d, block_auto_adjust_ff_dim=d.random() < 0.5, block_multiple_of=8)},
     "lfm2_moe": {"layers": 3, "config": "Lfm2MoeConfig", "settings": lambda d: lfm2(d, **experts(d, num_dense_layers=1))},
     "llama4": {"layers": 4, "config": "Llama4TextConfig", "settings": lambda d: usual(d, num_local_experts=d.choice((2, 3)), num_experts_per_tok=1, head_dim=16,
@@ -199,7 +225,10 @@ FAMILIES = {
 
 
 def made(family, dice, torch, transformers, **settings):
-    config = getattr(transformers, family["config"])(**family["settings"](dice) | settings)
+    settings = family["settings"](dice) | settings
+    if "layer_types" in settings:
+        settings["layer_types"] = settings["layer_types"][:settings["num_hidden_layers"]]
+    config = getattr(transformers, family["config"])(**settings)
     for key, value in family.get("older", {}).items():
         setattr(config, key, value)
     torch.manual_seed(dice.randrange(1 << 30))

@@ -34,6 +34,8 @@ struct Adaptation {
   // Results of steps for those that follow.
   std::optional<PackedGuard> packed;  // guard_codes
   bool settings_wait = false;         // set_metadata: keys of the target are set once the model has the target's form
+  bool repacked = false;              // decode_packed: the conventions of the target keep what is packed
+  bool packed_anew = false;           // follow_conventions: some weights became packed weights
   std::vector<Renamed> renamed;       // follow_conventions
   bool files_dropped = false;         // follow_conventions: those of the input; the ones that are left were made there
   Quantization quant;  // follow_conventions: what was asked for; importance values by the current names of tensors
@@ -56,7 +58,8 @@ void select_tensors(Adaptation& it);
 void guard_codes(Adaptation& it);
 // After: the metadata has the keys that were set, and config, vocabulary and files agree with them.
 void set_metadata(Adaptation& it);
-// After: no packed weights are left that a cast or other names would apply to; they are decoded.
+// After: no packed weights are left that a cast or other names would apply to: they are decoded, unless the target has a
+// layout for them.
 void decode_packed(Adaptation& it);
 // After: if programs run the target's files, a model in a directory's form has every tensor that its config.json
 // implies. Otherwise these programs would refuse it, or compute something else.

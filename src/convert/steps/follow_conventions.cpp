@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "base/printable.hpp"
+#include "codecs/packs/stored.hpp"
 #include "convert/steps/adaptation.hpp"
 #include "convert/steps/fit_files.hpp"
 #include "convert/steps/fit_rest.hpp"
@@ -173,6 +174,7 @@ void steps::follow_conventions(Adaptation& it) {
     note_kept_form(it);
   else
     it.renamed = rename(it);
+  it.packed_anew = it.statements.had_no_packed() && codec::packs::has_joined(it.model);
   layouts.report_decoded(it.model, it.renamed, it.changes);
   if (it.settings_wait) set_waiting_keys(it);
   it.quant = it.options.quant;

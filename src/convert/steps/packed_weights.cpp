@@ -2,6 +2,7 @@
 // one tensor; the first of these steps decodes them if the tensor changes, the last one separates them again.
 #include <fmt/format.h>
 
+#include "arch/families.hpp"
 #include "base/printable.hpp"
 #include "codecs/packs/join.hpp"
 #include "convert/steps/adaptation.hpp"
@@ -49,12 +50,26 @@ void expect_packed_again(const Model& model) {
   codec::packs::expect_joined_again(model, resources::stated_packing(output));
 }
 
+// Returns whether conventions keep a layout without loss: experts in MXFP4 of a family whose class reads these. All packed
+// weights or none, because what files state about the packing holds for all of them.
+bool repacks_all(const Adaptation& it) {
+  const arch::Family* const family =
+      it.model.config.model_type ? arch::find_family(*it.model.config.model_type) : nullptr;
+  if (it.options.dtype || it.options.keep_names || family == nullptr || family->runtime.unpacked_modules.empty())
+    return false;
+  return std::ranges::all_of(it.model.tensors, [](const Tensor& tensor) {
+    return !codec::packs::is_joined(tensor) || (tensor.layout == "mxfp4" && tensor.component("blocks") != nullptr);
+  });
+}
+
 }  // namespace
 
 void steps::guard_codes(Adaptation& it) { it.packed.emplace(it.model, it.options); }
 
 void steps::decode_packed(Adaptation& it) {
   if (!it.options.dtype && it.target.adopt == nullptr) return;
+  it.repacked = repacks_all(it);
+  if (it.repacked) return;
   for (Tensor& tensor : it.model.tensors)
     if (codec::packs::is_joined(tensor)) decode(tensor, *find_codec(tensor.layout), it.options, it.changes);
 }

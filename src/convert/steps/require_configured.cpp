@@ -90,6 +90,31 @@ void set_layers(const ConfigView& config, arch::Sizes& sizes) {
       sizes.plain_layers.insert(static_cast<std::uint64_t>(*layer));
 }
 
+// Which layers have no experts, if config.json lists them.
+void set_plain_layers(const ConfigView& config, arch::Sizes& sizes) {
+  const Value* const types = config.find("mlp_layer_types");
+  const List* const words = types == nullptr ? nullptr : types->get<List>();
+  if (words == nullptr) return;
+  sizes.leading_plain = 0;
+  for (std::size_t layer = 0; layer < words->size(); ++layer)
+    if ((*words)[layer] == Value("dense")) sizes.plain_layers.insert(layer);
+}
+
+// Which layers have a state in place of attention.
+void set_states(const arch::Family& family, const ConfigView& config, arch::Sizes& sizes) {
+  if (family.runtime.state.empty()) return;
+  const Value* const types = config.find("layer_types");
+  const List* const words = types == nullptr ? nullptr : types->get<List>();
+  const std::uint64_t period = std::max<std::uint64_t>(config.count("full_attention_interval").value_or(4), 1);
+  constexpr std::uint64_t kMost = 1 << 20;
+  const std::uint64_t layers =
+      std::min<std::uint64_t>(words != nullptr ? words->size() : sizes.layers.value_or(0), kMost);
+  for (std::uint64_t layer = 0; layer < layers; ++layer)
+    if (words != nullptr ? (*words)[static_cast<std::size_t>(layer)] == Value(family.runtime.state)
+                         : (layer + 1) % period != 0)
+      sizes.without_attention.insert(layer);
+}
+
 arch::Sizes sizes_in(const arch::Family& family, const ConfigView& config) {
   Config fields = resources::parse_config(write_json(config.own(), {}));
   resources::assume_fields(fields, config.file());
@@ -115,8 +140,10 @@ arch::Sizes sizes_in(const arch::Family& family, const ConfigView& config) {
   };
   sizes.experts = stated("expert_count");
   if (!sizes.experts) sizes.experts = either("num_local_experts", "num_experts");
-  if (family.runtime.counts_next_layers) sizes.further = config.count("num_nextn_predict_layers").value_or(0);
-  sizes.leading_plain = stated("leading_dense_block_count").value_or(0);
+  if (family.runtime.counts_next_layers || family.runtime.counts_present_next_layers)
+    sizes.further = config.count("num_nextn_predict_layers").value_or(0);
+  sizes.leading_plain = stated("leading_dense_block_count").value_or(family.runtime.leading_plain);
+  if (family.runtime.leading_plain > 0) set_plain_layers(config, sizes);
   if (const std::string_view plain = family.runtime.plain_size_key; !plain.empty())
     sizes.intermediate = config.count(plain);
   if (const auto step = stated("interleave_moe_layer_step"); step && family.runtime.plain_size_key != "")
@@ -132,6 +159,7 @@ arch::Sizes sizes_in(const arch::Family& family, const ConfigView& config) {
     if (const Value* const types = config.find("layer_types"); types != nullptr && types->get<List>() != nullptr)
       for (std::size_t layer = 0; layer < types->get<List>()->size(); ++layer)
         if ((*types->get<List>())[layer] == Value(other)) sizes.without_attention.insert(layer);
+  set_states(family, config, sizes);
   sizes.has_qk_norms = type.qk_norm_key.empty() || config.flag(type.qk_norm_key).value_or(false);
   sizes.mixture = type.experts != arch::Experts::none;
   sizes.expert_rows =
@@ -171,9 +199,13 @@ class Comparison {
   // but the ones that `sizes` describe, so that unknown names count as well.
   std::vector<const Tensor*> surplus(const arch::Sizes& sizes, bool whole) const {
     std::vector<const Tensor*> found;
-    if (!sizes.layers || packed_) return found;
+    if (!sizes.layers) return found;
     for (const Tensor& tensor : model_.tensors) {
       if (expected_.contains(tensor.name)) continue;
+      // The arrays of packed weights have names of their own, and biases that the class may lack; not layers.
+      const auto packed = packed_ ? arch::parse(family_, Dialect::hugging_face, tensor.name) : std::nullopt;
+      if (packed_ && (!packed || !packed->layer || *packed->layer < *sizes.layers)) continue;
+      if (family_.runtime.next_layers_apart && tensor.name.starts_with("mtp.")) continue;
       const auto name = arch::parse(family_, Dialect::hugging_face, tensor.name);
       if (name ? !is_read(*name, sizes) : whole) found.push_back(&tensor);
     }

@@ -56,7 +56,6 @@ Statements::Statements(const Model& model)
 
 void Statements::update(Model& model, std::vector<Change>& lines) const {
   update_dtype(model, lines);
-  update_quantization(model, lines);
   update_counts(model, lines);
 }
 
@@ -81,8 +80,8 @@ void Statements::update_dtype(Model& model, std::vector<Change>& lines) const {
   }
 }
 
-void Statements::update_quantization(Model& model, std::vector<Change>& lines) const {
-  if (!packed_.empty() && !codec::packs::has_joined(model)) forget_packing(model, lines);
+void Statements::forget_decoded(Model& model, bool packed_anew, std::vector<Change>& lines) const {
+  if ((packed_anew || !packed_.empty()) && !codec::packs::has_joined(model)) forget_packing(model, lines);
 }
 
 std::vector<std::string> Statements::decoded(const Model& model) const {

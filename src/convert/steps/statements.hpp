@@ -15,15 +15,16 @@ class Statements {
   // Takes the model as it was read.
   explicit Statements(const Model& model);
   // Corrects the statements for the model as it will be written, with a line for each change: the dtype of config.json
-  // if most weights have another float type now, the quantization that files state if packed weights were decoded, the
-  // number of parameters that an index states.
+  // if most weights have another float type now, the number of parameters that an index states.
   void update(Model& model, std::vector<Change>& lines) const;
+  // Removes the quantization that files state if packed weights were decoded. `packed_anew`: a step packed some.
+  void forget_decoded(Model& model, bool packed_anew, std::vector<Change>& lines) const;
+  bool had_no_packed() const { return packed_.empty(); }
   // The tensors that were packed and no longer are.
   std::vector<std::string> decoded(const Model& model) const;
 
  private:
   void update_dtype(Model& model, std::vector<Change>& lines) const;
-  void update_quantization(Model& model, std::vector<Change>& lines) const;
   void update_counts(Model& model, std::vector<Change>& lines) const;
   void update_count(const OwnKey& own, std::optional<std::uint64_t> now, Model& model,
                     std::vector<Change>& lines) const;

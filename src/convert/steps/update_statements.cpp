@@ -44,6 +44,7 @@ void check_set_keys(Adaptation& it) {
 
 void steps::update_statements(Adaptation& it) {
   it.statements.update(it.model, it.lines);
+  if (!it.repacked) it.statements.forget_decoded(it.model, it.packed_anew, it.lines);
   const std::string_view mix = recipe::is_mix(it.quant.method) ? std::string_view(it.quant.method) : std::string_view();
   if (it.renamed.empty() && !it.changes.any_type() && mix.empty()) return;
   // For every container: a model may carry the keys of the one that it comes from. Keys that were set stay.

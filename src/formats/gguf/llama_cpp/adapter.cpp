@@ -64,7 +64,8 @@ Tensor with_rows_of(const Tensor& tensor, Role role, const arch::Family& family,
 // cannot follow here.
 bool is_moved(const arch::Family& family, Role role) {
   using arch::Verb;
-  constexpr Verb kMoves[] = {Verb::transpose, Verb::sort_heads, Verb::squeeze, Verb::split_heads};
+  constexpr Verb kMoves[] = {Verb::transpose, Verb::sort_heads,   Verb::squeeze,   Verb::split_heads,
+                             Verb::tile_rows, Verb::tile_columns, Verb::part_heads};
   return std::ranges::any_of(kMoves, [&](Verb verb) { return arch::find_step(family, role, verb) != nullptr; });
 }
 

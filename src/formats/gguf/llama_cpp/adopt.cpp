@@ -89,12 +89,13 @@ bool is_key_of_form(std::string_view key) {
 
 // Throws `convert.config` if sizes are missing that llama.cpp does not take from the tensors. No model_type has
 // defaults for them.
-void require_keys(const Model& model, const ConfigFile& config) {
+void require_keys(const Model& model, const arch::Family& family, const ConfigFile& config) {
   if (config.empty()) return;
   const Map fields = model.config.to_map();
   std::vector<std::string_view> missing;
   for (const std::string_view key : {"hidden_size", "num_hidden_layers", "intermediate_size", "num_attention_heads"})
-    if (fields.find(key) == nullptr) missing.push_back(key);
+    if (fields.find(key) == nullptr && (key != "intermediate_size" || !family.runtime.has_only_experts))
+      missing.push_back(key);
   if (!missing.empty())
     throw Error(ErrorKind::unsupported, "convert.config",
                 fmt::format("expected {}, which llama.cpp needs, found none", fmt::join(missing, ", ")))
@@ -183,7 +184,7 @@ void adopt(Model& model, std::vector<Change>& changes, std::vector<Renamed>& ren
   }
   resources::assume_fields(model.config, config);
   arch::assume_widening(*family, model.config);
-  require_keys(model, config);
+  require_keys(model, *family, config);
   adopt_tensors(model, *family, config, changes, renamed);
   adopt_general(model, config);
   adopt_keys(model, *family, config, changes);

@@ -38,6 +38,8 @@ class KeyAdopter {
     add_width();
     add_layer_heads();
     add_next_layers();
+    add_state_layers();
+    add_sections();
     add_latent_heads();
     add_layer_norm();
     add_head_sizes();
@@ -74,6 +76,7 @@ class KeyAdopter {
     if (row.form == KeyForm::always_text) return set(row.key, row.text);
     if (row.form == KeyForm::always) return set_number(row, row.number);
     const std::string_view name = stated_name(row);
+    if (name.empty() && row.form == KeyForm::flag && row.number == 1) return set(row.key, true);
     if (name.empty()) return;
     const Value& said = *file_.find(name);
     if (row.form == KeyForm::flag) {
@@ -165,8 +168,64 @@ class KeyAdopter {
     set(arch::kKeyHeads, std::move(heads));
   }
 
+  // Which layers have a state in place of attention. Without the list, the last of every few has attention.
+  void add_state_layers() {
+    if (runtime_.state.empty()) return;
+    const std::int64_t layers = std::max<std::int64_t>(config_.num_hidden_layers.value_or(0), 0);
+    require_count(static_cast<std::uint64_t>(layers), "layers");
+    const Value* const types = file_.find("layer_types");
+    const List* const words = types == nullptr ? nullptr : types->get<List>();
+    if (words != nullptr && std::ssize(*words) > layers)
+      throw Error(ErrorKind::unsupported, "convert.config",
+                  fmt::format("expected a word for each of {} layers in layer_types, found {}", layers, words->size()))
+          .about("config.json")
+          .blame(Subject::input)
+          .remedy(Remedy::keep_names);
+    const std::int64_t usual = layers - next_layers_;
+    const std::int64_t period =
+        std::max<std::int64_t>(whole_part(file_.number("full_attention_interval").value_or(4)), 1);
+    List flags;
+    for (std::int64_t layer = 0; layer < layers; ++layer) {
+      const auto at = static_cast<std::size_t>(layer);
+      const bool listed = words != nullptr && at < words->size();
+      flags.emplace_back(listed ? (*words)[at] == Value(runtime_.state)
+                                : words == nullptr && layer < usual && (layer + 1) % period != 0);
+    }
+    set("attention.recurrent_layers", std::move(flags));
+    set("full_attention_interval", period);
+  }
+
+  // How many pairs of a head turn with each direction of a position; these are all the same for texts.
+  void add_sections() {
+    if (!runtime_.states_sections) return;
+    constexpr std::size_t kDirections = 4;
+    constexpr std::int64_t kUsual[] = {11, 11, 10, 0};
+    const Value* const said = RopeFile(file_).find("mrope_section");
+    const List* const listed = said == nullptr ? nullptr : said->get<List>();
+    List sections;
+    for (std::size_t i = 0; i < kDirections; ++i) {
+      const std::int64_t* const stated =
+          listed != nullptr && i < listed->size() ? (*listed)[i].get<std::int64_t>() : nullptr;
+      sections.emplace_back(stated != nullptr ? *stated : listed != nullptr ? std::int64_t{0} : kUsual[i]);
+    }
+    set("rope.dimension_sections", std::move(sections));
+  }
+
+  // The layers that exist, which config.json does not count.
+  void add_present_next_layers() {
+    std::int64_t all = config_.num_hidden_layers.value_or(0);
+    for (const Tensor& tensor : model_.tensors)
+      if (const auto name = arch::parse(family_, arch::Dialect::gguf, tensor.name); name && name->layer)
+        all = std::max<std::int64_t>(all, std::int64_t{*name->layer} + 1);
+    next_layers_ = all - config_.num_hidden_layers.value_or(0);
+    if (next_layers_ == 0 || !config_.num_hidden_layers) return;
+    config_.num_hidden_layers = all;
+    set("nextn_predict_layers", next_layers_);
+  }
+
   // Layers that predict further tokens come after the last.
   void add_next_layers() {
+    if (runtime_.next_layers_apart || runtime_.counts_present_next_layers) return add_present_next_layers();
     const auto further = runtime_.counts_next_layers ? file_.number("num_nextn_predict_layers") : std::nullopt;
     constexpr double kMost = 1024;
     if (further && *further >= 0 && *further <= kMost && config_.num_hidden_layers)
@@ -403,6 +462,7 @@ class KeyAdopter {
   const ConfigFile& file_;
   std::vector<Change>& changes_;
   Config& config_;
+  std::int64_t next_layers_ = 0;
 };
 
 }  // namespace

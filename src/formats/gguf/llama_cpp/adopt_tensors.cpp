@@ -33,9 +33,11 @@ class TensorAdopter {
         config_(config),
         changes_(changes),
         renamed_(renamed),
-        head_rows_(family, model.config) {}
+        head_rows_(family, model.config),
+        state_heads_(state_heads_of(config)) {}
 
   void run() {
+    name_next_layers();
     parse_names();
     for (std::size_t i = 0; i < model_.tensors.size(); ++i) {
       if (!names_[i].layer && names_[i].suffix == arch::Suffix::weight)
@@ -50,11 +52,23 @@ class TensorAdopter {
     omit_copies();
     add_missing();
     keep_root();
+    if (family_.runtime.next_layers_apart)
+      for (Renamed& one : renamed_) one.before = name_apart(one.before, layer_count());
     report();
     model_.tensors = std::move(out_);
   }
 
  private:
+  std::uint32_t layer_count() const {
+    constexpr std::int64_t kMost = 1 << 20;
+    return static_cast<std::uint32_t>(std::clamp<std::int64_t>(model_.config.num_hidden_layers.value_or(0), 0, kMost));
+  }
+
+  void name_next_layers() {
+    for (Tensor& tensor : model_.tensors)
+      if (is_apart(family_, tensor.name)) tensor.name = name_among_layers(tensor.name, layer_count());
+  }
+
   void parse_names() {
     // Chooses the dialect that knows more of the names: some ("norm.weight") are in both.
     const auto known = [&](Dialect dialect) {
@@ -86,6 +100,9 @@ class TensorAdopter {
           ++reordered_;
           break;
         case Verb::transpose: tensor = transposed_last(tensor); break;
+        case Verb::negate_exp: tensor = negate_exp(std::move(tensor)); break;
+        case Verb::tile_rows: tensor = tile_rows(std::move(tensor), state_heads_, step.number == 1); break;
+        case Verb::tile_columns: tensor = tile_columns(tensor, state_heads_); break;
         case Verb::squeeze: tensor = squeezed(std::move(tensor)); break;
         case Verb::sort_heads:
           tensor = sort_heads(tensor, model_.config);
@@ -99,21 +116,11 @@ class TensorAdopter {
           ++shifted_;
           break;
         case Verb::stack: return stacks_.add(std::move(tensor), name, step.role);
-        case Verb::halve_rows: {
-          auto [half, other] = halve_rows(tensor);
-          add(std::move(half), {.role = step.role, .layer = name.layer}, Dialect::gguf);
-          return add(std::move(other), {.role = step.other_half, .layer = name.layer}, Dialect::gguf);
-        }
-        case Verb::deal_rows: {
-          auto [half, other] = deal_rows(tensor);
-          add(std::move(half), {.role = step.role, .layer = name.layer}, Dialect::gguf);
-          return add(std::move(other), {.role = step.other_half, .layer = name.layer}, Dialect::gguf);
-        }
-        case Verb::split_heads: {
-          auto [half, other] = split_heads(tensor, model_.config, config_.number(step.key));
-          add(std::move(half), {.role = step.role, .layer = name.layer}, Dialect::gguf);
-          return add(std::move(other), {.role = step.other_half, .layer = name.layer}, Dialect::gguf);
-        }
+        case Verb::halve_rows: return add_both(halve_rows(tensor), step, name);
+        case Verb::deal_rows: return add_both(deal_rows(tensor), step, name);
+        case Verb::split_heads:
+          return add_both(split_heads(tensor, model_.config, config_.number(step.key)), step, name);
+        case Verb::part_heads: return add_both(part_heads(tensor, state_heads_), step, name);
         case Verb::omit: return omitted_.push_back(tensor.name);
         case Verb::omit_copy: copies_.emplace_back(std::move(tensor), step.role); return;
         case Verb::copy:
@@ -121,6 +128,11 @@ class TensorAdopter {
         case Verb::listed_divisors: break;  // for tensors that the model lacks: add_missing
       }
     finish(std::move(tensor), name);
+  }
+
+  void add_both(std::pair<Tensor, Tensor> parts, const arch::Step& step, const TensorName& whole) {
+    add(std::move(parts.first), {.role = step.role, .layer = whole.layer}, Dialect::gguf);
+    add(std::move(parts.second), {.role = step.other_half, .layer = whole.layer}, Dialect::gguf);
   }
 
   static void require_floats(const Tensor& tensor) {
@@ -223,6 +235,7 @@ class TensorAdopter {
   std::vector<Change>& changes_;
   std::vector<Renamed>& renamed_;
   arch::HeadRows head_rows_;
+  StateHeads state_heads_;
   Dialect dialect_ = Dialect::hugging_face;
   std::vector<TensorName> names_;
   std::map<Role, Tensor> ends_;  // the tensors outside all layers, as the model has them

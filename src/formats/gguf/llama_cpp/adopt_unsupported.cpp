@@ -153,6 +153,8 @@ class UnsupportedSettings {
       if (std::ranges::find(kRead, key) != std::end(kRead) || value.is_null()) continue;
       const bool beta = key == "llama_4_scaling_beta" && runtime_.has_full_yarn;
       if (alpha && key == "alpha") continue;
+      if (runtime_.states_sections && (key == "mrope_section" || (key == "mrope_interleaved" && value == true)))
+        continue;
       if (beta && (yarn || resources::number_of(value) == 0.0)) continue;
       report(fmt::format("{}.{}", rope_object(), quote(key)),
              beta ? "llama.cpp looks at it only where positions are scaled by \"yarn\"" : "llama.cpp does not know it");

@@ -47,12 +47,21 @@ void adopt_tokenizer(Model& model, const arch::Family& family, std::vector<Chang
 // The text of the token that fills an unused id.
 std::string pad_text(std::int64_t id);
 
+// For families with Runtime::next_layers_apart: whether a tensor is part of a layer that predicts further tokens; its name as
+// one of a layer after the last, of `layers` in all; and the inverse. Other names stay.
+bool is_apart(const arch::Family& family, std::string_view name);
+std::string name_among_layers(std::string_view name, std::uint32_t layers);
+std::string name_apart(std::string_view name, std::uint32_t layers);
+
 // How to return to Hugging Face's conventions: the prefix of the tensor names, and whether the model carries its
 // config.json.
 struct Way {
   arch::Root root = arch::Root::model;
   bool has_config = false;
+  bool packs = false;  // experts in MXFP4 stay packed
 };
+// Returns whether all experts are in MXFP4, and the family's class reads that.
+bool can_pack(const Model& model, const arch::Family& family);
 void release_tensors(Model& model, const arch::Family& family, const Way& way, std::vector<Change>& changes,
                      std::vector<Renamed>& renamed);
 // The number of tensors that release_tensors would make; 0 if it would throw.

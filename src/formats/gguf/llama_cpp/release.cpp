@@ -7,7 +7,9 @@
 #include "base/text.hpp"
 #include "formats/gguf/llama_cpp/arch_keys.hpp"
 #include "formats/gguf/llama_cpp/conventions.hpp"
+#include "resources/config_quantization.hpp"
 #include "resources/json_file.hpp"
+#include "resources/packed_config.hpp"
 #include "resources/resources.hpp"
 
 namespace tare::gguf::llama_cpp {
@@ -78,6 +80,24 @@ void require_no_form(const Model& model) {
                                 quote(*model.config.model_type), listed_names(std::move(names))));
 }
 
+bool states_experts_packed(const Model& model) { return resources::stated_in_files(model).method == "mxfp4"; }
+
+// The experts have been quantized otherwise since, or decoded. A class whose config.json states MXFP4 would look for
+// its arrays.
+void forget_packed_experts(Model& model, std::vector<Change>& changes) {
+  if (!states_experts_packed(model)) return;
+  const auto file = std::ranges::find(model.attachments, std::string_view("config.json"), &Attachment::name);
+  const Bytes bytes = file->blob.bytes(resources::kMaxSmallBytes);
+  const auto plain = resources::without_quantization(as_text(bytes));
+  if (!plain) return;
+  file->blob = Blob::memory(to_bytes(plain->text));
+  changes.push_back({.kind = ChangeKind::left_out,
+                     .impact = Impact::detail,
+                     .part = "config.json",
+                     .items = plain->keys,
+                     .detail = "the experts are not packed"});
+}
+
 }  // namespace
 
 std::size_t count_released(const Model& model) {
@@ -93,7 +113,9 @@ void release(Model& model, std::vector<Change>& changes, std::vector<Renamed>& r
   if (family == nullptr) return require_no_form(model);
   require_fields(model, *family);
   if (is_adapter(model)) return release_adapter(model, *family, changes, renamed);
-  const Way way = way_back(model, *family);
+  Way way = way_back(model, *family);
+  way.packs = can_pack(model, *family) && (!way.has_config || states_experts_packed(model));
+  if (way.has_config && !way.packs && !family->runtime.unpacked_modules.empty()) forget_packed_experts(model, changes);
   report_other_cuts(model, changes);
   release_files(model, *family, way, changes);
   release_tensors(model, *family, way, changes, renamed);

@@ -79,6 +79,10 @@ void add_extra(const Origin& origin, const arch::KeyRow& row, Map& keys) {
   const bool unset = found && *found == 0 && row.zero == arch::Zero::unset && row.unstated;
   if (!found || unset) found = row.unstated;
   if (!found || row.is_derived()) return;
+  if (const auto factor = origin.number(row.factor); !row.factor.empty()) {
+    if (!factor || *factor <= 0) return;
+    *found = std::floor(*found / *factor);
+  }
   if (*found != 0 || row.zero == arch::Zero::counts)
     keys.set(row.from[0], takes_float(row) ? Value(*found) : Value(whole_part(*found)));
   else if (row.zero == arch::Zero::null)
@@ -101,6 +105,17 @@ void add_latent_heads(const Origin& origin, Map& keys) {
   keys.set("qk_nope_head_dim", whole_part(*whole - *rotated));
   keys.set("num_key_value_heads", origin.model.config.num_attention_heads.value_or(0));
   keys.erase("head_dim");
+}
+
+// Modules whose weights are not packed, although the experts are.
+void add_packing(const Origin& origin, Map& keys) {
+  if (!origin.way.packs) return;
+  List modules;
+  for (const std::string_view name : origin.family.runtime.unpacked_modules) modules.emplace_back(name);
+  Map packing;
+  packing.set("modules_to_not_convert", std::move(modules));
+  packing.set("quant_method", "mxfp4");
+  keys.set("quantization_config", std::move(packing));
 }
 
 // Returns whether transformers has a default for a key that config.json lacks.
@@ -159,7 +174,9 @@ void require_sizes(const Origin& origin) {
   for (const OwnField& own : kOwnFields)
     for (const std::string_view field :
          {"hidden_size", "num_hidden_layers", "intermediate_size", "num_attention_heads"})
-      if (own.field == field && fields.find(field) == nullptr) missing.push_back(key_of(origin.family, own.name));
+      if (own.field == field && fields.find(field) == nullptr &&
+          (field != "intermediate_size" || !origin.family.runtime.has_only_experts))
+        missing.push_back(key_of(origin.family, own.name));
   const bool mixture = arch::class_of(origin.family.model_types.front()).experts != arch::Experts::none;
   if (mixture || origin.number("expert_count").value_or(0) > 0)
     for (const std::string_view name : {"expert_count", "expert_used_count"})
@@ -279,6 +296,31 @@ void add_layer_kinds(const Origin& origin, Map& keys) {
   keys.set("layer_types", std::move(types));
 }
 
+// Sets which layers have a state in place of attention.
+void add_state_layers(const Origin& origin, Map& keys) {
+  const std::string_view state = origin.family.runtime.state;
+  if (state.empty()) return;
+  constexpr std::string_view kKey = "attention.recurrent_layers";
+  const Value* const count = keys.find("num_hidden_layers");
+  const std::int64_t layers = std::max<std::int64_t>(
+      count == nullptr ? 0 : static_cast<std::int64_t>(resources::number_of(*count).value_or(0)), 0);
+  require_count(static_cast<std::uint64_t>(layers), "layers");
+  const Value* const found = origin.keys.find(kKey);
+  const List* const flags = found == nullptr ? nullptr : found->get<List>();
+  if (found != nullptr && (flags == nullptr || std::ssize(*flags) < layers))
+    throw origin.keys.refused(kKey, *found, fmt::format("a flag for each of {} layers", layers));
+  // Files of earlier converters have the interval alone.
+  const double said = origin.number("full_attention_interval").value_or(4);
+  const auto period = said >= 1 && said <= 1e9 ? static_cast<std::int64_t>(said) : 1;
+  List types;
+  for (std::int64_t layer = 0; layer < layers; ++layer) {
+    const bool has_state =
+        flags != nullptr ? (*flags)[static_cast<std::size_t>(layer)] == true : (layer + 1) % period != 0;
+    types.emplace_back(has_state ? state : "full_attention");
+  }
+  keys.set("layer_types", std::move(types));
+}
+
 // Sets which layers have a window, and the rotary base of those.
 void add_layers(const Origin& origin, Map& keys) {
   if (origin.family.runtime.window_period == 0) return;
@@ -303,10 +345,13 @@ void add_layers(const Origin& origin, Map& keys) {
 
 // The file's layers include those that predict further tokens.
 void subtract_next_layers(const Origin& origin, Map& keys) {
-  const auto further = origin.family.runtime.counts_next_layers ? origin.number("nextn_predict_layers") : std::nullopt;
+  const arch::Runtime& runtime = origin.family.runtime;
+  const bool counts = runtime.counts_next_layers || runtime.next_layers_apart || runtime.counts_present_next_layers;
+  const auto further = counts ? origin.number("nextn_predict_layers") : std::nullopt;
   const std::int64_t layers = origin.model.config.num_hidden_layers.value_or(0);
   if (further && *further > 0 && *further < static_cast<double>(layers))
     keys.set("num_hidden_layers", layers - static_cast<std::int64_t>(*further));
+  if (further && runtime.counts_present_next_layers) keys.set("num_nextn_predict_layers", whole_part(*further));
 }
 
 void add_layer_norm(const Origin& origin, Map& keys) {
@@ -340,6 +385,7 @@ std::string made_config_json(const Origin& origin) {
   fill_in_unstated(origin, keys, hub.type);
   add_layers(origin, keys);
   add_layer_kinds(origin, keys);
+  add_state_layers(origin, keys);
   if (origin.family.runtime.adjusts_width) keys.set("block_auto_adjust_ff_dim", false);
   add_heads(origin, keys, hub.type);
   add_biases(origin, keys, hub.type);
@@ -347,6 +393,7 @@ std::string made_config_json(const Origin& origin) {
   if (origin.keys.flag("attention.causal") == false && origin.family.runtime.bidirectional != true)
     keys.set("is_causal", false);
   add_rope(origin, keys);
+  add_packing(origin, keys);
   require_sizes(origin);
   report_window(origin, hub.type);
   report_unread(origin);

@@ -119,6 +119,22 @@ Map llama3(const Origin& origin, const std::vector<float>& divisors) {
   return scaling;
 }
 
+// transformers reads them with everything else about positions in one object.
+void add_sections(const Origin& origin, Map& keys, Map scaling) {
+  if (scaling.empty()) scaling.append("rope_type", "default");
+  scaling.set("rope_theta", origin.model.config.rope_theta.value_or(10000));
+  if (const Value* const part = keys.find("partial_rotary_factor")) scaling.set("partial_rotary_factor", *part);
+  constexpr std::string_view kKey = "rope.dimension_sections";
+  const Value* const found = origin.keys.find(kKey);
+  const List* const sections = found == nullptr ? nullptr : found->get<List>();
+  constexpr std::ptrdiff_t kDirections = 3;
+  if (found != nullptr && (sections == nullptr || std::ssize(*sections) < kDirections))
+    throw origin.keys.refused(kKey, *found, "the number of pairs for each direction of a position");
+  if (sections != nullptr) scaling.set("mrope_section", List(sections->begin(), sections->begin() + kDirections));
+  scaling.set("mrope_interleaved", true);
+  keys.set("rope_parameters", std::move(scaling));
+}
+
 }  // namespace
 
 void add_rope(const Origin& origin, Map& keys) {
@@ -158,6 +174,7 @@ void add_rope(const Origin& origin, Map& keys) {
     report_rope(origin, "rope_scaling",
                 "the divisors in rope_freqs.weight cannot be combined with the scaling of the keys");
   add_layer_ropes(origin, keys, scaling);
+  if (origin.family.runtime.states_sections) return add_sections(origin, keys, std::move(scaling));
   if (scaling.empty() && scales_by_default(keys)) scaling.append("rope_type", "default");
   if (scaling.empty()) return;
   if (origin.family.runtime.keeps_fractions && origin.is_yarn()) scaling.append("truncate", false);

@@ -8,6 +8,7 @@
 #include <set>
 
 #include "base/printable.hpp"
+#include "formats/gguf/llama_cpp/arch_keys.hpp"
 #include "formats/gguf/llama_cpp/verbs/verbs.hpp"
 #include "tare/elements.hpp"
 
@@ -77,6 +78,13 @@ class SharedNames {
   std::set<Role> present_;
 };
 
+std::uint32_t usual_layers_of(const Model& model, const arch::Family& family) {
+  constexpr double kMost = 1 << 20;
+  const auto all = static_cast<double>(model.config.num_hidden_layers.value_or(0));
+  const double further = ArchKeys(model, family).number("nextn_predict_layers").value_or(0);
+  return static_cast<std::uint32_t>(std::clamp(all - further, 0.0, kMost));
+}
+
 class TensorReleaser {
  public:
   TensorReleaser(Model& model, const arch::Family& family, const Way& way, std::vector<Change>& changes,
@@ -86,7 +94,9 @@ class TensorReleaser {
         way_(way),
         changes_(changes),
         renamed_(renamed),
-        head_rows_(family, model.config) {}
+        head_rows_(family, model.config),
+        state_heads_(state_heads_of(model, family)),
+        usual_layers_(usual_layers_of(model, family)) {}
 
   void run() {
     std::vector<std::string> strangers;
@@ -148,14 +158,17 @@ class TensorReleaser {
     const arch::Step& step = maker.steps.back();
     const Tensor &first = halves.at(step.role), &second = halves.at(step.other_half);
     name.role = whole;
-    renamed_.push_back({second.name, arch::spell(family_, Dialect::hugging_face, name).value_or("")});
+    const std::string whole_name = arch::spell(family_, Dialect::hugging_face, name).value_or("");
+    renamed_.push_back(
+        {second.name, family_.runtime.next_layers_apart ? name_apart(whole_name, usual_layers_) : whole_name});
     Tensor joined = joined_by(step.verb, first, second);
     finish(restored(std::move(joined), name, maker.steps), first.name, name);
     halves_.erase({name.layer.value_or(0), whole});
   }
 
-  static Tensor joined_by(Verb verb, const Tensor& first, const Tensor& second) {
+  Tensor joined_by(Verb verb, const Tensor& first, const Tensor& second) const {
     if (verb == Verb::split_heads) return join_heads(first, second);
+    if (verb == Verb::part_heads) return rejoin_heads(first, second, state_heads_);
     return verb == Verb::deal_rows ? merge_rows(first, second) : join_rows(first, second);
   }
 
@@ -169,7 +182,12 @@ class TensorReleaser {
   Tensor restored(Tensor tensor, const TensorName& name, arch::Steps steps) {
     for (std::size_t i = steps.size(); i-- > 0;) switch (steps[i].verb) {
         case Verb::pair_rows: tensor = unpair_rows(std::move(tensor), name.role, model_.config, head_rows_); break;
-        case Verb::transpose: tensor = transposed_last(tensor); break;
+        case Verb::transpose:
+          tensor = way_.packs && has_packed_rows(tensor) ? packed_columns(tensor) : transposed_last(tensor);
+          break;
+        case Verb::negate_exp: tensor = undo_negate_exp(std::move(tensor)); break;
+        case Verb::tile_rows: tensor = untile_rows(std::move(tensor), state_heads_, steps[i].number == 1); break;
+        case Verb::tile_columns: tensor = untile_columns(tensor, state_heads_); break;
         case Verb::squeeze: tensor = unsqueezed(std::move(tensor)); break;
         case Verb::sort_heads: tensor = unsort_heads(tensor, model_.config); break;
         case Verb::add:
@@ -179,6 +197,7 @@ class TensorReleaser {
         case Verb::halve_rows:
         case Verb::deal_rows:
         case Verb::split_heads:
+        case Verb::part_heads:
         case Verb::omit:
         case Verb::omit_copy:
         case Verb::copy:
@@ -224,8 +243,10 @@ class TensorReleaser {
   void finish(Tensor tensor, const std::string& before, const TensorName& name) {
     auto spelled = arch::spell(family_, Dialect::hugging_face, name);
     if (!spelled) throw no_way_back(fmt::format("Hugging Face's name for {} is not known", quote(before)));
+    if (family_.runtime.next_layers_apart) spelled = name_apart(*spelled, usual_layers_);
     renamed_.push_back({before, *spelled});
     tensor.name = std::move(*spelled);
+    if (has_packed_columns(tensor)) name_arrays(tensor);
     out_.push_back(std::move(tensor));
   }
 
@@ -252,6 +273,8 @@ class TensorReleaser {
   std::vector<Change>& changes_;
   std::vector<Renamed>& renamed_;
   arch::HeadRows head_rows_;
+  StateHeads state_heads_;
+  std::uint32_t usual_layers_;  // without those that predict further tokens
   std::vector<Tensor> out_;
   // By layer and role of the whole: the halves that exist.
   std::map<std::pair<std::uint32_t, Role>, std::map<Role, Tensor>> halves_;
@@ -278,6 +301,18 @@ std::size_t count_released_tensors(const Model& model, const arch::Family& famil
     count += made;
   }
   return count;
+}
+
+bool can_pack(const Model& model, const arch::Family& family) {
+  if (family.runtime.unpacked_modules.empty()) return false;
+  bool any = false;
+  for (const Tensor& tensor : model.tensors) {
+    const auto name = arch::parse(family, Dialect::gguf, tensor.name);
+    if (!name || tensor.shape.rank() != 3) continue;
+    if (!has_packed_rows(tensor)) return false;
+    any = true;
+  }
+  return any;
 }
 
 void release_tensors(Model& model, const arch::Family& family, const Way& way, std::vector<Change>& changes,

@@ -16,8 +16,8 @@ import sys
 import tempfile
 
 RECORD = pathlib.Path(__file__).with_name("recorded.jsonl")
-SIZES = {"BF16": 2, "F32": 4}
-TYPES = {0: "F32", 1: "F16", 30: "BF16"}
+SIZES = {"BF16": 2, "F32": 4, "U8": 1}
+TYPES = {0: "F32", 1: "F16", 30: "BF16", 39: "MXFP4"}
 SCALARS = {0: "<B", 1: "<b", 2: "<H", 3: "<h", 4: "<I", 5: "<i", 6: "<f", 7: "<?", 10: "<Q", 11: "<q", 12: "<d"}
 KINDS = ["UINT8", "INT8", "UINT16", "INT16", "UINT32", "INT32", "FLOAT32", "BOOL", "STRING", "ARRAY", "UINT64", "INT64", "FLOAT64"]
 
@@ -65,13 +65,16 @@ def read_gguf(path):
 
 
 def write_safetensors(path, tensors, dice):
-    """Random numbers near 1 of either sign."""
+    """Random numbers near 1 of either sign; bytes are codes, or exponents of 1."""
     header, data = {"__metadata__": {"format": "pt"}}, bytearray()
     for name, (kind, shape) in tensors.items():
         count = 1
         for size in shape:
             count *= size
         begin = len(data)
+        if kind == "U8":
+            data += bytes([127]) * count if name.endswith("_scales") else dice.randbytes(count)
+            count = 0
         for _ in range(count):
             data += dice.randbytes(SIZES[kind] - 1) + bytes([dice.choice((0x3E, 0x3F, 0xBE))])
         header[name] = {"dtype": kind, "shape": shape, "data_offsets": [begin, len(data)]}

@@ -3,6 +3,7 @@
 
 #include "arch/names.hpp"
 #include "conformance/models.hpp"
+#include "tare/codec.hpp"
 #include "tare/elements.hpp"
 
 namespace tare::gguf::llama_cpp {
@@ -144,6 +145,115 @@ TEST(GgufVerbs, DealtRowsAreMerged) {
   EXPECT_EQ(rule_of([] { deal_rows(numbers("x", {2, 3, 3})); }), "convert.names");
   EXPECT_EQ(rule_of([] { deal_rows(numbers("x", {4})); }), "convert.names");
   EXPECT_EQ(rule_of([&, &half = gate] { merge_rows(half, numbers("x", {2, 1, 2})); }), "convert.names");
+}
+
+// Experts of 64 inputs and 4 outputs, with codes of all kinds.
+Tensor packed_experts(std::byte exponent = std::byte{125}) {
+  Tensor experts;
+  experts.name = "experts";
+  experts.layout = "mxfp4";
+  experts.shape = {2, 64, 4};
+  Bytes codes(2 * 4 * 2 * 16), exponents(2 * 4 * 2, exponent);
+  for (std::size_t i = 0; i < codes.size(); ++i) codes[i] = static_cast<std::byte>(i * 37 % 256);
+  for (std::size_t i = 1; i < exponents.size(); ++i) exponents[i] = static_cast<std::byte>(120 + i % 7);
+  experts.components.push_back({"blocks", DType::u8, "", Blob::memory(codes)});
+  experts.components.push_back({"scales", DType::u8, "", Blob::memory(exponents)});
+  return experts;
+}
+
+// Both layouts have a decoder of their own, so that equal values show that the codes are where they belong.
+TEST(GgufVerbs, PackedColumnsBecomeRowsWithoutLoss) {
+  const Tensor columns = packed_experts();
+  ASSERT_TRUE(has_packed_columns(columns));
+  const Tensor rows = transposed_last(columns);
+  ASSERT_TRUE(has_packed_rows(rows));
+  EXPECT_EQ(rows.layout, "ggml.mxfp4");
+  EXPECT_EQ(rows.shape, (Shape{2, 4, 64}));
+  EXPECT_EQ(to_dense(rows).values<float>(), transposed_last(to_dense(columns)).values<float>());
+  Tensor back = packed_columns(rows);
+  name_arrays(back);
+  EXPECT_EQ(back.shape, columns.shape);
+  for (const char* const role : {"blocks", "scales"})
+    EXPECT_EQ(back.component(role)->blob.bytes(), columns.component(role)->blob.bytes()) << role;
+  EXPECT_EQ(to_dense(back).values<float>(), to_dense(columns).values<float>());
+  // Readers may begin anywhere, and end inside a block.
+  const Bytes all = rows.components[0].blob.bytes();
+  Bytes some(40);
+  for (const std::size_t at : {std::size_t{0}, std::size_t{1}, std::size_t{16}, std::size_t{17}, all.size() - 40}) {
+    rows.components[0].blob.read(at, some);
+    EXPECT_TRUE(std::equal(some.begin(), some.end(), all.begin() + static_cast<std::ptrdiff_t>(at))) << at;
+  }
+  EXPECT_EQ(
+      rule_of([] { static_cast<void>(transposed_last(packed_experts(std::byte{255})).components[0].blob.bytes()); }),
+      "pack.scale");
+  Tensor shorter = packed_experts();
+  shorter.components[0].blob = Blob::memory(Bytes(3));
+  EXPECT_FALSE(has_packed_columns(shorter));
+}
+
+TEST(GgufVerbs, RowsOfBlocksAreDealtWithoutDecoding) {
+  const Tensor rows = transposed_last(packed_experts());
+  const auto [gate, up] = deal_rows(rows);
+  EXPECT_EQ(gate.layout, rows.layout);
+  EXPECT_EQ(gate.shape, (Shape{2, 2, 64}));
+  EXPECT_EQ(to_dense(gate).values<float>(), deal_rows(to_dense(rows)).first.values<float>());
+  EXPECT_EQ(to_dense(up).values<float>(), deal_rows(to_dense(rows)).second.values<float>());
+  const Tensor back = merge_rows(gate, up);
+  EXPECT_EQ(back.shape, rows.shape);
+  EXPECT_EQ(back.components[0].blob.bytes(), rows.components[0].blob.bytes());
+}
+
+TEST(GgufVerbs, LogarithmsComeBackExactly) {
+  const std::vector<float> values = {0, 1, -3, 2.7734375F, 100, -100};
+  const Tensor rates = negate_exp(dense<float>("a", {6}, values));
+  EXPECT_EQ(rates.values<float>()[0], -1);
+  EXPECT_EQ(rates.values<float>()[1], -2.7182817F);
+  EXPECT_EQ(undo_negate_exp(rates).values<float>(), values);
+  EXPECT_TRUE(undo_negate_exp(rates).attributes.empty());
+  // Another program has changed the first number.
+  Tensor other = dense<float>("a", {2}, std::vector<float>{-2, -1});
+  other.attributes = negate_exp(dense<float>("a", {2}, std::vector<float>{1, 0})).attributes;
+  EXPECT_NEAR(undo_negate_exp(other).values<float>()[0], 0.6931472, 1e-6);
+  EXPECT_EQ(rule_of([] { negate_exp(dense("a", {2}, DType::i32, Blob::memory(Bytes(8)))); }), "convert.names");
+}
+
+// Two heads of keys with one element; each has two heads of values with one element.
+TEST(GgufVerbs, HeadsOfStatesArePartedAndRejoined) {
+  const StateHeads heads{.keys = 2, .values = 4, .key_size = 1, .value_size = 1};
+  // q k v v z z
+  const Tensor whole = numbers("qkvz", {12, 1});
+  const auto [qkv, gates] = part_heads(whole, heads);
+  EXPECT_EQ(qkv.values<float>(), (std::vector<float>{0, 6, 1, 7, 2, 3, 8, 9}));
+  EXPECT_EQ(gates.values<float>(), (std::vector<float>{4, 5, 10, 11}));
+  EXPECT_EQ(rejoin_heads(qkv, gates, heads).shape, whole.shape);
+  EXPECT_EQ(rejoin_heads(qkv, gates, heads).values<float>(), whole.values<float>());
+  EXPECT_EQ(rule_of([&] { part_heads(numbers("x", {11, 1}), heads); }), "convert.names");
+  EXPECT_EQ(rule_of([&] { part_heads(whole, StateHeads()); }), "convert.names");
+  EXPECT_EQ(rule_of([&, &half = qkv] { rejoin_heads(half, half, heads); }), "convert.names");
+  EXPECT_EQ(rule_of([&, &half = qkv] { rejoin_heads(half, half, StateHeads()); }), "convert.names");
+}
+
+// Two groups of three heads of values, with two elements each.
+TEST(GgufVerbs, HeadsOfValuesAreTiled) {
+  const StateHeads heads{.keys = 2, .values = 6, .key_size = 1, .value_size = 2};
+  const Tensor vector = numbers("a", {6});
+  EXPECT_EQ(tile_rows(vector, heads, true).values<float>(), (std::vector<float>{0, 3, 1, 4, 2, 5}));
+  EXPECT_EQ(untile_rows(tile_rows(vector, heads, true), heads, true).values<float>(), vector.values<float>());
+  // The first two rows are not those of values.
+  const Tensor rows = numbers("qkv", {14, 1});
+  EXPECT_EQ(tile_rows(rows, heads, false).values<float>(),
+            (std::vector<float>{0, 1, 2, 3, 8, 9, 4, 5, 10, 11, 6, 7, 12, 13}));
+  EXPECT_EQ(untile_rows(tile_rows(rows, heads, false), heads, false).values<float>(), rows.values<float>());
+  const Tensor columns = numbers("out", {1, 12});
+  EXPECT_EQ(tile_columns(columns, heads).values<float>(), (std::vector<float>{0, 1, 6, 7, 2, 3, 8, 9, 4, 5, 10, 11}));
+  EXPECT_EQ(untile_columns(tile_columns(columns, heads), heads).values<float>(), columns.values<float>());
+  const StateHeads equal{.keys = 6, .values = 6, .key_size = 1, .value_size = 2};
+  EXPECT_EQ(tile_rows(vector, equal, true).values<float>(), vector.values<float>());
+  EXPECT_EQ(tile_columns(columns, equal).values<float>(), columns.values<float>());
+  EXPECT_EQ(rule_of([&] { tile_rows(numbers("x", {5}), heads, true); }), "convert.names");
+  EXPECT_EQ(rule_of([&] { tile_columns(numbers("x", {1, 11}), heads); }), "convert.names");
+  EXPECT_EQ(rule_of([&] { untile_columns(numbers("x", {12}), heads); }), "convert.names");
+  EXPECT_EQ(rule_of([&] { untile_rows(vector, StateHeads(), true); }), "convert.names");
 }
 
 TEST(GgufVerbs, StacksComeApart) {

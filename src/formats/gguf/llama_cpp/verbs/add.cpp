@@ -14,7 +14,7 @@
 namespace tare::gguf::llama_cpp {
 namespace {
 
-// Attribute: (index, value) pairs, flattened, for weights that adding and subtracting the number would round.
+// Attribute: (index, value) pairs, flattened, for weights that changing and restoring them would round.
 constexpr std::string_view kRounded = "gguf.rounded";
 
 template <typename T>
@@ -39,7 +39,7 @@ std::optional<float> number_kept_as(const Value& value) {
 }
 
 // Restores values that rounding changed, unless another program has changed them since.
-void restore_rounded(Tensor& tensor, std::vector<float>& values, float number) {
+void restore_rounded(Tensor& tensor, std::vector<float>& values, const OfNumber& change, const OfNumber& back) {
   const Value* const kept = tensor.attributes.find(kRounded);
   const List* const pairs = kept == nullptr ? nullptr : kept->get<List>();
   for (std::size_t i = 0; pairs != nullptr && i + 1 < pairs->size(); i += 2) {
@@ -47,7 +47,7 @@ void restore_rounded(Tensor& tensor, std::vector<float>& values, float number) {
     const auto exact = number_kept_as((*pairs)[i + 1]);
     if (place == nullptr || !exact || *place < 0 || static_cast<std::size_t>(*place) >= values.size()) continue;
     float& now = values[static_cast<std::size_t>(*place)];
-    if (*exact + number - number == now || (std::isnan(*exact) && std::isnan(now))) now = *exact;
+    if (back(change(*exact)) == now || (std::isnan(*exact) && std::isnan(now))) now = *exact;
   }
   tensor.attributes.erase(kRounded);
 }
@@ -62,20 +62,17 @@ Tensor add_in_f64(Tensor tensor, double number) {
 
 }  // namespace
 
-Tensor add_number(Tensor tensor, float number) {
-  if (!is_plain_float(tensor))
-    throw unmapped(fmt::format("{} is not of a float type, to which {} is to be added", quote(tensor.name), number));
-  if (!fits(tensor, DType::f32)) return add_in_f64(std::move(tensor), number);
+Tensor changed_numbers(Tensor tensor, const OfNumber& change, const OfNumber& back) {
   const std::string was(name_of(tensor.components.front().dtype));
   std::vector<float> values = tensor.values<float>();
   List rounded;
   for (std::size_t i = 0; i < values.size(); ++i) {
-    const float sum = values[i] + number;
-    if (!same_bits(sum - number, values[i])) {
+    const float now = change(values[i]);
+    if (!same_bits(back(now), values[i])) {
       rounded.emplace_back(static_cast<std::int64_t>(i));
       rounded.push_back(kept_number(values[i]));
     }
-    values[i] = sum;
+    values[i] = now;
   }
   tensor = with_values(std::move(tensor), values);
   if (was != name_of(DType::f32)) tensor.attributes.set(kWasType, was);
@@ -83,13 +80,26 @@ Tensor add_number(Tensor tensor, float number) {
   return tensor;
 }
 
+Tensor restored_numbers(Tensor tensor, const OfNumber& change, const OfNumber& back) {
+  std::vector<float> values = tensor.values<float>();
+  for (float& value : values) value = back(value);
+  restore_rounded(tensor, values, change, back);
+  return with_values(std::move(tensor), values);
+}
+
+Tensor add_number(Tensor tensor, float number) {
+  if (!is_plain_float(tensor))
+    throw unmapped(fmt::format("{} is not of a float type, to which {} is to be added", quote(tensor.name), number));
+  if (!fits(tensor, DType::f32)) return add_in_f64(std::move(tensor), number);
+  return changed_numbers(
+      std::move(tensor), [=](float value) { return value + number; }, [=](float sum) { return sum - number; });
+}
+
 Tensor subtract_number(Tensor tensor, float number) {
   if (!tensor.is_dense()) return tensor;
   if (is_plain_float(tensor) && !fits(tensor, DType::f32)) return add_in_f64(std::move(tensor), -double{number});
-  std::vector<float> values = tensor.values<float>();
-  for (float& value : values) value -= number;
-  restore_rounded(tensor, values, number);
-  return with_values(std::move(tensor), values);
+  return restored_numbers(
+      std::move(tensor), [=](float value) { return value + number; }, [=](float sum) { return sum - number; });
 }
 
 }  // namespace tare::gguf::llama_cpp

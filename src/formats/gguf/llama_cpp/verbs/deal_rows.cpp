@@ -4,11 +4,49 @@
 #include "base/printable.hpp"
 #include "formats/gguf/llama_cpp/verbs/verbs.hpp"
 #include "model/interleaved_blob.hpp"
+#include "model/sliced_blob.hpp"
 #include "tare/codec.hpp"
 
 namespace tare::gguf::llama_cpp {
 
+namespace {
+
+// Returns whether the rows of experts consist of whole blocks, so that they need not be decoded.
+bool has_rows_of_blocks(const Tensor& tensor) {
+  const std::uint64_t rows = tensor.shape.rank() == 3 ? tensor.shape[0] * tensor.shape[1] : 0;
+  return !tensor.is_dense() && has_whole_rows(tensor) && tensor.components.size() == 1 &&
+         tensor.shape.elements().value_or(0) > 0 && tensor.components.front().blob.size() % rows == 0;
+}
+
+std::pair<Tensor, Tensor> deal_blocks(const Tensor& tensor) {
+  const std::uint64_t experts = tensor.shape[0], rows = tensor.shape[1] / 2;
+  const Blob& blob = tensor.components.front().blob;
+  const SliceAxis axes[] = {axis(experts, 2 * rows), axis(rows, 2)};
+  std::pair parts(tensor, tensor);
+  for (auto [part, first] : {std::pair(&parts.first, 0), std::pair(&parts.second, 1)}) {
+    SlicePlan plan;
+    plan.elements = experts * rows;
+    plan.first = static_cast<std::uint64_t>(first);
+    arrange(plan, axes);
+    part->shape[1] = rows;
+    part->components.front().blob = sliced_blob(blob, std::move(plan), blob.size() / (experts * rows * 2));
+  }
+  return parts;
+}
+
+Tensor merge_blocks(const Tensor& first, const Tensor& second) {
+  Tensor all = first;
+  all.shape[1] *= 2;
+  const Blob &even = first.components.front().blob, &odd = second.components.front().blob;
+  const std::uint64_t row = even.size() / (first.shape[0] * first.shape[1]);
+  all.components.front().blob = interleaved_blob(even, row, odd, row);
+  return all;
+}
+
+}  // namespace
+
 std::pair<Tensor, Tensor> deal_rows(const Tensor& tensor) {
+  if (has_rows_of_blocks(tensor) && tensor.shape[1] % 2 == 0) return deal_blocks(tensor);
   const Tensor all = to_dense(tensor);
   const std::size_t rank = all.shape.rank();
   if (rank < 2 || rank > 3 || !has_elements(all, rank) || all.shape[1] % 2 != 0)
@@ -22,6 +60,9 @@ std::pair<Tensor, Tensor> deal_rows(const Tensor& tensor) {
 }
 
 Tensor merge_rows(const Tensor& first, const Tensor& second) {
+  if (has_rows_of_blocks(first) && has_rows_of_blocks(second) && first.layout == second.layout &&
+      first.shape == second.shape && first.components.front().blob.size() == second.components.front().blob.size())
+    return merge_blocks(first, second);
   const Tensor one = to_dense(first), other = to_dense(second);
   const std::size_t rank = one.shape.rank();
   if (rank < 2 || rank > 3 || !has_elements(one, rank) || !has_elements(other, rank) || one.shape != other.shape ||

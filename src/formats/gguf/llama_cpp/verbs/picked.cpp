@@ -31,6 +31,7 @@ bool has_elements(const Tensor& tensor, std::size_t rank) {
 Tensor transposed_last(const Tensor& tensor) {
   const std::size_t rank = tensor.shape.rank();
   if (rank < 2) return tensor;
+  if (has_packed_columns(tensor)) return packed_rows(tensor);
   const Tensor all = to_dense(tensor);
   if (rank > 3 || !has_elements(all, rank))
     throw unmapped(fmt::format("{}: expected matrices, found the shape {}", quote(tensor.name), tensor.shape.text()));

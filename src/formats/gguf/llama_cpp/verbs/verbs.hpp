@@ -33,8 +33,22 @@ SliceAxis axis(std::uint64_t count, std::uint64_t stride);
 Tensor picked(const Tensor& tensor, const Shape& shape, std::uint64_t first, std::span<const SliceAxis> axes);
 // Returns whether the tensor has elements of a plain type, and this rank.
 bool has_elements(const Tensor& tensor, std::size_t rank);
-// A matrix, or each matrix of a stack, transposed. It is its own inverse. Vectors stay. Blocks are decoded.
+// A matrix, or each matrix of a stack, transposed. It is its own inverse. Vectors stay. Blocks are decoded, except packed
+// columns.
 Tensor transposed_last(const Tensor& tensor);
+
+// ---- repack.cpp ----
+
+// Returns whether these are experts in MXFP4 as GPT-OSS stores them, [experts][inputs][outputs].
+bool has_packed_columns(const Tensor& tensor);
+// Returns whether these are experts in GGUF's MXFP4, [experts][outputs][inputs].
+bool has_packed_rows(const Tensor& tensor);
+// The one as the other: what transposing is for them, without loss. Reading throws `pack.scale` for an exponent that
+// GGUF lacks.
+Tensor packed_rows(const Tensor& columns);
+Tensor packed_columns(const Tensor& rows);
+// Makes a tensor with packed columns, which has its name, one that containers store as two arrays.
+void name_arrays(Tensor& columns);
 
 // Without the second of three dimensions, which must be 1; and the inverse.
 Tensor squeezed(Tensor tensor);
@@ -53,10 +67,43 @@ bool fits(const Tensor& tensor, DType type);
 
 // ---- add.cpp ----
 
+// Numbers made of others, in f32: `back` undoes `change`, except for rounding. The result of `changed_numbers` has
+// attributes for what `back` would round, so that `restored_numbers` is exact.
+using OfNumber = std::function<float(float)>;
+Tensor changed_numbers(Tensor tensor, const OfNumber& change, const OfNumber& back);
+Tensor restored_numbers(Tensor tensor, const OfNumber& change, const OfNumber& back);
+
 // Computes in f32. The result has attributes for what the sum rounds, so that the inverse is exact. A tensor of f64 with
 // numbers that f32 does not have stays f64.
 Tensor add_number(Tensor tensor, float number);
 Tensor subtract_number(Tensor tensor, float number);
+
+// ---- negate_exp.cpp ----
+
+// Throws `convert.names` for numbers that f32 does not have.
+Tensor negate_exp(Tensor tensor);
+Tensor undo_negate_exp(Tensor tensor);
+
+// ---- state_heads.cpp ----
+
+// The heads of a layer with a state in place of attention: each head of keys belongs to several consecutive heads of
+// values. Zeros: unknown.
+struct StateHeads {
+  std::uint64_t keys = 0, values = 0;
+  std::uint64_t key_size = 0, value_size = 0;
+};
+StateHeads state_heads_of(const ConfigFile& file);
+StateHeads state_heads_of(const Model& model, const arch::Family& family);  // from the keys of GGUF
+
+// Queries, keys and values of all heads; and their gates.
+std::pair<Tensor, Tensor> part_heads(const Tensor& tensor, const StateHeads& heads);
+// The inverse. The result has the name of the first.
+Tensor rejoin_heads(const Tensor& first, const Tensor& second, const StateHeads& heads);
+// `by_elements`: a head has one row, not as many as elements.
+Tensor tile_rows(Tensor tensor, const StateHeads& heads, bool by_elements);
+Tensor untile_rows(Tensor tensor, const StateHeads& heads, bool by_elements);
+Tensor tile_columns(const Tensor& tensor, const StateHeads& heads);
+Tensor untile_columns(const Tensor& tensor, const StateHeads& heads);
 
 // ---- stack.cpp ----
 
