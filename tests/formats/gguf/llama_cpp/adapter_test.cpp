@@ -191,6 +191,40 @@ TEST(GgufAdapter, ScaleIsThatOfTheAdapter) {
   EXPECT_EQ(merged_digest(base, foreign), merged_digest(base, ranks));
 }
 
+// GGUF moves their rows or columns in a way that the two factors cannot follow: an adapter under the same name would change
+// other weights than those it was trained on.
+TEST(GgufAdapter, OfMovedMatricesIsRefusedInBothDirections) {
+  struct Moved {
+    const char *family, *module, *gguf;
+  };
+  constexpr Moved kMoved[] = {
+      {"bloom", "transformer.h.0.self_attention.query_key_value", "blk.0.attn_qkv"},
+      {"gpt_neox", "gpt_neox.layers.0.attention.query_key_value", "blk.0.attn_qkv"},
+      {"gpt2", "transformer.h.0.mlp.c_fc", "blk.0.ffn_up"},
+      {"deepseek_v3", "model.layers.0.self_attn.kv_b_proj", "blk.0.attn_kv_b"},
+      {"lfm2", "model.layers.0.conv.conv", "blk.0.shortconv.conv"},
+      {"gpt_oss", "model.layers.0.mlp.experts.down_proj", "blk.0.ffn_down_exps"},
+      {"qwen3_next", "model.layers.0.linear_attn.in_proj_qkvz", "blk.0.attn_qkv"},
+      {"qwen3_5_text", "model.layers.0.linear_attn.in_proj_qkv", "blk.0.attn_qkv"},
+      {"qwen3_5_text", "model.layers.0.linear_attn.in_proj_z", "blk.0.attn_gate"},
+      {"qwen3_5_text", "model.layers.0.linear_attn.out_proj", "blk.0.ssm_out"},
+  };
+  for (const auto& [family, module, name] : kMoved) {
+    Model adapter;
+    adapter.config.model_type = family;
+    adapter.config.num_attention_heads = 2;
+    adapter.attachments.push_back(text_file("adapter_config.json", kLora));
+    adapter.tensors = {spread(fmt::format("base_model.model.{}.lora_A.weight", module), {2, 8}, 5),
+                       spread(fmt::format("base_model.model.{}.lora_B.weight", module), {8, 2}, 7)};
+    EXPECT_EQ(rule_of([&, &one = adapter] { (void)adapt(one, gguf()); }), "gguf.adapter") << module;
+    Model other = written_as_gguf(lora_for(small_with_ffn("llama")));
+    other.config.model_type = family;
+    other.tensors = {spread(fmt::format("{}.weight.lora_a", name), {2, 8}, 5),
+                     spread(fmt::format("{}.weight.lora_b", name), {8, 2}, 7)};
+    EXPECT_EQ(rule_of([&, &one = other] { (void)adapt(one, *find_format("hf")); }), "gguf.adapter") << family << name;
+  }
+}
+
 TEST(GgufAdapter, WhatLlamaCppCouldNotApplyIsRefused) {
   const Model base = small_with_ffn("llama");
   const auto refused = [](const Model& adapter) { return rule_of([&] { (void)adapt(adapter, gguf()); }); };
