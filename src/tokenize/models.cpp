@@ -47,10 +47,12 @@ void require_short_piece(std::string_view text, Id id) {
         fmt::format("token {} has {} bytes; more than {} are not looked for in texts", id, text.size(), kLongestPiece));
 }
 
-void PrefixTable::finish() {
+void PrefixTable::finish(Equal equal) {
   for (const auto& [text, id] : rows_) require_short_piece(text, id);
-  std::ranges::sort(
-      rows_, [](const auto& a, const auto& b) { return a.first != b.first ? a.first < b.first : a.second > b.second; });
+  std::ranges::sort(rows_, [&](const auto& a, const auto& b) {
+    if (a.first != b.first) return a.first < b.first;
+    return equal == Equal::last ? a.second > b.second : a.second < b.second;
+  });
   const auto are_equal = [](const auto& a, const auto& b) { return a.first == b.first; };
   rows_.erase(std::unique(rows_.begin(), rows_.end(), are_equal), rows_.end());
   for (std::size_t byte = 0, row = 0; byte < 257; ++byte) {

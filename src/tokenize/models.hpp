@@ -47,12 +47,12 @@ class TokenTable {
   std::array<Id, 256> bytes_;
 };
 
-// Texts in order, for finding all that a place of a text begins with. If texts are equal, the last id is found. Throws
-// `tokenizer.piece.long`.
+// Texts in order, for finding all that a place of a text begins with. Throws `tokenizer.piece.long`.
 class PrefixTable {
  public:
   void add(std::string_view text, Id id) { rows_.emplace_back(text, id); }
-  void finish();
+  enum class Equal : std::uint8_t { first, last };  // which of equal texts is found
+  void finish(Equal equal = Equal::last);
   // Calls visit(length, id) for each, shortest first.
   template <typename Visit>
   void each(std::string_view text, TextBudget& budget, const Visit& visit) const {

@@ -149,10 +149,13 @@ Pattern Pattern::literal(std::string_view text) {
     program->code.push_back({Op::character, one.value});
   }
   program->code.push_back({Op::done});
+  program->may_be_empty = text.empty();
   Pattern pattern;
   pattern.program_ = std::move(program);
   return pattern;
 }
+
+bool Pattern::may_be_empty() const { return program_->may_be_empty; }
 
 struct Pattern::Search::State {
   std::string_view text;

@@ -29,6 +29,9 @@ class Pattern {
   // The pattern that matches exactly this text.
   static Pattern literal(std::string_view text);
 
+  // Whether a match may be empty. False only if none is.
+  bool may_be_empty() const;
+
   struct Match {
     std::size_t begin, end;
   };

@@ -34,6 +34,7 @@ class Compiler {
     if (!is_valid_utf8(all_)) throw refused("it is not UTF-8");
     alternatives(false);
     if (!left_.empty()) throw refused("a ) without a (");
+    program_.may_be_empty = can_be_empty(0);
     emit({Op::done});
   }
 

@@ -49,6 +49,7 @@ struct Instruction {
 struct Pattern::Program {
   std::vector<CharacterSet> sets;
   std::vector<matching::Instruction> code;
+  bool may_be_empty = false;
 };
 
 // Throws unsupported `tokenizer.pattern`.

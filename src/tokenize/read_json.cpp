@@ -93,6 +93,11 @@ class Reader {
     if (!model) throw malformed("tokenizer.model", "no object \"model\": not a tokenizer.json");
     each_step(root_, "normalizer", "normalizers", [&](const object& step) { add_normalizer(step); });
     each_step(root_, "pre_tokenizer", "pretokenizers", [&](const object& step) { add_splitter(step); });
+    // The library loses track of what was inserted before the first character.
+    for (const Normalizer& step : rules_.normalizers)
+      if (const auto* const replace = std::get_if<Replace>(&step);
+          replace != nullptr && bytes_ && replace->pattern.may_be_empty())
+        throw unknown_step("it inserts something where a pattern matches nothing, and splits texts into bytes");
     each_step(root_, "decoder", "decoders", [&](const object& step) { add_decoder(step); });
     const bool joins_bytes = std::ranges::any_of(
         rules_.decoders, [](const Decoder& step) { return std::holds_alternative<JoinBytes>(step); });
@@ -178,7 +183,9 @@ class Reader {
       to.emplace_back(SplitByClass{is_white_space, Behavior::removed});
       to.emplace_back(SplitByClass{is_punctuation, Behavior::isolated});
     } else if (type == "Whitespace") {
-      to.emplace_back(SplitBy{Pattern(R"(\w+|[^\w\s]+)"), Behavior::removed, true});
+      // \w here is not that of other patterns: is_unicode_word_character.
+      constexpr std::string_view kWord = R"(\x{200C}\x{200D}[\w&&[^\x{B2}\x{B3}\x{B9}\x{BC}-\x{BE}]])";
+      to.emplace_back(SplitBy{Pattern(fmt::format("[{}]+|[^{}\\s]+", kWord, kWord)), Behavior::removed, true});
     } else if (type == "CharDelimiterSplit") {
       const std::string delimiter = text_in(step, "delimiter");
       if (single_character(delimiter) == 0) throw unknown_in("pre-tokenizer", step);

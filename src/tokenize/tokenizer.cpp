@@ -31,10 +31,12 @@ class Tokenizer::Engine {
       const Added& added = rules_.added[i];
       if (added.text.empty()) continue;
       spelled_.push_back(added.normalized ? normalizers_.apply(added.text, budget) : added.text);
+      if (spelled_.back().empty())
+        throw unknown_step(fmt::format("nothing is left of its token {} after the normalizers", added.id));
       (added.normalized ? in_normalized_ : in_raw_).add(spelled_.back(), static_cast<Id>(i));
     }
-    in_raw_.finish();
-    in_normalized_.finish();
+    in_raw_.finish(PrefixTable::Equal::first);
+    in_normalized_.finish(PrefixTable::Equal::first);
   }
   Engine(const Engine&) = delete;
   Engine& operator=(const Engine&) = delete;
@@ -106,7 +108,9 @@ class Tokenizer::Engine {
   }
 
   static bool is_in_word(std::string_view text, std::size_t begin, std::size_t end) {
-    const auto is_word = [&](std::size_t at) { return is_word_character(first_character(text.substr(at)).value); };
+    const auto is_word = [&](std::size_t at) {
+      return is_unicode_word_character(first_character(text.substr(at)).value);
+    };
     if (begin > 0 && is_word(begin - last_length(text.substr(0, begin)))) return true;
     return end < text.size() && is_word(end);
   }

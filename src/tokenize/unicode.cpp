@@ -30,9 +30,8 @@ constexpr Interval kHan[] = {{0x2E80, 0x2E99},   {0x2E9B, 0x2EF3},   {0x2F00, 0x
                              {0x4E00, 0x9FFF},   {0xF900, 0xFA6D},   {0xFA70, 0xFAD9},   {0x16FE2, 0x16FE3},
                              {0x16FF0, 0x16FF1}, {0x20000, 0x2A6DF}, {0x2A700, 0x2EBE0}, {0x2EBF0, 0x2EE5D},
                              {0x2F800, 0x2FA1D}, {0x30000, 0x323AF}};
-// Further word characters by Unicode's definition: the joiners, and letters in circles and squares.
-constexpr Interval kOtherWord[] = {
-    {0x200C, 0x200D}, {0x24B6, 0x24E9}, {0x1F130, 0x1F149}, {0x1F150, 0x1F169}, {0x1F170, 0x1F189}};
+// Further word characters: letters in circles and squares.
+constexpr Interval kOtherWord[] = {{0x24B6, 0x24E9}, {0x1F130, 0x1F149}, {0x1F150, 0x1F169}, {0x1F170, 0x1F189}};
 // As BERT's code lists them; one block begins late there.
 constexpr Interval kBertIdeographs[] = {{0x3400, 0x4DBF},   {0x4E00, 0x9FFF},   {0xF900, 0xFAFF},   {0x20000, 0x2A6DF},
                                         {0x2A700, 0x2B73F}, {0x2B740, 0x2B81F}, {0x2B920, 0x2CEAF}, {0x2F800, 0x2FA1F}};
@@ -57,7 +56,7 @@ constexpr Categories kWord =
 
 // Bits of kinds: each category, each category in the script Han, control characters that are blanks, and further word
 // characters by their category.
-constexpr unsigned kCategories = 30, kHanKinds = kCategories, kBlankControl = 60, kWordFormat = 61, kWordSymbol = 62;
+constexpr unsigned kCategories = 30, kHanKinds = kCategories, kBlankControl = 60, kWordNumber = 61, kWordSymbol = 62;
 
 constexpr std::pair<std::string_view, Categories> kNames[] = {{"L", kLetters},
                                                               {"Letter", kLetters},
@@ -107,6 +106,9 @@ bool is_ascii_punctuation(std::uint32_t character) {
   return (character >= 0x21 && character <= 0x2F) || (character >= 0x3A && character <= 0x40) ||
          (character >= 0x5B && character <= 0x60) || (character >= 0x7B && character <= 0x7E);
 }
+
+// Oniguruma has a table of its own for these, in which powers and fractions are word characters.
+bool is_latin_1(std::uint32_t character) { return character < 0x100; }
 
 bool is_ascii(std::string_view text) {
   return std::ranges::all_of(text, [](char c) { return static_cast<unsigned char>(c) < 0x80; });
@@ -166,8 +168,8 @@ Kinds kind_of(std::uint32_t character) {
   unsigned kind = category;
   if (category == UTF8PROC_CATEGORY_CC)
     kind = is_white_space(character) ? kBlankControl : category;
-  else if (category == UTF8PROC_CATEGORY_CF)
-    kind = is_in(kOtherWord, character) ? kWordFormat : category;
+  else if (category == UTF8PROC_CATEGORY_NO && is_latin_1(character))
+    kind = kWordNumber;
   else if (category == UTF8PROC_CATEGORY_SO && is_in(kOtherWord, character))
     kind = kWordSymbol;
   else if (is_han(character))
@@ -180,13 +182,13 @@ Kinds kinds_of(Categories categories) {
   Kinds kinds = Kinds{categories} & (kind(kCategories) - 1);
   kinds |= kinds << kHanKinds;
   if ((categories & bit(UTF8PROC_CATEGORY_CC)) != 0) kinds |= kind(kBlankControl);
-  if ((categories & bit(UTF8PROC_CATEGORY_CF)) != 0) kinds |= kind(kWordFormat);
+  if ((categories & bit(UTF8PROC_CATEGORY_NO)) != 0) kinds |= kind(kWordNumber);
   if ((categories & bit(UTF8PROC_CATEGORY_SO)) != 0) kinds |= kind(kWordSymbol);
   return kinds;
 }
 
 Kinds white_space_kinds() { return kinds_of(kSeparators) | Kinds{1} << kBlankControl; }
-Kinds word_kinds() { return kinds_of(kWord) | Kinds{1} << kWordFormat | Kinds{1} << kWordSymbol; }
+Kinds word_kinds() { return kinds_of(kWord) | Kinds{1} << kWordNumber | Kinds{1} << kWordSymbol; }
 Kinds han_kinds() { return ((Kinds{1} << kCategories) - 1) << kHanKinds; }
 
 bool is_white_space(std::uint32_t character) {
@@ -194,7 +196,13 @@ bool is_white_space(std::uint32_t character) {
   return character == 0x85 || (category_of(character) & kSeparators) != 0;
 }
 bool is_word_character(std::uint32_t character) {
-  return (category_of(character) & kWord) != 0 || is_in(kOtherWord, character);
+  static const Kinds word = word_kinds();
+  return (kind_of(character) & word) != 0;
+}
+bool is_unicode_word_character(std::uint32_t character) {
+  constexpr std::uint32_t kNonJoiner = 0x200C, kJoiner = 0x200D;
+  return (category_of(character) & kWord) != 0 || character == kNonJoiner || character == kJoiner ||
+         is_in(kOtherWord, character);
 }
 bool is_han(std::uint32_t character) { return character >= kHan[0].first && is_in(kHan, character); }
 bool is_number(std::uint32_t character) { return (category_of(character) & kNumbers) != 0; }

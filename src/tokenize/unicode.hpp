@@ -38,7 +38,10 @@ Kinds word_kinds();
 Kinds han_kinds();
 
 bool is_white_space(std::uint32_t character);     // the property White_Space
-bool is_word_character(std::uint32_t character);  // letters, marks, numbers, connectors: \w
+bool is_word_character(std::uint32_t character);  // letters, marks, numbers, connectors: \w of Oniguruma
+// The same by Unicode's definition, with the joiners: \w of Rust's regular expressions, which the tokenizers library uses for
+// its own patterns.
+bool is_unicode_word_character(std::uint32_t character);
 bool is_han(std::uint32_t character);
 bool is_number(std::uint32_t character);           // Nd, Nl, No
 bool is_nonspacing_mark(std::uint32_t character);  // Mn

@@ -108,10 +108,22 @@ TEST(Unicode, KindsAreTheClassesOfPatterns) {
     const auto is_in = [&](Kinds kinds) { return (kind & kinds) != 0; };
     ASSERT_EQ(is_in(white_space_kinds()), is_white_space(c)) << c;
     ASSERT_EQ(is_in(word_kinds()), is_word_character(c)) << c;
+    const bool joins = c == 0x200C || c == 0x200D;
+    const bool is_power_or_fraction = c == 0xB2 || c == 0xB3 || c == 0xB9 || (c >= 0xBC && c <= 0xBE);
+    ASSERT_EQ(is_unicode_word_character(c), (is_word_character(c) && !is_power_or_fraction) || joins) << c;
     ASSERT_EQ(is_in(han_kinds()), is_han(c)) << c;
     ASSERT_TRUE(is_in(kinds_of(category_of(c)))) << c;
     ASSERT_FALSE(is_in(kinds_of(~category_of(c)))) << c;
   }
+}
+
+// As Oniguruma has it: not the joiners, but the powers and fractions of Latin 1.
+TEST(Pattern, WordCharacters) {
+  EXPECT_EQ(matches(R"(\w+)",
+                    "a\xE2\x80\x8D"
+                    "b"),
+            "a|b");
+  EXPECT_EQ(matches(R"(\b\w+)", "x\xC2\xBD\xE2\x82\x84"), "x\xC2\xBD");
 }
 
 TEST(Pattern, Refused) {

@@ -312,6 +312,19 @@ TEST(Tokenizer, OfEqualTokensTheLastCounts) {
       (Ids{5}));
 }
 
+TEST(Tokenizer, OfEqualAddedTokensTheFirstCounts) {
+  const std::string model = R"("model": {"type": "WordLevel", "unk_token": "a", "vocab": {"a": 0}}})";
+  const auto added = [](int id, std::string_view text) {
+    return R"({"id": )" + std::to_string(id) + R"(, "content": ")" + std::string(text) + R"(", "normalized": true})";
+  };
+  const auto json = [&](std::string_view one, std::string_view other, std::string_view normalizer) {
+    return R"({"added_tokens": [)" + added(1, one) + ", " + added(2, other) + R"(], "normalizer": )" +
+           std::string(normalizer) + ", " + model;
+  };
+  EXPECT_EQ(ids_by(json("ab", "AB", R"({"type": "Lowercase"})"), "AB"), (Ids{1}));
+  EXPECT_EQ(rule_of_json(json(" ", "b", R"({"type": "Strip"})")), "tokenizer.step") << "nothing is left of it";
+}
+
 TEST(Tokenizer, NoDecodersPutNothingBetweenTokens) {
   const std::string bpe = R"("model": {"type": "BPE", "vocab": {"a": 0, "b": 1}, "merges": []}})";
   const auto text = [&](const std::string& decoder) {
@@ -332,6 +345,10 @@ TEST(Tokenizer, RefusesWhatTheLibraryDoesInItsOwnWay) {
       rule(R"("post_processor": {"type": "TemplateProcessing", "single": [{"Sequence": {"id": "B", "type_id": 0}}]})"),
       "tokenizer.step");
   EXPECT_EQ(rule_of_json(R"({"model": {"type": "WordLevel", "unk_token": "a", "vocab": {"a": 0, "b": 0}}})"),
+            "tokenizer.step");
+  EXPECT_EQ(rule_of_json("{" + std::string(kByteLevel) +
+                         R"("normalizer": {"type": "Replace", "pattern": {"Regex": "b*"}, "content": "x"},
+                            "model": {"type": "BPE", "vocab": {"a": 0}, "merges": []}})"),
             "tokenizer.step");
   EXPECT_EQ(rule_of_json("{" + std::string(kByteLevel) +
                          R"("model": {"type": "WordPiece", "unk_token": "a", "vocab": {"a": 0}}})"),
