@@ -66,6 +66,7 @@ class TokenizerAdopter {
     for (Token& token : vocabulary_.tokens)
       if (token.type > TokenType::byte || (bytes && token.type == TokenType::unknown)) token.type = TokenType::control;
     pad();
+    add_roles();
     add_frame();
     add_template();
     report_normalizers();
@@ -355,6 +356,41 @@ class TokenizerAdopter {
     charge_values(rows - tokens.size());
     while (tokens.size() < rows)
       tokens.push_back({pad_text(static_cast<std::ptrdiff_t>(tokens.size())), 0, TokenType::unused});
+  }
+
+  // The text of a token in tokenizer_config.json, such as "sep_token"; empty if it states none.
+  std::string stated_text(std::string_view key) const {
+    const Value* const found = settings_ ? settings_->find(key) : nullptr;
+    if (found == nullptr) return {};
+    const Map* const object = found->get<Map>();
+    const std::string* const text = object == nullptr ? found->text() : resources::get<std::string>(*object, "content");
+    return text == nullptr ? std::string() : *text;
+  }
+
+  // The id of a token that frames, separates or masks, as llama.cpp's converter finds it: by its text in
+  // tokenizer_config.json, otherwise by its id in config.json. WordPiece vocabularies have a usual one. -1: none.
+  std::int64_t role_of(std::string_view name, std::string_view usual, const std::optional<Map>& config) const {
+    const auto special = [&](std::string_view text) {
+      const std::int64_t id = text.empty() ? -1 : id_of(text);
+      return id >= 0 && vocabulary_.tokens[static_cast<std::size_t>(id)].type != TokenType::normal ? id : -1;
+    };
+    if (const std::int64_t id = special(stated_text(fmt::format("{}_token", name))); id >= 0) return id;
+    const auto* const id = config ? resources::get<std::int64_t>(*config, fmt::format("{}_token_id", name)) : nullptr;
+    if (id != nullptr && *id >= 0 && static_cast<std::size_t>(*id) < vocabulary_.tokens.size()) return *id;
+    return vocabulary_.kind == "wordpiece" ? special(usual) : -1;
+  }
+
+  // llama.cpp puts bos before words and the separator after them, and assumes BERT's ids for those that no key gives.
+  void add_roles() {
+    const auto config =
+        parsed(model_, "config.json", [](std::string_view text) { return resources::parse_small_json(text); });
+    const std::int64_t separator = role_of("sep", "[SEP]", config), mask = role_of("mask", "[MASK]", config);
+    if (separator >= 0) set("tokenizer.ggml.seperator_token_id", separator);
+    if (mask >= 0) set("tokenizer.ggml.mask_token_id", mask);
+    if (vocabulary_.kind != "wordpiece") return;
+    const std::int64_t first = role_of("cls", "[CLS]", config);
+    if (first >= 0 && stated_text("bos_token").empty()) vocabulary_.bos = first;
+    if (separator >= 0 && stated_text("eos_token").empty()) vocabulary_.eos = separator;
   }
 
   void add_frame() {
