@@ -15,7 +15,7 @@ namespace tare::tokenize {
 class NormalizerChain::Step {
  public:
   virtual ~Step() = default;
-  virtual std::string apply(std::string text, TextBudget& budget) const = 0;
+  virtual std::string apply(std::string text, TextBudget& budget, bool& keeps_beginning) const = 0;
   // What it takes for each byte of the text, apart from what it charges itself.
   virtual std::uint64_t steps_per_byte() const = 0;
 };
@@ -30,31 +30,33 @@ std::string in_form(std::string_view text, Form form, TextBudget& budget) {
 }
 
 template <typename Change>
-std::string each_character(std::string_view text, const Change& change) {
+std::string each_character(std::string_view text, bool& keeps_beginning, const Change& change) {
   std::string out;
   out.reserve(text.size());
-  while (!text.empty()) {
+  for (bool first = true; !text.empty(); first = false) {
     const Character one = first_character(text);
     change(out, one.value, text.substr(0, one.length));
     text.remove_prefix(one.length);
+    if (first && out.empty()) keeps_beginning = false;
   }
   return out;
 }
 
-std::string without_nonspacing(std::string_view text) {
-  return each_character(text, [](std::string& out, std::uint32_t c, std::string_view bytes) {
+std::string without_nonspacing(std::string_view text, bool& keeps_beginning) {
+  return each_character(text, keeps_beginning, [](std::string& out, std::uint32_t c, std::string_view bytes) {
     if (!is_nonspacing_mark(c)) out += bytes;
   });
 }
 
-std::string in_lower_case(std::string_view text) {
-  return each_character(text, [](std::string& out, std::uint32_t c, std::string_view) { append_lower_case(out, c); });
+std::string in_lower_case(std::string_view text, bool& keeps_beginning) {
+  return each_character(text, keeps_beginning,
+                        [](std::string& out, std::uint32_t c, std::string_view) { append_lower_case(out, c); });
 }
 
 // ---- BERT ----
 
-std::string bert_cleaned(std::string_view text) {
-  return each_character(text, [](std::string& out, std::uint32_t c, std::string_view bytes) {
+std::string bert_cleaned(std::string_view text, bool& keeps_beginning) {
+  return each_character(text, keeps_beginning, [](std::string& out, std::uint32_t c, std::string_view bytes) {
     const bool blank = c == '\t' || c == '\n' || c == '\r' || is_white_space(c);
     if (c == 0 || c == kReplacement || (is_other(c) && c != '\t' && c != '\n' && c != '\r')) return;
     if (blank)
@@ -64,8 +66,8 @@ std::string bert_cleaned(std::string_view text) {
   });
 }
 
-std::string with_spaced_ideographs(std::string_view text) {
-  return each_character(text, [](std::string& out, std::uint32_t c, std::string_view bytes) {
+std::string with_spaced_ideographs(std::string_view text, bool& keeps_beginning) {
+  return each_character(text, keeps_beginning, [](std::string& out, std::uint32_t c, std::string_view bytes) {
     if (is_bert_ideograph(c))
       out.append(" ").append(bytes).append(" ");
     else
@@ -73,9 +75,12 @@ std::string with_spaced_ideographs(std::string_view text) {
   });
 }
 
+std::size_t first_length(std::string_view text) { return text.empty() ? 0 : first_character(text).length; }
+
 struct Applier {
   std::string text;
   TextBudget& budget;
+  bool& keeps_beginning;
 
   std::string operator()(const EscapeBlanks& step) const {
     std::string out(step.adds_blank ? kBlank : std::string_view());
@@ -95,14 +100,17 @@ struct Applier {
       budget.charge(kMatchSteps + step.with.size());
       out.append(text, done, match->begin - done).append(step.with);
       budget.check_length(out.size());
+      // What replaces several characters counts as the last of them.
+      const bool several = match->end > first_length(text);
+      if (match->begin == 0 && match->end > 0 && (step.with.empty() || several)) keeps_beginning = false;
       done = match->end;
     }
     return out.append(text, done);
   }
   std::string operator()(const Prepend& step) const { return text.empty() ? text : step.text + text; }
-  std::string operator()(const LowerCase&) const { return in_lower_case(text); }
+  std::string operator()(const LowerCase&) const { return in_lower_case(text, keeps_beginning); }
   std::string operator()(const StripAccents&) const {
-    return each_character(text, [](std::string& out, std::uint32_t c, std::string_view bytes) {
+    return each_character(text, keeps_beginning, [](std::string& out, std::uint32_t c, std::string_view bytes) {
       static const Categories marks = categories_named("M");
       if ((category_of(c) & marks) == 0) out += bytes;
     });
@@ -111,6 +119,7 @@ struct Applier {
     std::string_view left = text;
     while (step.left && !left.empty() && is_white_space(first_character(left).value))
       left.remove_prefix(first_character(left).length);
+    if (left.size() < text.size()) keeps_beginning = false;
     while (step.right && !left.empty()) {
       const unsigned length = last_length(left);
       if (!is_white_space(first_character(left.substr(left.size() - length)).value)) break;
@@ -119,10 +128,10 @@ struct Applier {
     return std::string(left);
   }
   std::string operator()(const BertClean& step) const {
-    std::string out = step.clean ? bert_cleaned(text) : text;
-    if (step.ideographs) out = with_spaced_ideographs(out);
-    if (step.strip_accents) out = without_nonspacing(in_form(out, Form::nfd, budget));
-    return step.lower ? in_lower_case(out) : out;
+    std::string out = step.clean ? bert_cleaned(text, keeps_beginning) : text;
+    if (step.ideographs) out = with_spaced_ideographs(out, keeps_beginning);
+    if (step.strip_accents) out = without_nonspacing(in_form(out, Form::nfd, budget), keeps_beginning);
+    return step.lower ? in_lower_case(out, keeps_beginning) : out;
   }
   std::string operator()(const RewriteCharacters&) const { return text; }  // has its own Step
   std::string operator()(const PieceText&) const { return text; }
@@ -143,8 +152,8 @@ constexpr std::uint64_t kLookUpSteps = 8;  // a character in a table
 class PlainStep final : public NormalizerChain::Step {
  public:
   explicit PlainStep(Normalizer step) : step_(std::move(step)) {}
-  std::string apply(std::string text, TextBudget& budget) const override {
-    return std::visit(Applier{std::move(text), budget}, step_);
+  std::string apply(std::string text, TextBudget& budget, bool& keeps_beginning) const override {
+    return std::visit(Applier{std::move(text), budget, keeps_beginning}, step_);
   }
   std::uint64_t steps_per_byte() const override { return std::visit(StepsPerByte{}, step_); }
 
@@ -158,7 +167,7 @@ class RewriteStep final : public NormalizerChain::Step {
  public:
   explicit RewriteStep(const RewriteCharacters& step) : table_(checked(step.table)) {}
 
-  std::string apply(std::string text, TextBudget& budget) const override {
+  std::string apply(std::string text, TextBudget& budget, bool& /*keeps_beginning*/) const override {
     constexpr std::size_t kShort = 6;
     std::string out;
     for_each_grapheme(text, [&](std::string_view cluster) {
@@ -198,7 +207,7 @@ class PieceTextStep final : public NormalizerChain::Step {
     kept_.finish();
   }
 
-  std::string apply(std::string text, TextBudget& budget) const override {
+  std::string apply(std::string text, TextBudget& budget, bool& /*keeps_beginning*/) const override {
     return step_.as_llama_cpp ? as_llama_cpp(text, budget) : as_sentencepiece(text, budget);
   }
   std::uint64_t steps_per_byte() const override { return kLookUpSteps; }
@@ -301,11 +310,11 @@ NormalizerChain::NormalizerChain(const std::vector<Normalizer>& steps) {
   for (const Normalizer& step : steps) steps_.push_back(make_step(step));
 }
 
-std::string NormalizerChain::apply(std::string text, TextBudget& budget) const {
+std::string NormalizerChain::apply(std::string text, TextBudget& budget, bool& keeps_beginning) const {
   constexpr std::uint64_t kStepSteps = 16;  // whatever the text
   for (const auto& step : steps_) {
     budget.charge(kStepSteps + step->steps_per_byte() * text.size());
-    text = step->apply(std::move(text), budget);
+    text = step->apply(std::move(text), budget, keeps_beginning);
     budget.check_length(text.size());
   }
   return text;

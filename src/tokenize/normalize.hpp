@@ -14,8 +14,9 @@ class NormalizerChain {
  public:
   // Keeps nothing of the rules. Throws corrupt `tokenizer.charsmap`.
   explicit NormalizerChain(const std::vector<Normalizer>& steps);
-  // `text` is valid UTF-8 unless the first step takes any bytes, and so is the result. Throws what TextBudget throws.
-  std::string apply(std::string text, TextBudget& budget) const;
+  // `text` is valid UTF-8 unless the first step takes any bytes, and so is the result. `keeps_beginning` becomes false if
+  // the first character of the text is removed, as the tokenizers library sees it. Throws what TextBudget throws.
+  std::string apply(std::string text, TextBudget& budget, bool& keeps_beginning) const;
 
   class Step;
 

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "base/budget.hpp"
+#include "base/name_map.hpp"
 #include "tare/error.hpp"
 #include "tokenize/decode.hpp"
 #include "tokenize/models.hpp"
@@ -30,11 +31,13 @@ class Tokenizer::Engine {
     for (std::size_t i = 0; i < rules_.added.size(); ++i) {
       const Added& added = rules_.added[i];
       if (added.text.empty()) continue;
-      spelled_.push_back(added.normalized ? normalizers_.apply(added.text, budget) : added.text);
+      bool keeps_beginning = true;
+      spelled_.push_back(added.normalized ? normalizers_.apply(added.text, budget, keeps_beginning) : added.text);
       if (spelled_.back().empty())
         throw unknown_step(fmt::format("nothing is left of its token {} after the normalizers", added.id));
       (added.normalized ? in_normalized_ : in_raw_).add(spelled_.back(), static_cast<Id>(i));
     }
+    require_different();
     in_raw_.finish(PrefixTable::Equal::first);
     in_normalized_.finish(PrefixTable::Equal::first);
   }
@@ -54,7 +57,7 @@ class Tokenizer::Engine {
     const auto put_word = [&](std::string_view word) { encoder_->encode(word, budget, ids); };
     const std::function<void(std::string_view)> visit = put_word;
     cut_added(in_raw_, text, options.special, budget, ids, [&](std::string_view part, bool first) {
-      const std::string changed = normalizers_.apply(std::string(part), budget);
+      const std::string changed = normalizers_.apply(std::string(part), budget, first);
       cut_added(in_normalized_, changed, options.special, budget, ids, [&](std::string_view words, bool begins) {
         split_words(rules_.splitters, words, first && begins, budget, visit);
       });
@@ -84,6 +87,21 @@ class Tokenizer::Engine {
   const Rules& rules() const { return rules_; }
 
  private:
+  // Which one of several the library finds differs from run to run.
+  void require_different() const {
+    NameViewMap<const Added*> known;
+    for (std::size_t i = 0, next = 0; i < rules_.added.size(); ++i) {
+      const Added& added = rules_.added[i];
+      if (added.text.empty()) continue;
+      const std::string_view spelled = spelled_[next++];
+      if (!added.normalized) continue;
+      const auto [found, is_new] = known.try_emplace(spelled, &added);
+      if (!is_new && found->second->text != added.text)
+        throw unknown_step(
+            fmt::format("the normalizers make its tokens {} and {} the same", found->second->id, added.id));
+    }
+  }
+
   const std::string& text_of(Id id) const {
     if (id < 0 || static_cast<std::size_t>(id) >= rules_.texts.size())
       throw Error(ErrorKind::usage, "tokenizer.id.range",

@@ -312,17 +312,44 @@ TEST(Tokenizer, OfEqualTokensTheLastCounts) {
       (Ids{5}));
 }
 
-TEST(Tokenizer, OfEqualAddedTokensTheFirstCounts) {
-  const std::string model = R"("model": {"type": "WordLevel", "unk_token": "a", "vocab": {"a": 0}}})";
-  const auto added = [](int id, std::string_view text) {
-    return R"({"id": )" + std::to_string(id) + R"(, "content": ")" + std::string(text) + R"(", "normalized": true})";
+TEST(Tokenizer, AddedTokensThatTheNormalizersChange) {
+  const auto rule = [](std::string_view one, std::string_view other, std::string_view normalizer) {
+    const auto added = [](int id, std::string_view text) {
+      return R"({"id": )" + std::to_string(id) + R"(, "content": ")" + std::string(text) + R"(", "normalized": true})";
+    };
+    return rule_of_json(R"({"added_tokens": [)" + added(1, one) + ", " + added(2, other) +
+                        R"(], "normalizer": {"type": ")" + std::string(normalizer) +
+                        R"("}, "model": {"type": "WordLevel", "unk_token": "a", "vocab": {"a": 0}}})");
   };
-  const auto json = [&](std::string_view one, std::string_view other, std::string_view normalizer) {
-    return R"({"added_tokens": [)" + added(1, one) + ", " + added(2, other) + R"(], "normalizer": )" +
-           std::string(normalizer) + ", " + model;
+  EXPECT_EQ(rule("ab", "AB", "NFC"), "none");
+  EXPECT_EQ(rule("ab", "ab", "Lowercase"), "none");
+  EXPECT_EQ(rule("ab", "AB", "Lowercase"), "tokenizer.step") << "the library finds either";
+  EXPECT_EQ(rule(" ", "b", "Strip"), "tokenizer.step") << "nothing is left of it";
+}
+
+// A blank is put before the first character of a text only if the normalizers have kept it.
+TEST(Tokenizer, BlanksBeforeTheBeginning) {
+  const auto ids = [](const std::string& normalizer, std::string_view text) {
+    return ids_by(
+        R"({"normalizer": )" + normalizer +
+            R"(, "pre_tokenizer": {"type": "Metaspace", "replacement": "_", "prepend_scheme": "first", "split": false},
+                         "model": {"type": "WordLevel", "unk_token": "<unk>",
+                                   "vocab": {"<unk>": 0, "a": 1, "_a": 2, "ba": 3, "_ba": 4}}})",
+        text);
   };
-  EXPECT_EQ(ids_by(json("ab", "AB", R"({"type": "Lowercase"})"), "AB"), (Ids{1}));
-  EXPECT_EQ(rule_of_json(json(" ", "b", R"({"type": "Strip"})")), "tokenizer.step") << "nothing is left of it";
+  const std::string strip = R"({"type": "Strip", "strip_left": true, "strip_right": true})";
+  EXPECT_EQ(ids(strip, "a "), (Ids{2}));
+  EXPECT_EQ(ids(strip, " a"), (Ids{1}));
+  EXPECT_EQ(ids(R"({"type": "StripAccents"})",
+                "\xCC\x81"
+                "a"),
+            (Ids{1}));
+  const auto replace = [](std::string_view with) {
+    return R"({"type": "Replace", "pattern": {"Regex": "x(y)?"}, "content": ")" + std::string(with) + R"("})";
+  };
+  EXPECT_EQ(ids(replace(""), "xa"), (Ids{1}));
+  EXPECT_EQ(ids(replace("b"), "xa"), (Ids{4}));
+  EXPECT_EQ(ids(replace("b"), "xya"), (Ids{3}));
 }
 
 TEST(Tokenizer, NoDecodersPutNothingBetweenTokens) {

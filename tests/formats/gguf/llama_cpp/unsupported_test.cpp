@@ -297,6 +297,42 @@ TEST(GgufUnsupported, KindsThatAreSet) {
   }
 }
 
+// The ids that gguf's SpecialVocab finds for these files.
+TEST(GgufUnsupported, WordPiecesHaveASeparatorAndAMask) {
+  Model model = with_vocabulary({{"[PAD]", 0, TokenType::control},
+                                 {"[UNK]", 0, TokenType::unknown},
+                                 {"[MASK]", 0, TokenType::control},
+                                 {"[SEP]", 0, TokenType::control},
+                                 {"[CLS]", 0, TokenType::control}});
+  model.vocabulary.kind = "wordpiece";
+  model.vocabulary.bos = -1;
+  const auto file = [](std::string name, std::string_view text) {
+    const auto bytes = std::as_bytes(std::span(text));
+    return Attachment{std::move(name), Blob::memory(Bytes(bytes.begin(), bytes.end()))};
+  };
+  model.attachments.push_back(file(
+      "tokenizer.json", R"({"post_processor":{"type":"TemplateProcessing","single":[)"
+                        R"({"SpecialToken":{"id":"[CLS]","type_id":0}},{"Sequence":{"id":"A","type_id":0}},)"
+                        R"({"SpecialToken":{"id":"[SEP]","type_id":0}}],"special_tokens":{)"
+                        R"("[CLS]":{"id":"[CLS]","ids":[4],"tokens":["[CLS]"]},)"
+                        R"("[SEP]":{"id":"[SEP]","ids":[3],"tokens":["[SEP]"]}}},)"
+                        R"("model":{"type":"WordPiece","unk_token":"[UNK]","vocab":{"[PAD]":0,"[UNK]":1,"[MASK]":2,)"
+                        R"("[SEP]":3,"[CLS]":4}}})"));
+  model.attachments.push_back(
+      file("tokenizer_config.json", R"({"cls_token":"[CLS]","sep_token":{"content":"[SEP]"},"mask_token":"[MASK]"})"));
+  const Adapted there = adapt(model, gguf());
+  const auto number = [&](std::string_view key) {
+    const Value* const found = there.model.metadata.find(key);
+    return found == nullptr || found->get<std::int64_t>() == nullptr ? -1 : *found->get<std::int64_t>();
+  };
+  EXPECT_EQ(number("tokenizer.ggml.seperator_token_id"), 3);
+  EXPECT_EQ(number("tokenizer.ggml.mask_token_id"), 2);
+  EXPECT_EQ(there.model.vocabulary.bos, 4);
+  EXPECT_EQ(there.model.vocabulary.eos, 3);
+  for (const Change& change : there.changes)
+    EXPECT_EQ(to_text(change).find("before a text"), std::string::npos) << to_text(change);
+}
+
 // A kind whose merges or scores do not exist is refused: llama.cpp would not load the file, or split every text into bytes.
 TEST(GgufUnsupported, KindsThatLackTheirParts) {
   for (const auto& [set, needs] :
