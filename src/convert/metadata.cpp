@@ -402,6 +402,16 @@ std::string_view key_set_by(const MetadataEdit& edit, const MetadataRules& rules
   return colon != key.npos && rules.is_type(key.substr(colon + 1)) ? key.substr(0, colon) : key;
 }
 
+// Refuses two values for one key: only one of them would count.
+void require_one_value_each(std::span<const MetadataEdit> edits, const MetadataRules& rules) {
+  std::set<std::string_view> keys;
+  for (const MetadataEdit& edit : edits) {
+    const bool sets = edit.kind != MetadataEditKind::remove && edit.kind != MetadataEditKind::rename;
+    if (const std::string_view key = key_set_by(edit, rules); sets && !keys.insert(key).second)
+      throw Error(ErrorKind::usage, "meta.twice", fmt::format("the key {} is given two values", quote(key)));
+  }
+}
+
 // Returns whether the edit is about a key to which the programs of a container give a meaning.
 bool is_of_form(const MetadataRules& rules, const Model& model, const MetadataEdit& edit) {
   if (rules.owns == nullptr) return false;
@@ -416,6 +426,7 @@ bool is_of_form(const MetadataRules& rules, const Model& model, const MetadataEd
 
 Settings::Settings(const Model& model, const Format& target, std::span<const MetadataEdit> edits)
     : form(target.metadata != nullptr ? &target : form_of(model)) {
+  require_one_value_each(edits, rules_of(target));
   for (const MetadataEdit& edit : edits) {
     const bool own = form != nullptr && is_of_form(*form->metadata, model, edit);
     if (const std::string_view key = key_set_by(edit, rules_of(target)); !own && !key.empty())

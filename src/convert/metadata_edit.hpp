@@ -10,7 +10,8 @@
 namespace tare {
 
 // Which of the requested edits are about keys that describe the model (they change its config, its vocabulary and the
-// files that repeat those), and which are about plain metadata of a file of `target`. Throws `meta.form`.
+// files that repeat those), and which are about plain metadata of a file of `target`. Throws `meta.form`, and
+// `meta.twice` for two values for one key.
 struct Settings {
   Settings(const Model& model, const Format& target, std::span<const MetadataEdit> edits);
   const Format* form;  // whose keys describe the model; null: none

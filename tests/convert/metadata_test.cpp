@@ -251,6 +251,7 @@ TEST_P(MetadataOf, ARefusalOrATrialChangesNothing) {
   EXPECT_EQ(rule_of_edit(path, {removal("no such key")}), "meta.key");
   EXPECT_EQ(rule_of_edit(path, {renaming("no such key", key)}), "meta.key");
   EXPECT_EQ(rule_of_edit(path, {renaming(key, key)}), "meta.exists");
+  EXPECT_EQ(rule_of_edit(path, {typed(key, "1"), typed(key, "2")}), "meta.twice");
   EXPECT_EQ(bytes(), before);
   const Edited trial = edit(path, {removal(key)}, true);
   EXPECT_EQ(trial.changes.size(), 1U);
