@@ -11,7 +11,7 @@
 #include "base/half.hpp"
 #include "base/text.hpp"
 #include "base/whole.hpp"
-#include "formats/gguf/llama_cpp/conventions.hpp"
+#include "formats/gguf/llama_cpp/adopt_numbers.hpp"
 #include "resources/json_file.hpp"
 
 namespace tare::gguf::llama_cpp {
@@ -30,6 +30,7 @@ class KeyAdopter {
         config_(model.config) {}
 
   void run() {
+    require_field_kinds(file_);
     if (!config_.num_key_value_heads) config_.num_key_value_heads = config_.num_attention_heads;
     for (const arch::KeyRows rows : runtime_.keys)
       for (const arch::KeyRow& row : rows) add_row(row);
@@ -49,17 +50,28 @@ class KeyAdopter {
     add_pooling();
     if (const Value* const causal = file_.find("is_causal"); causal != nullptr && *causal == false)
       set("attention.causal", false);
-    if (runtime_.layer_norm_epsilon != 0) set("attention.layer_norm_epsilon", as_f32(runtime_.layer_norm_epsilon));
+    if (runtime_.layer_norm_epsilon != 0) set_float("attention.layer_norm_epsilon", runtime_.layer_norm_epsilon);
+    require_field_numbers(config_);
     report_unsupported(model_, family_, file_, changes_);
     for (auto [key, value] : {std::pair("general.type", Value("model")), {"general.quantization_version", Value(2)}})
       if (model_.metadata.find(key) == nullptr) model_.metadata.append(key, std::move(value));
   }
 
  private:
-  static Value as_f32(double number) { return decimal_double(f64_to_f32(number)); }
   void set(std::string_view name, Value value) {
     const std::string key = key_of(family_, name);
+    require_key_number(key, value);
     if (model_.metadata.find(key) == nullptr) model_.metadata.append(key, std::move(value));
+  }
+
+  void set_float(std::string_view name, double number) {
+    require_key_number(key_of(family_, name), Value(number));
+    set(name, Value(decimal_double(f64_to_f32(number))));
+  }
+
+  void set_count(std::string_view name, double number) {
+    if (std::trunc(number) != number) throw refused_setting(key_of(family_, name), "a whole number", Value(number));
+    set(name, whole_part(number));
   }
 
   // The first of its names that config.json has; empty if there is none.
@@ -80,12 +92,13 @@ class KeyAdopter {
     if (name.empty()) return;
     const Value& said = *file_.find(name);
     if (row.form == KeyForm::flag) {
-      if (said.get<bool>() != nullptr) set(row.key, said);
+      if (said.get<bool>() == nullptr) throw refused_setting(name, "true or false", said);
+      set(row.key, said);
     } else if (row.form == KeyForm::router) {
       add_router(row.key, name, said);
     } else if (row.form == KeyForm::words) {
       add_words(row, name, said);
-    } else if (auto number = number_in(said)) {
+    } else if (auto number = said.get<List>() != nullptr ? number_in(said) : required_number(name, said)) {
       if (!row.plus.empty()) *number += file_.number(row.plus).value_or(0);
       if (!row.times.empty()) *number *= file_.number(row.times).value_or(0);
       if (!row.per.empty()) *number = std::floor(*number / std::max(file_.number(row.per).value_or(1), 1.0));
@@ -96,11 +109,10 @@ class KeyAdopter {
   }
 
   void set_number(const arch::KeyRow& row, double number) {
-    constexpr double kMost = 4294967295;
     if (takes_float(row))
-      set(row.key, as_f32(number));
-    else if (number >= 0 && number <= kMost)
-      set(row.key, static_cast<std::int64_t>(number));
+      set_float(row.key, number);
+    else
+      set_count(row.key, number);
   }
 
   // A number, or a list with the same number for each layer.
@@ -244,7 +256,7 @@ class KeyAdopter {
     const auto epsilon = runtime_.layer_norm_key.empty() ? std::nullopt : file_.number(runtime_.layer_norm_key);
     if (epsilon) config_.rms_norm_eps = epsilon;
     if (!runtime_.layer_norm_key.empty() && config_.rms_norm_eps)
-      set("attention.layer_norm_epsilon", as_f32(*config_.rms_norm_eps));
+      set_float("attention.layer_norm_epsilon", *config_.rms_norm_eps);
   }
 
   std::int64_t head_size() const {
@@ -278,7 +290,7 @@ class KeyAdopter {
     add_layers();
     const Value* const theta = file_.ropes().sliding.find("rope_theta");
     const auto base = theta == nullptr || file_.empty() ? std::nullopt : resources::number_of(*theta);
-    if (base) set("rope.freq_base_swa", as_f32(*base));
+    if (base) set_float("rope.freq_base_swa", *base);
   }
 
   static constexpr std::size_t kMostPeriod = 256;
@@ -326,7 +338,7 @@ class KeyAdopter {
       add_alpha(rope);
     } else if (kind == "linear" && factor) {
       set("rope.scaling.type", "linear");
-      set("rope.scaling.factor", as_f32(*factor));
+      set_float("rope.scaling.factor", *factor);
     } else if (kind == "yarn" && (factor || original)) {
       add_yarn(rope, factor, original);
     } else if (kind == "longrope" || kind == "su") {
@@ -338,9 +350,9 @@ class KeyAdopter {
     }
     if (runtime_.has_original_context &&
         model_.metadata.find(key_of(family_, "rope.scaling.original_context_length")) == nullptr)
-      set("rope.scaling.original_context_length",
-          whole_part(file_.number("original_max_position_embeddings")
-                         .value_or(static_cast<double>(config_.max_position_embeddings.value_or(0)))));
+      set_count("rope.scaling.original_context_length",
+                file_.number("original_max_position_embeddings")
+                    .value_or(static_cast<double>(config_.max_position_embeddings.value_or(0))));
   }
 
   // Hunyuan: NTK-aware scaling, as a larger base. No number of config.json gives the length of the context.
@@ -357,8 +369,8 @@ class KeyAdopter {
   void add_yarn(const RopeFile& rope, std::optional<double> factor, std::optional<double> original) {
     if (!factor) factor = static_cast<double>(config_.max_position_embeddings.value_or(0)) / *original;
     set("rope.scaling.type", "yarn");
-    set("rope.scaling.factor", as_f32(*factor));
-    if (original) set("rope.scaling.original_context_length", whole_part(*original));
+    set_float("rope.scaling.factor", *factor);
+    if (original) set_count("rope.scaling.original_context_length", *original);
     const auto attention =
         rope.number("attention_factor") ? rope.number("attention_factor") : rope.number("attn_factor");
     const auto all = rope.number("mscale_all_dim");
@@ -370,7 +382,7 @@ class KeyAdopter {
         {"rope.scaling.yarn_log_multiplier", log_multiplier(all)},
         {"attention.temperature_scale", runtime_.has_full_yarn ? rope.number("llama_4_scaling_beta") : std::nullopt}};
     for (const auto& [key, number] : more)
-      if (number) set(key, as_f32(*number));
+      if (number) set_float(key, *number);
     if (runtime_.yarn_log_scale != 0) return;
     // llama.cpp computes the scale of queries and keys by itself and ignores yarn_attn_factor, but multiplies by
     // attn_factor.
@@ -380,7 +392,7 @@ class KeyAdopter {
                                               ? yarn_stretch(*factor, *own) / yarn_stretch(*factor, *all)
                                               : yarn_stretch(*factor, 1));
     const double usual = yarn_stretch(*factor, 1) / yarn_stretch(*factor, runtime_.has_full_yarn ? all.value_or(0) : 0);
-    if (std::fabs(stretched / usual - 1) > 1e-6) set("rope.scaling.attn_factor", as_f32(stretched / usual));
+    if (std::fabs(stretched / usual - 1) > 1e-6) set_float("rope.scaling.attn_factor", stretched / usual);
   }
 
   std::optional<double> log_multiplier(std::optional<double> all) const {
@@ -391,8 +403,8 @@ class KeyAdopter {
   void add_long_rope(std::optional<double> original, std::optional<double> stretch) {
     const auto reached = static_cast<double>(config_.max_position_embeddings.value_or(0));
     if (!original || *original <= 1) return;
-    set("rope.scaling.original_context_length", whole_part(*original));
-    set("rope.scaling.attn_factor", as_f32(stretch.value_or(long_rope_stretch(reached, *original))));
+    set_count("rope.scaling.original_context_length", *original);
+    set_float("rope.scaling.attn_factor", stretch.value_or(long_rope_stretch(reached, *original)));
   }
 
   // Parses a small attached JSON file; returns nothing if the model has none or it cannot be parsed.
@@ -477,7 +489,8 @@ const Value* RopeFile::find(std::string_view name) const {
 }
 std::optional<double> RopeFile::number(std::string_view name) const {
   const Value* const found = find(name);
-  return found == nullptr ? std::nullopt : resources::number_of(*found);
+  return found == nullptr ? std::nullopt
+                          : std::optional(required_number(fmt::format("rope_parameters.{}", name), *found));
 }
 std::string RopeFile::kind() const {
   const Value* const named = find("rope_type");

@@ -3,6 +3,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
+#include <limits>
 
 #include "base/printable.hpp"
 #include "resources/json_file.hpp"
@@ -84,7 +86,12 @@ std::optional<double> ArchKeys::number(std::string_view name) const {
   if (found == nullptr) return std::nullopt;
   const auto single = single_number(*found);
   if (!single) throw refused(name, *found, "one number");
-  return resources::number_of(*single);
+  const auto number = resources::number_of(*single);
+  constexpr double kMost = std::numeric_limits<std::uint32_t>::max();
+  const bool is_count = declared_type(fmt::format("{{}}.{}", name)) == EntryType{ValueType::u32, false};
+  if (is_count && number && !(*number >= 0 && *number <= kMost && std::trunc(*number) == *number))
+    throw refused(name, *found, "a whole number from 0 to 4294967295");
+  return number;
 }
 
 std::optional<bool> ArchKeys::flag(std::string_view name) const {

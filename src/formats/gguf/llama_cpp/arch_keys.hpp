@@ -20,7 +20,8 @@ class ArchKeys {
   ArchKeys(const Model& model, const arch::Family& family);
 
   // Names are without the prefix of the architecture. Nothing or null if the key does not exist. All but `find` throw
-  // `gguf.key.value` if it has another kind of value; `number` accepts an array of equal numbers.
+  // `gguf.key.value` if it has another kind of value; `number` accepts an array of equal numbers, and for a key whose
+  // type is u32 only what that type can have.
   const Value* find(std::string_view name) const;
   std::optional<double> number(std::string_view name) const;
   std::optional<bool> flag(std::string_view name) const;

@@ -4,6 +4,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <cmath>
 #include <map>
 #include <set>
 
@@ -114,6 +115,7 @@ class TensorReleaser {
       omitted.push_back(is_omitted(name, family_, copied));
       if (way_.has_config && !copied && name.role == Role::output_head && is_copy(tensor)) untie(tensor);
     }
+    if (way_.has_config) report_other_divisors();
     for (std::size_t i = 0; i < model_.tensors.size(); ++i) {
       if (omitted[i]) continue;
       TensorName name = *arch::parse(family_, Dialect::gguf, model_.tensors[i].name);
@@ -238,6 +240,45 @@ class TensorReleaser {
                         .detail = fmt::format("tensors that were widened to f32 have been changed since, to values "
                                               "that their former type does not have; they stay f32: {}",
                                               listed_names(changed_))});
+  }
+
+  // The attached config.json states the divisors as numbers, and counts from here on. Another program may have changed
+  // either.
+  void report_other_divisors() {
+    const ConfigFile file(model_);
+    if (file.empty()) return;
+    for (const arch::Patterns patterns : family_.names)
+      for (const arch::Pattern& row : patterns)
+        for (const arch::Step& step : row.steps) {
+          if (step.verb != Verb::llama3_divisors && step.verb != Verb::listed_divisors) continue;
+          const auto name = arch::spell(family_, Dialect::gguf, {.role = row.role});
+          const Tensor* const table = name ? model_.tensor(*name) : nullptr;
+          if (!name || has_divisors(table, divisors_of(step, file, model_.config))) continue;
+          changes_.push_back(
+              {.kind = ChangeKind::remark,
+               .impact = Impact::results,
+               .part = "config.json",
+               .items = {"rope_scaling"},
+               .detail = fmt::format("rope_scaling: config.json, which counts in the output, states other "
+                                     "divisors of the rotary frequencies than {}",
+                                     table == nullptr ? "the file, which has none" : quote(*name))});
+        }
+  }
+
+  // No table, and an empty list, are divisors of 1.
+  static bool has_divisors(const Tensor* table, const std::vector<float>& stated) {
+    constexpr std::uint64_t kMost = 1 << 16;
+    std::vector<float> found;
+    if (table != nullptr) {
+      const auto count = table->shape.elements();
+      if (!count || *count > kMost || (!stated.empty() && *count != stated.size())) return false;
+      found = table->values<float>();
+    }
+    const auto all_ones = [](const std::vector<float>& all) {
+      return std::ranges::all_of(all, [](float one) { return one == 1; });
+    };
+    if (found.empty() || stated.empty()) return all_ones(found) && all_ones(stated);
+    return std::ranges::equal(found, stated, [](float a, float b) { return std::fabs(a - b) <= 1e-4F * std::fabs(b); });
   }
 
   void finish(Tensor tensor, const std::string& before, const TensorName& name) {

@@ -106,7 +106,8 @@ void add_templates(const Origin& origin, Map& keys) {
     named.emplace_back(std::move(one));
   }
   const Value* const usual = origin.model.metadata.find(kTemplateKey);
-  if (named.size() == 1 && usual != nullptr)
+  // A template that is not UTF-8 is not text: it is among the keys that the files cannot have.
+  if (named.size() == 1 && usual != nullptr && usual->text() != nullptr)
     keys.set("chat_template", *usual);
   else if (!named.empty())
     keys.set("chat_template", std::move(named));

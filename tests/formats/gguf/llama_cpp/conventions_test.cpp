@@ -271,6 +271,19 @@ TEST(GgufConventions, Llama3sFrequencies) {
   // be slowed.
   EXPECT_EQ(divisors->values<float>(), (std::vector<float>{1, 4}));
   EXPECT_EQ(content_digest(taken_there_and_back(model)), content_digest(model));
+  // Another program changed one of the two; config.json counts.
+  const auto results = [](const Model& file) {
+    std::vector<std::string> items;
+    for (const Change& change : adapt(file, *find_format("hf")).changes)
+      if (change.impact == Impact::results) items.insert(items.end(), change.items.begin(), change.items.end());
+    return items;
+  };
+  EXPECT_TRUE(results(there).empty());
+  Model edited = there;
+  edited.at("rope_freqs.weight") = dense<float>("rope_freqs.weight", {2}, std::vector<float>{1, 8});
+  EXPECT_EQ(results(edited), std::vector<std::string>{"rope_scaling"});
+  std::erase_if(edited.tensors, [](const Tensor& tensor) { return tensor.name == "rope_freqs.weight"; });
+  EXPECT_EQ(results(edited), std::vector<std::string>{"rope_scaling"});
   // Between the two, it is interpolated.
   const std::vector<float> mixed = gguf::llama_cpp::llama3_divisors({4, 1, 4, 64}, 9.0, 4);
   const double wave = 2 * 3.14159265358979323846 * std::sqrt(9.0), smooth = (64 / wave - 1) / 3;

@@ -548,5 +548,20 @@ TEST(GgufSettings, ChatTemplatesWhoseNamesBecomeEqualGetNumbers) {
   EXPECT_EQ(entry_in(there, "tokenizer.chat_template.a_4"), "string \"D\"");
 }
 
+// A text of JSON cannot have its bytes, and the other template is not to be lost with it.
+TEST(GgufSettings, ATemplateThatIsNotTextIsOmitted) {
+  Model model = file();
+  std::erase_if(model.attachments, [](const Attachment& one) { return one.name != "config.json"; });
+  model.metadata.set("tokenizer.chat_template", Bytes{std::byte{0xFF}});
+  model.metadata.set("tokenizer.chat_template.tool_use", "{{ x }}");
+  const Adapted made = adapt(model, hf());
+  EXPECT_EQ(value_in(made.model, "tokenizer_config.json", "chat_template"),
+            R"([{"name":"tool_use","template":"{{ x }}"}])");
+  EXPECT_TRUE(std::ranges::any_of(made.changes, [](const Change& change) {
+    return change.impact == Impact::lost &&
+           std::ranges::find(change.items, "tokenizer.chat_template") != change.items.end();
+  }));
+}
+
 }  // namespace
 }  // namespace tare

@@ -5,6 +5,8 @@
 #include <numbers>
 
 #include "base/budget.hpp"
+#include "base/half.hpp"
+#include "formats/gguf/llama_cpp/adopt_numbers.hpp"
 #include "formats/gguf/llama_cpp/verbs/verbs.hpp"
 #include "resources/json_file.hpp"
 
@@ -22,7 +24,7 @@ std::vector<float> listed_divisors(const ConfigFile& file, std::string_view key)
   const List* const list = found == nullptr ? nullptr : found->get<List>();
   std::vector<float> divisors;
   if (list == nullptr) return divisors;
-  for (const Value& value : *list) divisors.push_back(static_cast<float>(resources::number_of(value).value_or(1)));
+  for (const Value& value : *list) divisors.push_back(f64_to_f32(required_number(key, value)));
   return divisors;
 }
 
