@@ -31,8 +31,9 @@
 namespace tare::run {
 
 struct Options {
-  // What hidden states and intermediate results may take; what does not fit is in a temporary file, or computed in
-  // several parts, each of which reads the weights again. A text takes what it needs, though, and so does a tile.
+  // What hidden states and intermediate results may take, at most; they also take no more than 16 MiB and eight times the
+  // bytes of the model's files. What does not fit is in a temporary file, or computed in several parts, each of which
+  // reads the weights again. A text takes what it needs, though, and so does a tile.
   std::uint64_t memory = std::uint64_t{1} << 30;
   // Texts are cut into pieces of so many tokens, which know nothing of each other. 0: not cut; for perplexity() and
   // compare(), 512, or what the model has if that is less.

@@ -51,6 +51,7 @@ PyObject* scorer_facts(PyObject*, PyObject* object) {
     Dict facts;
     facts.set("vocab_size", number(scorer.vocab_size())).set("hidden_size", number(scorer.hidden_size()));
     facts.set("layers", number(scorer.layers())).set("context", number(scorer.context()));
+    facts.set("doubts", list_of(scorer.doubts(), [](const Change& change) { return text(to_text(change)); }));
     return facts.done();
   });
 }

@@ -278,6 +278,7 @@ class Scorer:
     hidden_size: int
     layers: int
     context: int
+    doubts: list[str]
     def __init__(self, model: Model) -> None: ...
     def logits(
         self, tokens: Any, *, context: int = 0, begin: int | None = None, threads: int = 0, progress: _Progress = None

@@ -1,5 +1,7 @@
 """Running models: logits, perplexity, what follows a text, and the comparison of two models."""
 
+import warnings
+
 import numpy as np
 
 from . import _progress, _tare
@@ -66,6 +68,8 @@ class Scorer:
     def __init__(self, model):
         self._model = model
         facts = _tare._scorer(model)
+        # What the model's files state and Tare does not compute, so that other programs may get other results.
+        self.doubts = facts["doubts"]
         self.vocab_size, self.hidden_size = facts["vocab_size"], facts["hidden_size"]
         self.layers, self.context = facts["layers"], facts["context"]
 
@@ -114,9 +118,16 @@ class Scorer:
         return Session(self, positions=positions, quantized=quantized, threads=threads)
 
 
+def _warned(scorer, name):
+    """`name`: of the model, if there are several. Warns the caller of the caller."""
+    for doubt in scorer.doubts:
+        warnings.warn(f"{name}{doubt}; other programs may compute something else", stacklevel=3)
+    return scorer
+
+
 def run(model):
-    """A Scorer for a model or file of a known family, in any container and layout. Computes in f32."""
-    return Scorer(model if isinstance(model, Model) else Model(model, mmap=True, complete=True))
+    """A Scorer for a model or file of a known family, in any container and layout. Computes in f32. Warns of each of its `doubts`."""
+    return _warned(Scorer(model if isinstance(model, Model) else Model(model, mmap=True, complete=True)), "")
 
 
 def compare(a, b, *, tokens=None, text=None, context=0, begin=None, threads=0, progress=None):
@@ -125,4 +136,6 @@ def compare(a, b, *, tokens=None, text=None, context=0, begin=None, threads=0, p
     The tokens are given, or those of a text, which both models' tokenizers must turn into the same; by default, of one that comes with
     Tare. It is cut into pieces of `context` tokens (0: 512, or what the models have)."""
     with _opened(a, True) as first, _opened(b, True) as second, _progress.reporter(progress, "running") as report:
+        _warned(Scorer(first), "A: ")
+        _warned(Scorer(second), "B: ")
         return Comparison(**_tare._compare(first, second, _input(tokens, text), context, -1 if begin is None else begin, threads, report))

@@ -1,8 +1,11 @@
 """Models on given tokens."""
 
 import gc
+import json
 import os
+import shutil
 import threading
+import warnings
 
 import numpy as np
 import pytest
@@ -65,6 +68,22 @@ def test_texts(demo, tmp_path):
     with pytest.raises(tare.UsageError) as error:
         scorer.perplexity(text="")
     assert error.value.rule == "run.tokens"
+
+
+def test_warns_of_what_is_not_computed(demo, tmp_path):
+    shutil.copytree(demo / "mistral", tmp_path / "m")
+    config = json.loads((tmp_path / "m/config.json").read_text())
+    (tmp_path / "m/config.json").write_text(json.dumps({**config, "attn_logit_softcapping": 50.0}))
+    with pytest.warns(UserWarning, match="attn_logit_softcapping.*other programs") as found:
+        scorer = tare.run(tmp_path / "m")
+    assert len(found) == 1 and found[0].filename == __file__ and len(scorer.doubts) == 1
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")  # only when it is made
+        scorer.perplexity(IDS, context=70)
+        assert tare.run(demo / "mistral").doubts == []
+    with pytest.warns(UserWarning, match="B: .*attn_logit_softcapping") as found:
+        tare.compare(demo / "mistral", tmp_path / "m", tokens=IDS)
+    assert len(found) == 1 and found[0].filename == __file__
 
 
 def test_refuses(demo):

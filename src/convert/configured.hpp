@@ -4,6 +4,7 @@
 #include <optional>
 
 #include "arch/expected.hpp"
+#include "tare/change.hpp"
 #include "tare/model.hpp"
 
 namespace tare {
@@ -13,5 +14,8 @@ namespace tare {
 std::optional<Map> config_json_of(const Model& model);
 // The sizes of the tensors that such a config.json implies.
 arch::Sizes configured_sizes(const arch::Family& family, const Map& config_json);
+// A remark about tensors that the class in config.json does not read, as require_configured() makes it; nothing if there
+// are none. The model has all that the class does read, and no packed weights.
+std::optional<Change> surplus_tensors(const Model& model);
 
 }  // namespace tare

@@ -18,7 +18,7 @@ namespace {
 constexpr std::size_t kAlwaysKept = 64;
 constexpr std::uint64_t kMostKept = std::uint64_t{512} << 20;  // bytes, if there are more blobs
 // What is kept in memory: small blobs, as long as all together are not large.
-constexpr std::uint64_t kSmall = std::uint64_t{512} << 10, kMostInMemory = std::uint64_t{32} << 20;
+constexpr std::uint64_t kSmall = std::uint64_t{64} << 10, kMostInMemory = std::uint64_t{32} << 20;
 
 ProcessMutex kept_mutex(LockOrder::table);
 Forever<std::list<KeptBytes*>> kept_in_order;  // the one that was used last is first

@@ -16,6 +16,7 @@
 #include "base/stopping.hpp"
 #include "model/element_types.hpp"
 #include "run/estimates.hpp"
+#include "run/room.hpp"
 #include "run/texts.hpp"
 #include "tare/codec.hpp"
 #include "tare/progress.hpp"
@@ -115,6 +116,7 @@ class Comparer {
       : a_(a.inner().plan),
         b_(b.inner().plan),
         options_(options),
+        room_(room_of(options, a_, &b_)),
         run_a_(a_, options.work.threads),
         run_b_(b_, options.work.threads) {}
 
@@ -128,10 +130,8 @@ class Comparer {
     check_tokens(a_, tokens, context, options_);
     check_tokens(b_, tokens, context, options_);
     if (tokens.size() < 2) throw Error(ErrorKind::usage, "run.tokens", "expected at least 2 tokens, found 1");
-    // A copy of A's hidden states, and the result of B for that copy, are in memory as well.
-    const std::uint64_t bytes =
-        std::max(run_a_.bytes_per_token() + 16 * a_.hidden, run_b_.bytes_per_token() + 16 * b_.hidden);
-    cut(tokens, context, false, options_, bytes, pieces_);
+    cut(tokens, context, false, options_, room_.batch,
+        std::max(bytes_per_compared_token(a_), bytes_per_compared_token(b_)), pieces_);
     alike_ = a_.layers.size() == b_.layers.size() && a_.hidden == b_.hidden;
     for (const auto& [name, value] : a_.settings()) settings_a_[name] = value;
     for (const auto& [name, value] : b_.settings()) settings_b_[name] = value;
@@ -164,8 +164,8 @@ class Comparer {
   }
 
   void run_layers() {
-    states_a_.emplace(pieces_, a_.hidden, options_.memory / 2);
-    states_b_.emplace(pieces_, b_.hidden, options_.memory / 2);
+    states_a_.emplace(pieces_, a_.hidden, room_.states / 2);
+    states_b_.emplace(pieces_, b_.hidden, room_.states / 2);
     const auto features = static_cast<std::size_t>(a_.hidden);
     const std::size_t batches = pieces_.batches.size();
     Sums sums;
@@ -212,7 +212,7 @@ class Comparer {
 
   void compare_outputs() {
     const auto vocabulary = static_cast<std::size_t>(a_.vocabulary);
-    const std::size_t most = panels_at_once(vocabulary, 3);
+    const std::size_t most = panels_at_once(room_, vocabulary, 3);
     Floats x, y, given;
     Sums difference, own;
     std::size_t piece = 0;
@@ -358,6 +358,7 @@ class Comparer {
   const Plan& a_;
   const Plan& b_;
   const Options& options_;
+  const Room room_;
   Executor run_a_, run_b_;
   Pieces pieces_;
   std::optional<HiddenStates> states_a_, states_b_;

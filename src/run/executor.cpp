@@ -49,16 +49,6 @@ std::size_t Batch::longest() const {
   return most;
 }
 
-std::uint64_t Executor::bytes_per_token() const {
-  const std::uint64_t heads = plan_.queries() + plan_.keys() + plan_.values(),
-                      latent = plan_.latent == 0 ? 0 : plan_.compressed() + plan_.query_latent + plan_.expanded(),
-                      attention = heads + latent + (has_own_answers() ? plan_.answers() : 0),
-                      dense = 2 * plan_.intermediate,
-                      experts = 3 * plan_.hidden + 2 * std::max(plan_.expert_rows, plan_.shared_rows);
-  const bool mixture = plan_.routing.used != 0;
-  return sizeof(float) * (2 * plan_.hidden + std::max({attention, dense, mixture ? experts : 0}));
-}
-
 Floats Executor::take_buffer(std::size_t size) const {
   Floats buffer;
   {

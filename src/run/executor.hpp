@@ -55,8 +55,6 @@ class Executor {
   Executor(const Plan& plan, unsigned threads) : plan_(plan), threads_(threads) {}
 
   const Plan& plan() const { return plan_; }
-  // The bytes that run_layer() allocates for each token.
-  std::uint64_t bytes_per_token() const;
 
   // Fills hidden states: [batch.panels][hidden][kPanel], as everywhere. The tokens have been checked.
   void embed(const Batch& batch, Floats& hidden) const;

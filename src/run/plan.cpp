@@ -19,6 +19,8 @@
 #include "resources/config_file.hpp"
 #include "resources/json_file.hpp"
 #include "resources/resources.hpp"
+#include "run/room.hpp"
+#include "run/settings.hpp"
 #include "run/tensors.hpp"
 #include "tare/codec.hpp"
 #include "tare/elements.hpp"
@@ -31,26 +33,26 @@ using arch::Dialect;
 using arch::Role;
 using arch::Suffix;
 
-Error refused(std::string_view rule, std::string sentence, ErrorKind kind = ErrorKind::unsupported) {
-  return Error(kind, rule, sentence).about("config.json").blame(Subject::input);
-}
-
 class Planner {
  public:
   // `stored`: the model's tensors before they got their names of a directory.
   Planner(const Model& model, const std::vector<Tensor>& stored, const Map& json, const arch::Family& family,
           const arch::ComputeFacts& facts)
       : family_(family), runtime_(family.runtime), facts_(facts), file_(json), tensors_(model, stored, family) {
-    for (const SourcePtr& source : model.sources) file_bytes_ += source->size();
+    for (const SourcePtr& source : model.sources) plan_.file_bytes += source->size();
+    if (model.sources.empty())
+      for (const Tensor& tensor : model.tensors) plan_.file_bytes += tensor.bytes();
     fields_ = resources::parse_config(to_json(Value(json)));
     resources::assume_fields(fields_, file_);
+    require_kinds(json, file_.model_type());
     sizes_ = arch::Sizes(configured_sizes(family, json));
   }
 
   Plan run() {
     if (!tensors_.has_names())
-      throw refused("run.family", fmt::format("it describes a model of the type {}, but no tensor has one of its names",
-                                              quote(file_.model_type())));
+      throw refused_config("run.family",
+                           fmt::format("it describes a model of the type {}, but no tensor has one of its names",
+                                       quote(file_.model_type())));
     take_sizes();
     take_numbers();
     take_ropes();
@@ -58,7 +60,7 @@ class Planner {
     std::vector<bool> windows = layers_with_window();
     for (std::uint32_t layer = 0; layer < *sizes_.layers; ++layer) take_layer(layer, windows[layer]);
     tensors_.require_complete();
-    require_memory();
+    require_room(plan_);
     return std::move(plan_);
   }
 
@@ -97,12 +99,13 @@ class Planner {
         missing.push_back("num_experts_per_tok");
     }
     if (!missing.empty())
-      throw refused("run.config",
-                    fmt::format("expected whole numbers above 0, and no more experts in use than there are, for {}",
-                                fmt::join(missing, ", ")),
-                    ErrorKind::corrupt);
+      throw refused_config(
+          "run.config",
+          fmt::format("expected whole numbers above 0, and no more experts in use than there are, for {}",
+                      fmt::join(missing, ", ")),
+          ErrorKind::corrupt);
     if (plan_.heads % plan_.kv_heads != 0)
-      throw refused(
+      throw refused_config(
           "run.config",
           fmt::format("{} heads cannot share {} heads of keys and values evenly", plan_.heads, plan_.kv_heads),
           ErrorKind::corrupt);
@@ -113,8 +116,8 @@ class Planner {
          {plan_.vocabulary, plan_.hidden, plan_.intermediate, queries.value_or(kMost + 1), values.value_or(kMost + 1),
           plan_.latent, plan_.query_latent, sizes_.experts.value_or(0), plan_.expert_rows, plan_.shared_rows})
       if (size > kMost)
-        throw refused("run.config", fmt::format("a size is {}, at most {} is possible", size, kMost),
-                      ErrorKind::corrupt);
+        throw refused_config("run.config", fmt::format("a size is {}, at most {} is possible", size, kMost),
+                             ErrorKind::corrupt);
     require_count(*sizes_.layers, "layers");
     require_count(plan_.heads, "heads");
     require_count(sizes_.mixture ? checked_mul(*sizes_.layers, *sizes_.experts).value_or(UINT64_MAX) : 0, "experts");
@@ -135,34 +138,20 @@ class Planner {
     return shared.value_or(0);
   }
 
-  // Compressed or sparse weights of a few bytes can have rows of gigabytes. Known models need a tenth of this.
-  void require_memory() const {
-    constexpr std::uint64_t kAnyway = std::uint64_t{128} << 20;
-    const std::uint64_t widest = std::max({plan_.hidden, plan_.intermediate, plan_.queries(), plan_.expanded(),
-                                           plan_.expert_rows, plan_.shared_rows}),
-                        features = 3 * plan_.hidden + 2 * widest + plan_.keys() + plan_.values() + plan_.vocabulary +
-                                   3 * widest;
-    const std::uint64_t needed = features * kPanel * sizeof(float), most = std::max(kAnyway, file_bytes_);
-    if (needed > most)
-      throw refused("run.memory",
-                    fmt::format("the model needs {} bytes for {} tokens; expected at most {} for weights that take {}",
-                                needed, kPanel, most, file_bytes_),
-                    ErrorKind::limit);
-  }
-
   float positive(std::string_view key, double usual) const {
     const double found = file_.number(key).value_or(usual);
     if (!(found > 0) || !std::isfinite(found))
-      throw refused("run.config", fmt::format("{} is {}, expected a number above 0", key, found), ErrorKind::corrupt);
+      throw refused_config("run.config", fmt::format("{} is {}, expected a number above 0", key, found),
+                           ErrorKind::corrupt);
     return static_cast<float>(found);
   }
 
   void take_numbers() {
     const double head = static_cast<double>(plan_.head), hidden = static_cast<double>(plan_.hidden);
     if (runtime_.bidirectional == true || flag("use_bidirectional_attention"))
-      throw refused("run.family", "its attention looks at the tokens that follow, too, so it predicts none");
+      throw refused_config("run.family", "its attention looks at the tokens that follow, too, so it predicts none");
     if (const Value* const causal = file_.find("is_causal"); causal != nullptr && *causal == false)
-      throw refused("run.family", "its attention looks at the tokens that follow, too, so it predicts none");
+      throw refused_config("run.family", "its attention looks at the tokens that follow, too, so it predicts none");
     plan_.norms_first = tensors_.knows(Role::attention_norm) || runtime_.layer_norm_epsilon != 0;
     plan_.norms_after = tensors_.knows(Role::post_attention_norm);
     plan_.wide_qk_norms = family_.wide_qk_norms;
@@ -207,7 +196,8 @@ class Planner {
     routing.normalizes = !stated || flag("norm_topk_prob");
     // transformers ignores it, the authors' own class does not scale then, and llama.cpp does both.
     if (plan_.latent != 0 && routing.scores == arch::RouterScores::softmax && routing.normalizes)
-      throw refused("run.setting", "norm_topk_prob is true, which programs compute in different ways for such a model");
+      throw refused_config("run.setting",
+                           "norm_topk_prob is true, which programs compute in different ways for such a model");
     if (const arch::KeyRow* const row = runtime_.row("expert_weights_scale"))
       routing.scale = positive(row->from[0], row->unstated.value_or(1));
     const arch::KeyRow* const groups = runtime_.row("expert_group_count");
@@ -218,10 +208,10 @@ class Planner {
     if (members * routing.groups != routing.experts || routing.used_groups == 0 ||
         routing.used_groups > routing.groups || members < routing.best_of_group ||
         routing.used > members * routing.used_groups)
-      throw refused("run.config",
-                    fmt::format("{} of {} experts cannot be chosen from {} of {} groups", routing.used, routing.experts,
-                                routing.used_groups, routing.groups),
-                    ErrorKind::corrupt);
+      throw refused_config("run.config",
+                           fmt::format("{} of {} experts cannot be chosen from {} of {} groups", routing.used,
+                                       routing.experts, routing.used_groups, routing.groups),
+                           ErrorKind::corrupt);
   }
 
   bool flag(std::string_view key) const {
@@ -254,29 +244,20 @@ class Planner {
                                                             {"relu", Gate::relu}};
     const auto found = std::ranges::find(kKnown, name, &std::pair<std::string_view, Gate>::first);
     if (found == std::end(kKnown))
-      throw refused("run.setting", fmt::format("the activation is \"{}\", which is not known here", quote(name)));
+      throw refused_config("run.setting",
+                           fmt::format("the activation is \"{}\", which is not known here", quote(name)));
     return found->second;
   }
 
   Rope rope_of(const Map& object) const {
-    const auto find = [&](std::string_view key) {
-      const Value* const found = object.find(key);
-      return found == nullptr || found->is_null() ? nullptr : found;
-    };
+    // The theta may be at the top of config.json.
     const auto number = [&](std::string_view key) {
-      const Value* const found = find(key);
-      return found == nullptr ? std::nullopt : resources::number_of(*found);
+      return number_in(object, key, key == "rope_theta" ? "" : "rope_parameters.");
     };
-    const auto list = [&](std::string_view key) {
-      std::vector<double> numbers;
-      const Value* const found = find(key);
-      if (const List* const items = found == nullptr ? nullptr : found->get<List>())
-        for (const Value& item : *items) numbers.push_back(resources::number_of(item).value_or(0));
-      return numbers;
-    };
+    const auto list = [&](std::string_view key) { return numbers_in(object, key, "rope_parameters."); };
     Rope rope;
-    const Value* const kind = find("rope_type");
-    rope.kind = kind != nullptr && kind->text() != nullptr ? *kind->text() : "default";
+    rope.kind = text_in(object, "rope_type", "rope_parameters.");
+    if (rope.kind.empty()) rope.kind = "default";
     if (rope.kind == "su") rope.kind = "longrope";
     rope.theta = number("rope_theta").value_or(fields_.rope_theta.value_or(10000));
     rope.context = static_cast<double>(plan_.context);
@@ -285,7 +266,7 @@ class Planner {
     rope.beta_fast = number("beta_fast"), rope.beta_slow = number("beta_slow");
     rope.mscale = number("mscale"), rope.mscale_all = number("mscale_all_dim");
     rope.low_frequency = number("low_freq_factor"), rope.high_frequency = number("high_freq_factor");
-    const Value* const truncates = find("truncate");
+    const Value* const truncates = object.find("truncate");
     rope.truncates = truncates == nullptr || *truncates != false;
     rope.long_factors = list("long_factor"), rope.short_factors = list("short_factor");
     // In some families, the length at the top of config.json takes precedence.
@@ -296,10 +277,11 @@ class Planner {
     if (runtime_.rotates_part)
       part = number("partial_rotary_factor").value_or(file_.number("partial_rotary_factor").value_or(1));
     if (!(part > 0) || part > 1)
-      throw refused("run.config", fmt::format("partial_rotary_factor is {}, expected a number in (0, 1]", part),
-                    ErrorKind::corrupt);
+      throw refused_config("run.config", fmt::format("partial_rotary_factor is {}, expected a number in (0, 1]", part),
+                           ErrorKind::corrupt);
     rope.rotated = static_cast<std::size_t>(static_cast<double>(plan_.head - plan_.unrotated) * part);
-    if (std::string problem = problem_of(rope); !problem.empty()) throw refused("run.setting", std::move(problem));
+    if (std::string problem = problem_of(rope); !problem.empty())
+      throw refused_config("run.setting", std::move(problem));
     return rope;
   }
 
@@ -314,7 +296,7 @@ class Planner {
     if (runtime_.has_full_yarn && beta != nullptr) {
       plan_.position_scale = static_cast<float>(resources::number_of(*beta).value_or(0));
       if (plan_.position_scale != 0 && plan_.rope.original <= 0)
-        throw refused("run.setting", "llama_4_scaling_beta needs original_max_position_embeddings");
+        throw refused_config("run.setting", "llama_4_scaling_beta needs original_max_position_embeddings");
     }
   }
 
@@ -331,15 +313,15 @@ class Planner {
     const Value* const types = file_.find("layer_types");
     const List* const list = !varies || types == nullptr ? nullptr : types->get<List>();
     if (list != nullptr && list->size() < layers)
-      throw refused("run.config", fmt::format("layer_types has {} entries, expected {}", list->size(), layers),
-                    ErrorKind::corrupt);
+      throw refused_config("run.config", fmt::format("layer_types has {} entries, expected {}", list->size(), layers),
+                           ErrorKind::corrupt);
     double period = static_cast<double>(runtime_.window_period);
     if (runtime_.states_window_period) period = file_.number("sliding_window_pattern").value_or(period);
     const double first = file_.number("max_window_layers").value_or(0);
     for (std::size_t layer = 0; layer < layers; ++layer) {
       const auto at = static_cast<double>(layer);
       if (list != nullptr)
-        windows[layer] = (*list)[layer] == Value("sliding_attention");
+        windows[layer] = is_sliding((*list)[layer]);
       else if (by_period)
         windows[layer] = period < 1 || std::fmod(at + 1, std::floor(period)) != 0;
       else if (alternates)
@@ -350,6 +332,13 @@ class Planner {
         windows[layer] = !unrotated || !has_positions(layer);
     }
     return windows;
+  }
+
+  static bool is_sliding(const Value& word) {
+    if (word == Value("sliding_attention")) return true;
+    if (word == Value("full_attention")) return false;
+    throw refused_config("run.setting", fmt::format("layer_types: {} is not known here",
+                                                    word.text() == nullptr ? "what is not text" : quote(*word.text())));
   }
 
   bool has_positions(std::size_t layer) const {
@@ -467,7 +456,6 @@ class Planner {
   Config fields_;
   arch::Sizes sizes_;
   Tensors tensors_;
-  std::uint64_t file_bytes_ = 0;
   Plan plan_;
 };
 
@@ -490,9 +478,12 @@ Plan plan_of(Model model) {
   const arch::Family* const family = arch::find_family(type);
   const arch::ComputeFacts* const facts = arch::find_compute_facts(type);
   if (family == nullptr || facts == nullptr)
-    throw refused("run.family", type.empty() ? "it has no model_type, so it is not known what the model computes"
-                                             : fmt::format("models of the type {} cannot be run here", quote(type)));
+    throw refused_config("run.family", type.empty()
+                                           ? "it has no model_type, so it is not known what the model computes"
+                                           : fmt::format("models of the type {} cannot be run here", quote(type)));
   Plan plan = Planner(model, stored, *json, *family, *facts).run();
+  plan.doubts = unknown_settings(*json, resources::ConfigFile(*json));
+  if (std::optional<Change> surplus = surplus_tensors(model)) plan.doubts.push_back(std::move(*surplus));
   if (!model.sources.empty()) plan.file = model.sources.front()->name();
   for (Change& change : ignored)
     if (change.impact == Impact::results) plan.doubts.push_back(std::move(change));

@@ -74,6 +74,7 @@ struct Plan {
   std::uint64_t latent = 0, query_latent = 0;  // the short vectors of latent attention; 0: there is none
   std::uint64_t context = 0;                   // the most tokens of a text; 0: not stated
   std::string file = {};                       // one of the model's, for errors
+  std::uint64_t file_bytes = 0;                // sum over all files; without one, over the tensors
   std::vector<Change> doubts = {};
   Norm norm = Norm::rms;
   bool norms_first = true;     // there is a norm before attention and feed-forward network

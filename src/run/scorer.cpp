@@ -9,6 +9,7 @@
 #include "base/parallel.hpp"
 #include "base/stopping.hpp"
 #include "run/estimates.hpp"
+#include "run/room.hpp"
 #include "run/texts.hpp"
 #include "tare/progress.hpp"
 
@@ -45,9 +46,10 @@ namespace {
 using Visit = std::function<void(const Text& text, std::size_t piece, std::size_t first, std::size_t count,
                                  const Floats& logits)>;
 
-void run_pieces(const Executor& executor, const Pieces& pieces, const Options& options, const Visit& visit) {
+void run_pieces(const Executor& executor, const Pieces& pieces, const Room& room, const Options& options,
+                const Visit& visit) {
   const Plan& plan = executor.plan();
-  HiddenStates states(pieces, plan.hidden, options.memory);
+  HiddenStates states(pieces, plan.hidden, room.states);
   const std::size_t batches = pieces.batches.size();
   if (options.work.progress != nullptr) options.work.progress->expect((plan.layers.size() + 1) * batches);
   const auto advance = [&] {
@@ -69,7 +71,7 @@ void run_pieces(const Executor& executor, const Pieces& pieces, const Options& o
     }
     states.turn();
   }
-  const std::size_t most = panels_at_once(plan.vocabulary, 1);
+  const std::size_t most = panels_at_once(room, plan.vocabulary, 1);
   std::size_t piece = 0;
   Floats logits;
   for (std::size_t batch = 0; batch < batches; ++batch) {
@@ -96,9 +98,10 @@ std::vector<float> Scorer::logits(std::span<const std::int32_t> tokens, const Op
   const auto vocabulary = static_cast<std::size_t>(plan.vocabulary);
   const Executor executor(plan, options.work.threads);
   Pieces pieces;
-  cut(tokens, options.context, false, options, executor.bytes_per_token(), pieces);
+  const Room room = room_of(options, plan);
+  cut(tokens, options.context, false, options, room.batch, bytes_per_token(plan), pieces);
   std::vector<float> all(tokens.size() * vocabulary);
-  run_pieces(executor, pieces, options,
+  run_pieces(executor, pieces, room, options,
              [&](const Text& text, std::size_t piece, std::size_t first, std::size_t count, const Floats& logits) {
                parallel_for(count, options.work.threads, [&](std::size_t panel) {
                  const float* const from = logits.data() + panel * vocabulary * kPanel;
@@ -126,10 +129,11 @@ Perplexity perplexity(const Scorer& scorer, std::span<const std::int32_t> tokens
                 fmt::format("expected at least one piece of {} tokens, found {} tokens", context, tokens.size()));
   const Executor executor(plan, options.work.threads);
   Pieces pieces;
-  cut(tokens, context, true, options, executor.bytes_per_token(), pieces);
+  const Room room = room_of(options, plan);
+  cut(tokens, context, true, options, room.batch, bytes_per_token(plan), pieces);
   const auto vocabulary = static_cast<std::size_t>(plan.vocabulary);
   std::vector<double> losses;
-  run_pieces(executor, pieces, options,
+  run_pieces(executor, pieces, room, options,
              [&](const Text& text, std::size_t, std::size_t first, std::size_t count, const Floats& logits) {
                std::vector<double> sums(count * kPanel);
                parallel_for(count, options.work.threads, [&](std::size_t panel) {

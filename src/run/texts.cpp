@@ -39,11 +39,11 @@ void check_tokens(const Plan& plan, std::span<const std::int32_t> tokens, std::u
 }
 
 void cut(std::span<const std::int32_t> tokens, std::uint64_t context, bool whole, const Options& options,
-         std::uint64_t bytes_per_token, Pieces& out) {
+         std::uint64_t in_batch, std::uint64_t bytes_per_token, Pieces& out) {
   const std::size_t size = context == 0 ? tokens.size() : static_cast<std::size_t>(context);
   out.tokens.assign(tokens.begin(), tokens.end());
   const std::uint64_t most =
-      std::max<std::uint64_t>(1, options.memory / std::max<std::uint64_t>(1, bytes_per_token) / kPanel);
+      std::max<std::uint64_t>(1, in_batch / std::max<std::uint64_t>(1, bytes_per_token) / kPanel);
   for (std::size_t first = 0; first < tokens.size(); first += size) {
     const std::size_t count = std::min(size, tokens.size() - first);
     if (count < size && (whole || (first > 0 && count < 2))) break;
@@ -85,11 +85,6 @@ Floats HiddenStates::take(std::size_t batch) {
   Floats states(static_cast<std::size_t>(sizes_[batch] / sizeof(float)));
   readable_->read(begins_[batch], std::as_writable_bytes(std::span<float>(states)));
   return states;
-}
-
-std::size_t panels_at_once(std::uint64_t vocabulary, std::size_t models) {
-  constexpr std::uint64_t kBytes = std::uint64_t{256} << 20;
-  return static_cast<std::size_t>(std::max<std::uint64_t>(1, kBytes / (vocabulary * models * kPanel * sizeof(float))));
 }
 
 }  // namespace tare::run

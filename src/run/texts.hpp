@@ -42,9 +42,9 @@ std::uint64_t context_of(const Plan& plan, const Options& options);
 // Throws `run.tokens` and `run.context`. `context`: 0 for one piece.
 void check_tokens(const Plan& plan, std::span<const std::int32_t> tokens, std::uint64_t context,
                   const Options& options);
-// `whole`: omit a rest that is shorter than `context`. `bytes_per_token`: of what runs side by side.
+// `whole`: omit a rest that is shorter than `context`. `in_batch`: the bytes that what runs side by side may take.
 void cut(std::span<const std::int32_t> tokens, std::uint64_t context, bool whole, const Options& options,
-         std::uint64_t bytes_per_token, Pieces& out);
+         std::uint64_t in_batch, std::uint64_t bytes_per_token, Pieces& out);
 
 // The hidden states of all batches between two layers: in memory if they are few, else in a temporary file.
 class HiddenStates {
@@ -64,8 +64,5 @@ class HiddenStates {
   std::unique_ptr<io::Scratch> written_;
   SourcePtr readable_;
 };
-
-// Calls visit(panel in the batch, logits) for groups of panels of a batch: as many as fit into memory together.
-std::size_t panels_at_once(std::uint64_t vocabulary, std::size_t models);
 
 }  // namespace tare::run

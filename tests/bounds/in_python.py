@@ -37,9 +37,15 @@ def rows(path, tensor):
     return [found[i].sum() for i in [*reversed(every), *sorted(every, key=lambda i: i * 7919 % 1009)]]
 
 
+def run_it(path, tensor):
+    scorer = tare.run(path)
+    return [scorer.logits([0, 1] * 100).shape, scorer.perplexity().value]
+
+
 try:
     {"python open": open_it, "python use": use_it, "python safetensors": as_safetensors,
-     "python usual names": usual_names, "python rows": rows}[sys.argv[1]](*sys.argv[2:])
+     "python usual names": usual_names, "python rows": rows,
+     "python run": run_it}[sys.argv[1]](*sys.argv[2:])
 except (tare.Error, KeyError, ValueError) as error:
     print(str(error)[:200], file=sys.stderr)
     sys.exit(1)

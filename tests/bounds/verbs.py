@@ -166,6 +166,9 @@ VERBS = {
     "perplexity": lambda run: ["perplexity", run.path, "--tokens", run.ids(), "--context", "8"],
     "compare": lambda run: ["compare", run.path, run.path, "--tokens", run.ids(), "--context", "8"],
     "run": lambda run: ["run", run.path, "--tokens", "1", "-n", "2"],
+    "perplexity text": lambda run: ["perplexity", run.path],
+    "compare text": lambda run: ["compare", run.path, run.path],
+    "run text": lambda run: ["run", run.path, "--no-chat", "--prompt", TEXT, "-n", "2"],
     "load": lambda run: ["load", run.path],
 }
 # The ones that look at a model from another side each: what `make bounds` runs on files of 5 MB, and the test on those of 60 KB.
@@ -194,8 +197,10 @@ SPECIAL = {
     "task": lambda run: ["task", run.path, "0"],
     "finish": lambda run: ["finish", run.path],
 }
-THREADED = ("show", "cat", "meta", "convert", "quantize", "append", "verify", "hash", "diff", "run", "load")
-PYTHON = ("python open", "python use", "python safetensors", "python usual names", "python rows")
+THREADED = ("show", "cat", "meta", "convert", "quantize", "append", "verify", "hash", "diff", "run", "load", "perplexity", "compare")
+PYTHON = ("python open", "python use", "python safetensors", "python usual names", "python rows", "python run")
+# What takes as long as the model's arithmetic on a text, if the model can be run: only the memory is limited.
+COMPUTING = ("perplexity text", "compare text", "run text", "python run")
 # Parts of a compressed tensor, in every order but its own.
 BACKWARDS = ("cat reversed", "cat columns", "view numbers", "python rows")
 SCRIPT = os.path.join(os.path.dirname(os.path.abspath(__file__)), "in_python.py")

@@ -293,6 +293,25 @@ TEST(RunScorer, RefusesConfigs) {
   EXPECT_EQ(rule_of([&] { const run::Scorer scorer(model); }), "run.family");
 }
 
+// Zeros that only a few bytes vouch for: what a text takes is limited, whichever of the sizes is large.
+TEST(RunScorer, RefusesSizesThatTheFileDoesNotPayFor) {
+  const auto rule = [](const TinyShape& shape) {
+    Model model = tiny_model("llama", shape);
+    model.sources = {memory_source(Bytes(10'000))};
+    return rule_of([&] { const run::Scorer scorer(model); });
+  };
+  EXPECT_EQ(rule({}), "");
+  EXPECT_EQ(rule({.hidden = 2000, .layers = 1}), "");
+  EXPECT_EQ(rule({.hidden = 4000, .layers = 1}), "run.memory");
+  EXPECT_EQ(rule({.intermediate = 4000, .layers = 1}), "");
+  EXPECT_EQ(rule({.intermediate = 5000, .layers = 1}), "run.memory");
+  EXPECT_EQ(rule({.vocabulary = 30000, .hidden = 2, .layers = 1}), "");
+  EXPECT_EQ(rule({.vocabulary = 40000, .hidden = 2, .layers = 1}), "run.memory");
+  EXPECT_EQ(rule({.layers = 10, .heads = 20, .kv_heads = 20, .head = 2}), "");
+  EXPECT_EQ(rule({.layers = 20, .heads = 20, .kv_heads = 20, .head = 2}), "run.memory") << "heads of all layers";
+  EXPECT_EQ(rule({.layers = 20, .heads = 4, .kv_heads = 4, .head = 100}), "run.memory") << "their keys and values";
+}
+
 // A config asks for millions of tensors: the names of those that it lacks end at some point.
 TEST(RunScorer, NamesFewOfManyMissingTensors) {
   Model model = tiny_model("llama", {});

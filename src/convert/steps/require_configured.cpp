@@ -324,6 +324,15 @@ std::string some_of(const std::vector<const Tensor*>& tensors) {
   return listed_names(names, 4);
 }
 
+Change surplus_remark(const std::vector<const Tensor*>& surplus, const std::string& glob) {
+  return {.kind = ChangeKind::remark,
+          .impact = Impact::results,
+          .part = "config.json",
+          .detail = fmt::format("it does not ask for {} of the tensors, so programs ignore them: {}", surplus.size(),
+                                some_of(surplus)),
+          .remedies = {{Remedy::skip, glob}}};
+}
+
 }  // namespace
 
 std::optional<Map> config_json_of(const Model& model) {
@@ -347,6 +356,22 @@ std::optional<Map> config_json_of(const Model& model) {
 
 arch::Sizes configured_sizes(const arch::Family& family, const Map& config_json) {
   return sizes_in(family, ConfigView(config_json));
+}
+
+std::optional<Change> surplus_tensors(const Model& model) {
+  std::optional<Map> found = config_json_of(model);
+  if (!found) return std::nullopt;
+  const ConfigView config(std::move(*found));
+  const arch::Family* const family = arch::find_family(config.text("model_type"));
+  if (family == nullptr) return std::nullopt;
+  Comparison comparison(model, *family, false);
+  const auto root = comparison.root();
+  if (!root) return std::nullopt;
+  const arch::Sizes sizes = sizes_in(*family, config);
+  comparison.run(sizes, *root);
+  const std::vector<const Tensor*> surplus = comparison.surplus(sizes, !config.is_part() && has_language_head(config));
+  if (surplus.empty()) return std::nullopt;
+  return surplus_remark(surplus, glob_of(surplus, *family, !sizes.biased.empty()));
 }
 
 void require_configured(const Model& model, std::vector<Change>& lines, const Format* used_by) {
@@ -404,12 +429,7 @@ void require_configured(const Model& model, std::vector<Change>& lines, const Fo
         .about("config.json")
         .blame(Subject::input)
         .remedy(Remedy::skip, glob);
-  lines.push_back({.kind = ChangeKind::remark,
-                   .impact = Impact::results,
-                   .part = "config.json",
-                   .detail = fmt::format("it does not ask for {} of the tensors, so programs ignore them: {}",
-                                         surplus.size(), some_of(surplus)),
-                   .remedies = {{Remedy::skip, glob}}});
+  lines.push_back(surplus_remark(surplus, glob));
 }
 
 }  // namespace tare
