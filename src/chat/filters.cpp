@@ -110,6 +110,7 @@ Any filter_title(World& world, const Any& value, Given_ given) {
       if (between != first) break;
       end += next.length;
     }
+    world.meter.step(4);
     made += first ? std::string(text.substr(0, end)) : capitalized(world, text.substr(0, end));
     text.remove_prefix(end);
   }

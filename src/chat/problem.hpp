@@ -1,6 +1,7 @@
 // Places in a template, and errors that name them.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <string_view>
 
@@ -22,11 +23,23 @@ Error raised(Place place, std::string_view sentence);         // usage `chat.rai
 // What a run may still cost, and where it is.
 class Meter {
  public:
-  Meter(std::uint64_t steps, std::uint64_t bytes) : steps_(steps), bytes_(bytes) {}
+  // At most this; see `allow`.
+  Meter(std::uint64_t steps, std::uint64_t bytes)
+      : most_steps_(steps),
+        most_bytes_(bytes),
+        steps_(std::min<std::uint64_t>(steps, 600'000)),
+        bytes_(std::min<std::uint64_t>(bytes, std::uint64_t{48} << 20)) {}
 
   Place place = {};  // errors name it
 
-  // Every function of this class throws limit `chat.limit` when nothing is left.
+  // A run may cost more the more it is given: for this many bytes of variables.
+  void allow(std::uint64_t bytes) {
+    bytes = std::min(bytes, most_bytes_);
+    steps_ = std::min(steps_ + 5 * bytes, most_steps_);
+    bytes_ = std::min(bytes_ + 64 * bytes, most_bytes_);
+  }
+
+  // The functions below throw limit `chat.limit` when nothing is left.
   void step(std::uint64_t count = 1) {
     if (count > steps_) no_steps();
     steps_ -= count;
@@ -64,7 +77,7 @@ class Meter {
   [[noreturn]] void no_bytes() const;
   [[noreturn]] void too_deep() const;
 
-  std::uint64_t steps_, bytes_;
+  std::uint64_t most_steps_, most_bytes_, steps_, bytes_;
   std::uint32_t depth_ = 0;
 };
 

@@ -137,6 +137,7 @@ Scope& World::scope(Scope* parent) {
 }
 
 Any World::from(const Value& value) {
+  constexpr std::uint64_t kPerValue = 16;
   const Meter::Level level(meter);
   return std::visit(
       [&](const auto& one) -> Any {
@@ -150,14 +151,19 @@ Any World::from(const Value& value) {
         } else if constexpr (std::is_same_v<T, double>) {
           return real_value(one);
         } else if constexpr (std::is_same_v<T, std::string>) {
+          meter.allow(kPerValue + one.size());
           return text(as_valid(one));
         } else if constexpr (std::is_same_v<T, List>) {
+          meter.allow(kPerValue * one.size());
           std::vector<Any> items;
           for (const Value& item : one) items.push_back(from(item));
           return list(std::move(items));
         } else if constexpr (std::is_same_v<T, Map>) {
           std::vector<std::pair<Any, Any>> entries;
-          for (const auto& [key, item] : one) entries.emplace_back(text(as_valid(key)), from(item));
+          for (const auto& [key, item] : one) {
+            meter.allow(kPerValue + key.size());
+            entries.emplace_back(text(as_valid(key)), from(item));
+          }
           return dict(std::move(entries));
         } else {
           throw unknown("a variable has a value that is not supported in templates");
@@ -632,7 +638,7 @@ Any slice_of(World& world, const Any& of, const Any& begin, const Any& end, cons
 std::size_t find_text(Meter& meter, std::string_view text, std::string_view what, std::size_t from) {
   if (from > text.size()) return text.npos;
   if (what.empty()) return from;
-  meter.look(text.size() - from);
+  meter.look(text.size() - from + what.size());  // a long text to be found is prepared each time
   // Linear in the length of both, unlike std::string_view::find.
   const void* const found = ::memmem(text.data() + from, text.size() - from, what.data(), what.size());
   if (found == nullptr) return text.npos;

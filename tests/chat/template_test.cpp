@@ -174,6 +174,22 @@ TEST(ChatTemplate, AsksForTooMuch) {
   EXPECT_EQ(outcome_of("{{ 'abc' * 100 }}", {}, {.bytes = 200}).rule, "chat.limit");
 }
 
+// What a template may cost grows with what it is given.
+TEST(ChatTemplate, ALongConversationMayCostMore) {
+  const std::string loop =
+      "{% for m in messages %}{% for c in m %}{% if c == 'a' %}{% endif %}{% endfor %}{% endfor %}";
+  Map long_one;
+  long_one.set("messages", List{Value(std::string(300'000, 'a'))});
+  EXPECT_EQ(outcome_of(loop, long_one).rule, "");
+  EXPECT_EQ(outcome_of("{% for c in 'a' * 300000 %}{% if c == 'a' %}{% endif %}{% endfor %}", {}).rule, "chat.limit");
+  // Both lengths count.
+  EXPECT_EQ(outcome_of("{% set x = 'a' * 1000000 %}{% set y = 'a' * 500000 + 'b' %}"
+                       "{% for i in range(1000) %}{% set z = x.find(y) %}{% endfor %}",
+                       {})
+                .rule,
+            "chat.limit");
+}
+
 // Whatever the bytes, the result is a text or an error.
 TEST(ChatTemplate, DamagedTemplates) {
   std::ifstream file(std::string(TARE_TEST_DIR) + "/chat/templates/headers.jinja");
