@@ -32,6 +32,8 @@ struct ModelClass {
   bool assumes_window = false;     // a missing sliding_window is one; null means none
   bool has_longrope_only = false;  // in older files, "su" and "yarn" mean longrope
   Experts experts = Experts::none;
+  // The keys of rotary positions at the top of config.json.
+  std::string_view rope_base_key = "rope_theta", rotated_part_key = "partial_rotary_factor";
 };
 
 // The row of a model_type; for unknown types, a row with the defaults above.

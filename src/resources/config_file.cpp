@@ -78,6 +78,14 @@ void name_kind(Map& rope, std::string_view type) {
     rope.set("rope_type", "longrope");
 }
 
+// The length at the top of config.json takes precedence over the one inside of the object.
+void take_original_context(Map& rope, const ConfigFile& file) {
+  constexpr std::string_view kKinds[] = {"llama3", "longrope", "yarn"}, kKey = "original_max_position_embeddings";
+  const std::string* const kind = get<std::string>(rope, "rope_type");
+  if (kind == nullptr || std::ranges::find(kKinds, *kind) == std::end(kKinds)) return;
+  if (const Value* const stated = file.find(kKey)) rope.set(kKey, *stated);
+}
+
 Ropes ropes_of(std::string_view type, const ConfigFile& file) {
   const auto object = [&](std::string_view key) {
     const Value* const found = file.find(key);
@@ -111,8 +119,10 @@ Ropes ropes_of(std::string_view type, const ConfigFile& file) {
         if (const Map* const found = inner(key)) said = found;
     if (said != nullptr) ropes.full = *said;
   }
+  set_default(ropes.full, "rope_theta", file.find(arch::class_of(type).rope_base_key));
   set_default(ropes.full, "rope_theta", file.find("rope_theta"));
   name_kind(ropes.full, type);
+  if (ropes.sliding.empty()) take_original_context(ropes.full, file);
   return ropes;
 }
 

@@ -269,10 +269,7 @@ class Planner {
     const Value* const truncates = object.find("truncate");
     rope.truncates = truncates == nullptr || *truncates != false;
     rope.long_factors = list("long_factor"), rope.short_factors = list("short_factor");
-    // In some families, the length at the top of config.json takes precedence.
-    const auto inside = number("original_max_position_embeddings"),
-               beside = runtime_.has_original_context ? file_.number("original_max_position_embeddings") : std::nullopt;
-    if (rope.kind != "default") rope.original = beside ? *beside : inside.value_or(rope.context);
+    if (rope.kind != "default") rope.original = number("original_max_position_embeddings").value_or(rope.context);
     double part = 1;
     if (runtime_.rotates_part)
       part = number("partial_rotary_factor").value_or(file_.number("partial_rotary_factor").value_or(1));

@@ -79,6 +79,9 @@ def library(model_type, ours):
         raise SystemExit(f"{model_type}: {rope} without an object, {facts['rope_theta']} for one without a theta")
     if rope.get("partial_rotary_factor", 1) != 1:
         facts["partial_rotary_factor"] = rope["partial_rotary_factor"]
+    if model_type == "gpt_neox":  # the class takes these keys out of config.json, and ignores the usual ones at its top
+        for own, usual in (("rotary_emb_base", "rope_theta"), ("rotary_pct", "partial_rotary_factor")):
+            facts[own] = facts.pop(usual)
     return {key: value for key, value in facts.items() if value is not None and "dropout" not in key and "pdrop" not in key}
 
 

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "arch/expected.hpp"
+#include "arch/model_classes.hpp"
 #include "base/budget.hpp"
 #include "base/half.hpp"
 #include "base/text.hpp"
@@ -265,12 +266,9 @@ class KeyAdopter {
     return heads > 0 ? config_.hidden_size.value_or(0) / heads : 0;
   }
 
-  // GPT-NeoX calls it rotary_pct.
   double rotated_part() const {
-    constexpr std::string_view kPart = "partial_rotary_factor";
-    const auto inside = RopeFile(file_).number(kPart);
-    if (inside) return *inside;
-    return file_.number("rotary_pct").value_or(file_.number(kPart).value_or(1));
+    const auto inside = RopeFile(file_).number("partial_rotary_factor");
+    return inside ? *inside : file_.number(arch::class_of(file_.model_type()).rotated_part_key).value_or(1);
   }
 
   void add_head_sizes() {
@@ -343,10 +341,7 @@ class KeyAdopter {
       add_yarn(rope, factor, original);
     } else if (kind == "longrope" || kind == "su") {
       set("rope.scaling.type", "longrope");
-      // The key outside of the object takes precedence if the family has one.
-      const auto beside = file_.number("original_max_position_embeddings");
-      add_long_rope(original && (!runtime_.has_original_context || !beside) ? original : beside,
-                    rope.number("attention_factor"));
+      add_long_rope(original, rope.number("attention_factor"));
     }
     if (runtime_.has_original_context &&
         model_.metadata.find(key_of(family_, "rope.scaling.original_context_length")) == nullptr)

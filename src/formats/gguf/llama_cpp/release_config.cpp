@@ -126,13 +126,13 @@ bool is_assumed(std::string_view key, std::string_view type) {
 void add_heads(const Origin& origin, Map& keys, std::string_view type) {
   if (origin.family.runtime.has_latent_attention) return add_latent_heads(origin, keys);
   const auto head = static_cast<double>(origin.head_size());
-  constexpr std::string_view kPart = "partial_rotary_factor";
+  const std::string_view part = arch::class_of(type).rotated_part_key;
   const auto rotated = origin.number("rope.dimension_count");
   // Classes that rotate a part by default need a key if all is rotated.
-  if ((!rotated || *rotated == head) && is_assumed(kPart, type)) keys.set(kPart, 1.0);
+  if ((!rotated || *rotated == head) && is_assumed(part, type)) keys.set(part, 1.0);
   if (rotated && *rotated != head) {
     if (origin.family.runtime.rotates_part && *rotated > 0 && *rotated < head)
-      keys.set(kPart, *rotated / head);
+      keys.set(part, *rotated / head);
     else
       origin.report_key(
           "rope.dimension_count",
@@ -363,6 +363,16 @@ void add_layer_norm(const Origin& origin, Map& keys) {
   if (stated) keys.set(name, *stated);
 }
 
+// Classes with a key of their own for the rotary base ignore the usual one.
+void name_rope_base(Map& keys, std::string_view type) {
+  constexpr std::string_view kUsual = "rope_theta";
+  const std::string_view own = arch::class_of(type).rope_base_key;
+  const Value* const base = keys.find(kUsual);
+  if (own == kUsual || base == nullptr) return;
+  keys.set(own, Value(*base));
+  keys.erase(kUsual);
+}
+
 }  // namespace
 
 std::string made_config_json(const Origin& origin) {
@@ -394,6 +404,7 @@ std::string made_config_json(const Origin& origin) {
     keys.set("is_causal", false);
   add_rope(origin, keys);
   add_packing(origin, keys);
+  name_rope_base(keys, hub.type);
   require_sizes(origin);
   report_window(origin, hub.type);
   report_unread(origin);

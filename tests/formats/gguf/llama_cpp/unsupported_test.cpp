@@ -82,6 +82,20 @@ TEST(GgufUnsupported, LlamasYarn) {
             Words{"rope_parameters"});
 }
 
+// As transformers has it: the length at the top of config.json takes precedence.
+TEST(GgufUnsupported, TheContextOfTheTrainingAtTheTop) {
+  const auto with = [](const std::string& rope, const std::string& top) {
+    return small("llama", R"({"model_type":"llama","rope_scaling":{)" + rope + "}" + top + "}");
+  };
+  const std::string yarn = R"("rope_type":"yarn","factor":4.0)", inside = R"(,"original_max_position_embeddings":8)",
+                    top = R"(,"original_max_position_embeddings":4)",
+                    key = "llama.rope.scaling.original_context_length";
+  EXPECT_EQ(key_of(with(yarn + inside, ""), key), "8");
+  EXPECT_EQ(key_of(with(yarn + inside, top), key), "4");
+  EXPECT_EQ(key_of(with(yarn, top), key), "4");
+  EXPECT_EQ(key_of(with(R"("rope_type":"linear","factor":4.0)", top), key), "");
+}
+
 TEST(GgufUnsupported, WindowsThatLlamaCppDoesNotHave) {
   const auto with = [](const std::string& type, const std::string& config) {
     Model model = small(type, config);
