@@ -37,6 +37,8 @@ class UnsupportedSettings {
     report_activation();
     report_window();
     report_positions();
+    report_clamp();
+    report_indexer();
     report_rope();
   }
 
@@ -101,6 +103,21 @@ class UnsupportedSettings {
                        window, context ? fmt::format(" of {}", *context) : "", window));
   }
 
+  // OLMoE's class clamps queries, keys and values as OLMo's does.
+  void report_clamp() {
+    if (file_.number("clip_qkv").value_or(0) != 0 && runtime_.row("attention.clamp_kqv") == nullptr)
+      report("clip_qkv", "llama.cpp does not clamp queries, keys and values of this family");
+  }
+
+  // GLM 5 may state by a pattern what indexer_types lists: layers that share the indexer of another.
+  void report_indexer() {
+    if (file_.find("indexer_types") != nullptr) return;
+    if (file_.find("index_topk_pattern") != nullptr)
+      report("index_topk_pattern", "which layers share an indexer is only read from indexer_types");
+    else if (file_.number("index_topk_freq").value_or(1) != 1)
+      report("index_topk_freq", "which layers share an indexer is only read from indexer_types");
+  }
+
   // Reports layers whose use of positions llama.cpp does not follow.
   void report_positions() {
     const std::int64_t every = runtime_.rope_skips_every;
@@ -145,7 +162,7 @@ class UnsupportedSettings {
                                           "beta_fast",        "beta_slow",        "mscale",
                                           "mscale_all_dim",   "long_factor",      "short_factor",
                                           "low_freq_factor",  "high_freq_factor", "max_position_embeddings",
-                                          "finetuned",        "long_mscale",      "short_mscale"};
+                                          "finetuned"};
     const Map &full = file_.ropes().full, &sliding = file_.ropes().sliding;
     const bool yarn = RopeFile(file_).kind() == "yarn";
     const bool alpha = runtime_.has_alpha_base && RopeFile(file_).kind() == "dynamic";
