@@ -282,18 +282,31 @@ void describe_anew(Model& model) {
   if (has_tokens) read_special_tokens(files, model.vocabulary, true);
 }
 
+// Returns whether the attached files give the model's vocabulary. A placeholder, a damaged file or one of another model
+// does not: what they give has less than half of its tokens. Padding to whole rows is no reason to doubt them.
+bool have_vocabulary(const Model& model, bool tokenizer_json_only) {
+  Model files;
+  files.config = model.config;
+  bool any = false;
+  for (const Attachment& file : model.attachments) {
+    const bool pieces = file.name == "tokenizer.model" || file.name == "spiece.model";
+    if (tokenizer_json_only && pieces) continue;
+    any = any || among(kVocabularies, file.name);
+    if (holds_vocabulary(file.name)) files.attachments.push_back(file);
+  }
+  if (!any) return false;
+  Problems problems;
+  describe(files, problems);
+  return 2 * files.vocabulary.tokens.size() >= model.vocabulary.tokens.size();
+}
+
 void complete(Model& model, bool tokenizer_json_only) {
   const auto add = [&](std::string_view name, std::string_view text) {
     if (model.attachment(name) == nullptr)
       model.attachments.push_back({.name = std::string(name), .blob = blob_of(text), .made = true});
   };
   if (!model.config.empty()) add("config.json", config_json(model.config, model.vocabulary));
-  const bool has_vocabulary =
-      std::any_of(model.attachments.begin(), model.attachments.end(), [&](const Attachment& file) {
-        const bool pieces = file.name == "tokenizer.model" || file.name == "spiece.model";
-        return among(kVocabularies, file.name) && !(tokenizer_json_only && pieces);
-      });
-  if (model.vocabulary.empty() || has_vocabulary) return;
+  if (model.vocabulary.empty() || have_vocabulary(model, tokenizer_json_only)) return;
   add("tokenizer.json", tokenizer_json(model.vocabulary));
   add("tokenizer_config.json", tokenizer_config_json(model.vocabulary));
 }
