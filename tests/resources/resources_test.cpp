@@ -742,6 +742,21 @@ TEST(TokenizerJson, WordsAreSplitAsTheirKindDoes) {
   EXPECT_TRUE(parse_tokenizer_json(resources::tokenizer_json(words)) == words);
 }
 
+// A placeholder or the file of another model next to a vocabulary that Tare has from elsewhere.
+TEST(Complete, FilesThatDoNotHaveTheVocabulary) {
+  const auto makes_json = [](const std::string& name, const std::string& text) {
+    Model model;
+    model.vocabulary.kind = "wordpiece";
+    for (const char* const token : {"[UNK]", "a", "b", "c"}) model.vocabulary.tokens.push_back({.text = token});
+    model.attachments = {text_file(name, text)};
+    resources::complete(model);
+    return model.attachment("tokenizer.json") != nullptr;
+  };
+  EXPECT_FALSE(makes_json("vocab.txt", "[UNK]\na\nb\nc\n"));
+  EXPECT_TRUE(makes_json("vocab.txt", "a\n"));
+  EXPECT_TRUE(makes_json("tokenizer.model", "version https://git-lfs.github.com/spec/v1\nsize 12345\n"));
+}
+
 TEST(Complete, AddsWhatNoFileSays) {
   Model model;
   resources::complete(model);

@@ -283,6 +283,23 @@ TEST(GgufSilent, WhatLlamaCppAssumesIsStatedOnTheWayBack) {
   EXPECT_EQ(back("qwen2_moe", "shared_expert_intermediate_size", "qwen2moe.expert_shared_feed_forward_length"), "6");
 }
 
+TEST(GgufSilent, SettingsOfOneClassAreReported) {
+  const auto reported = [](const std::string& type, const std::string& key, const Value& value) {
+    Map config = complete(type);
+    config.set(key, value);
+    const Adapted there = adapt(model_of(type, config), gguf());
+    return std::ranges::any_of(there.changes, [&](const Change& change) {
+      return change.impact == Impact::results && change.items == std::vector<std::string>{key};
+    });
+  };
+  EXPECT_TRUE(reported("olmoe", "clip_qkv", Value(8.0)));
+  EXPECT_FALSE(reported("olmoe", "clip_qkv", Value()));
+  EXPECT_TRUE(reported("deepseek_v3", "rope_interleave", Value(false)));
+  EXPECT_FALSE(reported("deepseek_v3", "rope_interleave", Value(true)));
+  EXPECT_TRUE(reported("glm_moe_dsa", "index_topk_pattern", Value("FS")));
+  EXPECT_TRUE(reported("glm_moe_dsa", "index_topk_freq", Value(std::int64_t{2})));
+}
+
 TEST(GgufSilent, ContainersWithFieldsOfTheirOwnGetTheSame) {
   const Map all = spoken("smollm3");
   Map less = all;
