@@ -11,7 +11,7 @@ PIECE, LOGITS, PER_BYTE = 16 << 20, 4 << 20, 8
 
 
 def alphabet():
-    """The characters that stand for bytes in byte-level tokenizers."""
+    """One character for each byte, as byte-level tokenizers spell them."""
     plain = [*range(33, 127), *range(161, 173), *range(174, 256)]
     others = [b for b in range(256) if b not in plain]
     return [chr(b) for b in plain] + [chr(256 + i) for i in range(len(others))]
