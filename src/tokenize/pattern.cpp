@@ -168,13 +168,14 @@ Pattern::Search::Search(const Pattern& pattern, std::string_view text, TextBudge
 Pattern::Search::~Search() = default;
 
 std::optional<Pattern::Match> Pattern::Search::next() {
-  auto& [text, matcher, from, last_end] = *state_;
+  const std::string_view text = state_->text;
+  std::size_t &from = state_->from, &last_end = state_->last_end;
   if (text.empty()) return std::nullopt;
   const auto after = [&](std::size_t at) {
     return at + (at < text.size() ? first_character(text.substr(at)).length : 1);
   };
   for (; from <= text.size(); from = after(from)) {
-    const std::size_t end = matcher.match(0, from);
+    const std::size_t end = state_->matcher.match(0, from);
     if (end == kNone || (end == from && end == last_end)) continue;
     const Match found{from, end};
     from = last_end = end;
