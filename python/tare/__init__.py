@@ -29,7 +29,8 @@ Classes
     Vocabulary  the tokens; Attachments: the files that a model carries
     Writer      writes a file tensor by tensor, for models that do not fit into memory
     Plan, Task  what `plan` gives, and one of its tasks
-    Scorer      what `run` gives; Perplexity, Comparison, Generated: what it and `compare` measure and make
+    Scorer      what `run` gives; Session: a text that grows; Perplexity, Comparison, Generated: what they and `compare`
+                measure and make
     Saved, Conversion, Quantized        what was written, and what changed
     Verification, Finding, Difference   what `verify` and `diff` found
     Error       what is raised: NotFoundError, TensorNotFoundError, CorruptError, UnsupportedError, LimitError, LossyError, UsageError,
