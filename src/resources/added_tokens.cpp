@@ -1,5 +1,6 @@
-// Tokens that were added after the training, in files of their own. Tokens that the vocabulary already has are not
-// added again: these files repeat them.
+// Tokens that were added after the training, in files of their own. They also state tokens that the vocabulary already
+// has, and then take precedence: fine-tunes give spare tokens a new text, and leave tokenizer.model unchanged.
+#include <algorithm>
 #include <charconv>
 #include <iterator>
 #include <utility>
@@ -41,12 +42,28 @@ std::vector<AddedToken> parse_added_tokens_decoder(std::string_view tokenizer_co
   return added;
 }
 
+namespace {
+
+// The unknown token keeps its role, and a byte is not looked for as text.
+void restate(Token& known, Token added) {
+  if (added.text.empty()) return;
+  const bool keeps_type =
+      known.type == TokenType::unknown || (known.type == TokenType::byte && known.text == added.text);
+  known.text = std::move(added.text);
+  if (!keeps_type) known.type = added.type;
+}
+
+}  // namespace
+
 void append_added(Vocabulary& vocabulary, std::vector<AddedToken> added) {
   const std::size_t known = vocabulary.tokens.size();
-  std::erase_if(added, [&](const AddedToken& token) { return token.id < known; });
-  VocabularyBuilder beyond(added.size(), known);
-  for (AddedToken& later : added) beyond.add(later.id, std::move(later.token));
-  std::vector<Token> tokens = beyond.finish();
+  const auto is_known = [&](const AddedToken& token) { return token.id < known; };
+  const auto beyond = std::stable_partition(added.begin(), added.end(), is_known);
+  VocabularyBuilder later(static_cast<std::size_t>(added.end() - beyond), known);
+  for (auto token = beyond; token != added.end(); ++token) later.add(token->id, std::move(token->token));
+  std::vector<Token> tokens = later.finish();
+  for (auto token = added.begin(); token != beyond; ++token)
+    restate(vocabulary.tokens[static_cast<std::size_t>(token->id)], std::move(token->token));
   std::move(tokens.begin(), tokens.end(), std::back_inserter(vocabulary.tokens));
 }
 

@@ -8,6 +8,7 @@
 #include "arch/families.hpp"
 #include "base/printable.hpp"
 #include "resources/json_file.hpp"
+#include "resources/piece_merges.hpp"
 #include "resources/resources.hpp"
 
 namespace tare::resources {
@@ -47,7 +48,7 @@ std::optional<Disagreement> different_token(const Vocabulary& stated, const Voca
   for (std::size_t id = 0; id < both; ++id) {
     const Token &a = stated.tokens[id], &b = in_files.tokens[id];
     if (is_filler(a) || is_filler(b)) continue;
-    if (a.text != b.text) return Disagreement{fmt::format("token {}", id), in_quotes(b.text), in_quotes(a.text)};
+    if (!have_same_text(a, b)) return Disagreement{fmt::format("token {}", id), in_quotes(b.text), in_quotes(a.text)};
     if (scored && !is_same_number(a.score, b.score))
       return Disagreement{fmt::format("score of token {}", id), fmt::to_string(b.score), fmt::to_string(a.score)};
   }

@@ -123,7 +123,16 @@ void add_later_tokens(Files& files, Vocabulary& vocabulary) {
       additions.push_back(std::move(addition));
     });
   };
-  collect("added_tokens.json", parse_added_tokens);
+  // added_tokens.json does not state which of its tokens are special, and the vocabulary may.
+  collect("added_tokens.json", [&](std::string_view text) {
+    std::vector<AddedToken> added = parse_added_tokens(text);
+    std::erase_if(added, [&](const AddedToken& token) {
+      if (token.id >= vocabulary.tokens.size()) return false;
+      const Token& known = vocabulary.tokens[static_cast<std::size_t>(token.id)];
+      return known.type == TokenType::control && known.text == token.token.text;
+    });
+    return added;
+  });
   collect("tokenizer_config.json", parse_added_tokens_decoder);
   while (!additions.empty()) {
     const auto farthest = std::max_element(additions.begin(), additions.end(),
@@ -132,6 +141,20 @@ void add_later_tokens(Files& files, Vocabulary& vocabulary) {
     if (files.with(farthest->file, append)) return;
     additions.erase(farthest);
   }
+}
+
+// Tokens added after the training are in tokenizer.json only, after the others. It also states the texts of tokens that
+// were renamed, and which ones are special.
+void take_tokens_of_json(Vocabulary& vocabulary, const Vocabulary& json) {
+  std::vector<AddedToken> added;
+  for (std::size_t id = 0; id < json.tokens.size(); ++id) {
+    const Token& token = json.tokens[id];
+    if (id >= vocabulary.tokens.size())
+      vocabulary.tokens.push_back(token);
+    else if (token.type == TokenType::control || token.type == TokenType::user_defined)
+      added.push_back({id, {token.text, 0, token.type}});
+  }
+  append_added(vocabulary, std::move(added));
 }
 
 // Sets `typed` to whether the file with the vocabulary marks special tokens.
@@ -158,12 +181,8 @@ Vocabulary read_vocabulary(Files& files, const Config& config, bool& typed) {
   const auto read_words = [&](std::string_view text) { vocabulary = parse_vocab_txt(text); };
 
   if (files.with("tokenizer.model", read_pieces)) {
-    // Tokens added after the training are in tokenizer.json only, after the others.
-    files.with("tokenizer.json", [&](std::string_view text) {
-      const Vocabulary all = parse_tokenizer_json(text, true);
-      for (std::size_t id = vocabulary.tokens.size(); id < all.tokens.size(); ++id)
-        vocabulary.tokens.push_back(all.tokens[id]);
-    });
+    files.with("tokenizer.json",
+               [&](std::string_view text) { take_tokens_of_json(vocabulary, parse_tokenizer_json(text, true)); });
     add_later_tokens(files, vocabulary);
     return vocabulary;
   }

@@ -143,4 +143,20 @@ std::vector<std::string> byte_merges_of_ranked(const Vocabulary& vocabulary) {
   return merges;
 }
 
+std::string with_plain_blanks(std::string_view piece) {
+  constexpr std::string_view kBlank = "\xE2\x96\x81";
+  std::string text;
+  for (std::size_t at = piece.find(kBlank); at != piece.npos; at = piece.find(kBlank)) {
+    text.append(piece.substr(0, at)) += ' ';
+    piece.remove_prefix(at + kBlank.size());
+  }
+  return text.append(piece);
+}
+
+bool have_same_text(const Token& a, const Token& b) {
+  if (a.text == b.text) return true;
+  const bool defined = a.type == TokenType::user_defined || b.type == TokenType::user_defined;
+  return defined && with_plain_blanks(a.text) == with_plain_blanks(b.text);
+}
+
 }  // namespace tare::resources

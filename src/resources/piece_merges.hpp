@@ -4,6 +4,7 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "tare/vocabulary.hpp"
@@ -24,5 +25,11 @@ std::vector<std::string> merges_of_ranked(const Vocabulary& vocabulary);
 // Returns "left right" in the byte-level alphabet for each ranked piece, by rank: the one way in which merging in order
 // makes it. These are the merges that the ranks came from.
 std::vector<std::string> byte_merges_of_ranked(const Vocabulary& vocabulary);
+
+// Returns a piece with blanks as blanks, which SentencePiece spells as U+2581. GGUF has user-defined pieces so: llama.cpp
+// looks for them in a text as it is, and prints them as they are.
+std::string with_plain_blanks(std::string_view piece);
+// Returns whether two tokens have the same text, or are a user-defined piece in both spellings.
+bool have_same_text(const Token& a, const Token& b);
 
 }  // namespace tare::resources

@@ -103,8 +103,8 @@ struct AddedToken {
 };
 std::vector<AddedToken> parse_added_tokens(std::string_view added_tokens);
 std::vector<AddedToken> parse_added_tokens_decoder(std::string_view tokenizer_config);
-// Appends tokens beyond the vocabulary; of two with one id, the later one counts. Throws `tokenizer.ids` if they leave
-// too many gaps.
+// Appends tokens beyond the vocabulary; tokens that it has get the new text and type, and keep their score. The later of
+// two tokens with one id is used. Throws `tokenizer.ids` and changes nothing if they leave too many gaps.
 void append_added(Vocabulary& vocabulary, std::vector<AddedToken> added);
 
 // Sets special ids that are still -1 from these files (empty text: no such file), and the types of those tokens.

@@ -10,6 +10,7 @@
 #include "formats/stated_tokenizer.hpp"
 #include "resources/byte_alphabet.hpp"
 #include "resources/json_file.hpp"
+#include "resources/piece_merges.hpp"
 #include "resources/resources.hpp"
 #include "resources/tokenizer_rules.hpp"
 
@@ -81,8 +82,8 @@ bool is_looked_for(const Token& token) {
          !token.text.empty();
 }
 
-void add_looked_for(Rules& rules, const Vocabulary& vocabulary, std::size_t from = 0) {
-  for (std::size_t id = from; id < vocabulary.tokens.size(); ++id) {
+void add_looked_for(Rules& rules, const Vocabulary& vocabulary, std::size_t from, std::size_t end) {
+  for (std::size_t id = from; id < end; ++id) {
     const Token& token = vocabulary.tokens[id];
     if (is_looked_for(token))
       rules.added.push_back(
@@ -134,7 +135,7 @@ class VocabularyReader {
     else
       throw unknown_kind(stated_.kind.empty() ? std::string("the model does not say of which kind its tokenizer is")
                                               : fmt::format("a tokenizer of the kind \"{}\"", quote(stated_.kind)));
-    add_looked_for(rules_, vocabulary_);
+    add_looked_for(rules_, vocabulary_, 0, vocabulary_.tokens.size());
     for (const std::int64_t id : stated_.before) rules_.before.push_back(static_cast<Id>(id));
     for (const std::int64_t id : stated_.behind) rules_.behind.push_back(static_cast<Id>(id));
     return std::move(rules_);
@@ -254,11 +255,13 @@ void add_frame(Rules& rules, const Vocabulary& vocabulary, bool begins, bool end
   put(vocabulary.eos, ends, rules.behind);
 }
 
-// Whether the ids of the file are those of the model, which may have more.
+// Whether the ids of the file are those of the model, which may have more, and added tokens in place of spare ones.
 bool begins_with(const Vocabulary& all, const Vocabulary& own) {
+  const auto is_expected = [](const Token& piece, const Token& token) {
+    return resources::have_same_text(piece, token) || is_looked_for(token);
+  };
   return all.tokens.size() >= own.tokens.size() &&
-         std::equal(own.tokens.begin(), own.tokens.end(), all.tokens.begin(),
-                    [](const Token& a, const Token& b) { return a.text == b.text; });
+         std::equal(own.tokens.begin(), own.tokens.end(), all.tokens.begin(), is_expected);
 }
 
 // vocab.json and merges.txt, or vocab.txt: how texts are split is in the program's code alone.
@@ -320,11 +323,19 @@ Rules read_pieces(std::string_view tokenizer_model, const Vocabulary& vocabulary
   Rules rules;
   take_tokens(rules, vocabulary);
   const std::size_t count = rules.texts.size();
-  const std::vector<bool> unused = of_type(own, TokenType::unused, count),
-                          defined = of_type(own, TokenType::user_defined, count);
+  std::vector<bool> unused = of_type(own, TokenType::unused, count),
+                    defined = of_type(own, TokenType::user_defined, count);
   for (std::size_t id = 0; id < count; ++id) {
     const TokenType type = id < own.tokens.size() ? own.tokens[id].type : TokenType::control;
     rules.in_model[id] = type == TokenType::normal || type == TokenType::user_defined || type == TokenType::unused;
+  }
+  std::vector<bool> renamed(count);
+  for (std::size_t id = 0; id < own.tokens.size(); ++id) {
+    renamed[id] = !resources::have_same_text(own.tokens[id], vocabulary.tokens[id]);
+    if (renamed[id])
+      rules.in_model[id] = unused[id] = defined[id] = false;
+    else
+      rules.texts[id] = own.tokens[id].text;
   }
   if (said.unigram) {
     Likeliest kind{.byte_fallback = said.byte_fallback,
@@ -342,10 +353,13 @@ Rules read_pieces(std::string_view tokenizer_model, const Vocabulary& vocabulary
     if (defined[id]) text.kept.push_back(rules.texts[id]);
   rules.normalizers = {std::move(text)};
   rules.keeps_bytes = true;
-  for (std::size_t id = 0; id < own.tokens.size(); ++id)
-    if (own.tokens[id].type == TokenType::control)
+  for (std::size_t id = 0; id < own.tokens.size(); ++id) {
+    if (renamed[id])
+      add_looked_for(rules, vocabulary, id, id + 1);
+    else if (own.tokens[id].type == TokenType::control)
       rules.added.push_back({.id = static_cast<Id>(id), .text = own.tokens[id].text, .special = true});
-  add_looked_for(rules, vocabulary, own.tokens.size());
+  }
+  add_looked_for(rules, vocabulary, own.tokens.size(), vocabulary.tokens.size());
   if (own.unk >= 0) rules.unknown = static_cast<Id>(own.unk);
   rules.decoders = piece_decoders(said.adds_blank);
   return rules;

@@ -571,7 +571,7 @@ TEST(Describe, TokensThatWereAddedLater) {
   Warnings warnings;
   resources::describe(model, warnings);
   EXPECT_EQ(tokens_of(model.vocabulary),
-            "a:normal:0.0 b:normal:0.0 ab:normal:0.0 :unused:0.0 <im>:user_defined:0.0 <end>:eos:0.0 ");
+            "a:normal:0.0 b:user_defined:0.0 ab:normal:0.0 :unused:0.0 <im>:user_defined:0.0 <end>:eos:0.0 ");
   EXPECT_EQ(model.vocabulary.eos, 5);
   EXPECT_TRUE(warnings.lines.empty());
 

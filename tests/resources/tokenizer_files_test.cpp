@@ -3,6 +3,7 @@
 
 #include "conformance/models.hpp"
 #include "convert/adapt.hpp"
+#include "resources/piece_bytes.hpp"
 #include "resources/resources.hpp"
 #include "tare/convert.hpp"
 
@@ -103,6 +104,24 @@ TEST(TokenizerFiles, AddedTokensOfBothFilesAreOneList) {
       {text_file("vocab.json", R"({"a": 0})"), text_file("added_tokens.json", R"({"<x>": 1})"),
        text_file("tokenizer_config.json", R"({"added_tokens_decoder": {"1": {"content": "<x>", "special": true}}})")});
   EXPECT_EQ(texts_and_types(twice.vocabulary), "a:normal <x>:control ");
+}
+
+TEST(TokenizerFiles, KnownTokensAreWhatTheLaterFilesSay) {
+  const auto renamed = described(
+      {text_file("vocab.json", R"({"<unused>": 0, "<|end|>": 1, "c": 2, "d": 3})"),
+       text_file("added_tokens.json", R"({"<old>": 0, "c": 2, "<|end|>": 1})"),
+       text_file("tokenizer_config.json",
+                 R"({"added_tokens_decoder": {"0": {"content": "<new>"}, "1": {"content": "<|end|>", "special": true},
+                     "3": {"content": ""}}})")});
+  EXPECT_EQ(texts_and_types(renamed.vocabulary), "<new>:user_defined <|end|>:control c:user_defined d:normal ");
+  EXPECT_TRUE(renamed.warnings.empty());
+  // added_tokens.json does not state which tokens are special.
+  const auto special =
+      described({text_file("tokenizer.model", small_spm()),
+                 text_file("added_tokens.json", R"({"<unk>": 0, "<s>": 1, "<me too>": 4, "<0x00>": 6})")});
+  EXPECT_TRUE(
+      texts_and_types(special.vocabulary)
+          .starts_with("<unk>:unknown <s>:bos </s>:eos \u2581a:normal <me too>:user_defined x:unused <0x00>:byte "));
 }
 
 TEST(TokenizerFiles, TheFileThatReachesFarthestAnswersForGaps) {

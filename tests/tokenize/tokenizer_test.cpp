@@ -5,11 +5,13 @@
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>
 
+#include <algorithm>
 #include <fstream>
 #include <iterator>
 
 #include "base/text.hpp"
 #include "resources/json_file.hpp"
+#include "resources/piece_bytes.hpp"
 #include "resources/resources.hpp"
 #include "tokenize/pattern.hpp"
 #include "tokenize/unicode.hpp"
@@ -193,6 +195,43 @@ TEST(Tokenizer, PiecesWithScores) {
   EXPECT_EQ(tokenizer.encode("\xC3\xA9", {.frame = false}), (Ids{2, 7 + 0xC3, 7 + 0xA9}));
   EXPECT_EQ(tokenizer.decode(Ids{6, 2, 3, 5, 7 + 0xC3, 7 + 0xA9}), "ab aab\xC3\xA9");
   EXPECT_EQ(tokenizer.piece(6), " ab");
+}
+
+// As llama.cpp reads a file of its converter, and one of an older Tare, which kept the spelling of pieces.
+TEST(Tokenizer, UserDefinedPiecesOfBlanks) {
+  Model model;
+  model.vocabulary = resources::parse_sentencepiece(
+      std::as_bytes(std::span(std::string_view(testing::small_spm() + testing::proto_piece("\u2581\u2581", 0, 4)))));
+  model.metadata.set("tokenizer.ggml.add_space_prefix", false);
+  for (const char* const spelled : {"  ", "\u2581\u2581"}) {
+    model.vocabulary.tokens[262].text = spelled;
+    const Tokenizer tokenizer(model);
+    const auto ids = [&](std::string_view text) { return tokenizer.encode(text, {.frame = false}); };
+    EXPECT_EQ(ids("a  a"), (Ids{103, 262, 103}));
+    EXPECT_EQ(ids("  a"), (Ids{262, 103}));
+    EXPECT_EQ(ids("a   a"), (Ids{103, 262, 3}));
+    EXPECT_EQ(ids("a    a<me>"), (Ids{103, 262, 262, 103, 4}));
+    EXPECT_EQ(tokenizer.decode(Ids{103, 262, 262, 103, 4}), "a    a<me>");
+    EXPECT_EQ(tokenizer.piece(262), "  ");
+  }
+  model.vocabulary.tokens[262].text = "  ";
+  EXPECT_EQ(Tokenizer(model).encode("\u2581\u2581 a", {.frame = false}), (Ids{232, 156, 135, 232, 156, 135, 3}));
+}
+
+// A fine-tune gives a spare token a new text in tokenizer_config.json, and leaves tokenizer.model unchanged.
+TEST(Tokenizer, RenamedPieces) {
+  Model model = model_with("tokenizer.model", testing::small_spm() + testing::proto_piece("<unused0>", 0, 4));
+  model.attachments.push_back(
+      model_with("tokenizer_config.json",
+                 R"({"added_tokens_decoder":{"262":{"content":"<|im_start|>","special":true}}})")
+          .attachments.front());
+  Diagnostics quiet;
+  resources::describe(model, quiet);
+  const Tokenizer tokenizer(model);
+  EXPECT_EQ(tokenizer.encode("<|im_start|>", {.frame = false, .special = true}), (Ids{262}));
+  EXPECT_EQ(std::ranges::count(tokenizer.encode("<unused0>", {.special = true}), 262), 0);
+  EXPECT_EQ(tokenizer.decode(Ids{262}), "<|im_start|>");
+  EXPECT_EQ(tokenizer.decode(Ids{262}, false), "");
 }
 
 // ---- what is refused ----

@@ -41,6 +41,16 @@ auto parsed(const Model& model, std::string_view name, const Parse& parse)
   }
 }
 
+// Many models do not mark all of their special tokens as such (DeepSeek Coder, Command R, Gemma); llama.cpp's converter
+// knows these by their texts.
+bool looks_special(std::string_view text) {
+  const auto is_between = [&](std::string_view begin, std::string_view end) {
+    return text.starts_with(begin) && text.ends_with(end);
+  };
+  return text == "<pad>" || text == "<mask>" || text == "<2mass>" || text == "[@BOS@]" || is_between("<|", "|>") ||
+         is_between("<\uFF5C", "\uFF5C>") || is_between("<unused", ">");
+}
+
 class TokenizerAdopter {
  public:
   TokenizerAdopter(Model& model, const arch::Family& family, std::vector<Change>& changes)
@@ -60,11 +70,8 @@ class TokenizerAdopter {
     const bool stated = model_.metadata.find(kBlankKey) != nullptr;
     choose_kind();
     if (!stated) report_assumed_rules();
-    // The ids identify the special tokens. Byte-level vocabularies can spell every text and have no unknown token:
-    // llama.cpp's converter marks a token with that role (<|endoftext|> of SmolLM) as a control token.
-    const bool bytes = vocabulary_.kind == "bpe";
-    for (Token& token : vocabulary_.tokens)
-      if (token.type > TokenType::byte || (bytes && token.type == TokenType::unknown)) token.type = TokenType::control;
+    mark_control_tokens();
+    if (vocabulary_.kind == "spm" || vocabulary_.kind == "unigram") spell_user_defined();
     pad();
     add_roles();
     add_frame();
@@ -327,6 +334,29 @@ class TokenizerAdopter {
                                           "keeps them"
                                         : "it keeps blanks before punctuation when tokens become text, and llama.cpp "
                                           "removes them"});
+  }
+
+  // The ids identify the special tokens. Byte-level vocabularies can spell every text and have no unknown token:
+  // llama.cpp's converter marks a token with that role (<|endoftext|> of SmolLM) as a control token.
+  void mark_control_tokens() {
+    const bool bytes = vocabulary_.kind == "bpe";
+    for (Token& token : vocabulary_.tokens)
+      if (token.type > TokenType::byte || (bytes && token.type == TokenType::unknown) ||
+          (token.type == TokenType::user_defined && looks_special(token.text)))
+        token.type = TokenType::control;
+  }
+
+  // llama.cpp looks for user-defined tokens in a text before it spells blanks as pieces do, and prints them as they are.
+  void spell_user_defined() {
+    NameSet texts;
+    for (const Token& token : vocabulary_.tokens)
+      if (token.text.find(' ') != std::string::npos) texts.insert(token.text);
+    for (Token& token : vocabulary_.tokens) {
+      if (token.type != TokenType::user_defined) continue;
+      std::string text = resources::with_plain_blanks(token.text);
+      // llama.cpp refuses two tokens of the same text.
+      if (text != token.text && texts.insert(text).second) token.text = std::move(text);
+    }
   }
 
   // Fills up to one token per row of the token table: the runtime refuses a model with fewer.

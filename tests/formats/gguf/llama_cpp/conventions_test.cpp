@@ -11,6 +11,9 @@
 #include "convert/directory_form.hpp"
 #include "formats/gguf/llama_cpp/verbs/verbs.hpp"
 #include "formats/gguf/small_models.hpp"
+#include "resources/agreement.hpp"
+#include "resources/piece_bytes.hpp"
+#include "resources/resources.hpp"
 #include "tare/convert.hpp"
 #include "tare/inspect.hpp"
 
@@ -356,6 +359,104 @@ TEST(GgufConventions, AVocabularyOfBytesHasNoUnknownToken) {
   model.attachments.clear();
   model.vocabulary.kind = "spm";
   EXPECT_EQ(adapt(model, gguf()).model.vocabulary.tokens[2].type, TokenType::unknown);
+}
+
+// Files of a fine-tune of Gemma: tokenizer.model is unchanged, and tokenizer_config.json (or tokenizer.json) has a spare
+// token with a new text and a new token, and marks tokens as special.
+struct StatedToken {
+  std::size_t id;
+  const char* text;
+  bool special;
+};
+constexpr StatedToken kStated[] = {{1, "<s>", true},
+                                   {2, "</s>", true},
+                                   {4, "<me>", false},
+                                   {262, "\u2581\u2581", false},
+                                   {263, "<start_of_turn>", true},
+                                   {264, "<|im_start|>", true},
+                                   {265, "<unused1>", false},
+                                   {266, "<mask>", false},
+                                   {267, "\u2581<new>", false}};
+
+std::string gemma_pieces() {
+  std::string pieces = small_spm();
+  for (const char* const text : {"\u2581\u2581", "<start_of_turn>", "<unused0>", "<unused1>", "<mask>"})
+    pieces += proto_piece(text, 0, 4);
+  return pieces;
+}
+
+Attachment stated_in_settings() {
+  std::vector<std::string> tokens;
+  for (const StatedToken& token : kStated)
+    tokens.push_back(fmt::format(R"("{}":{{"content":"{}","special":{}}})", token.id, token.text, token.special));
+  return text_file("tokenizer_config.json",
+                   fmt::format(R"({{"added_tokens_decoder":{{{}}}}})", fmt::join(tokens, ",")));
+}
+
+Attachment stated_in_tokenizer() {
+  std::vector<std::string> tokens;
+  for (const StatedToken& token : kStated)
+    tokens.push_back(fmt::format(R"({{"id":{},"content":"{}","special":{}}})", token.id, token.text, token.special));
+  return text_file(
+      "tokenizer.json",
+      fmt::format(
+          R"({{"added_tokens":[{}],"normalizer":{{"type":"Replace","pattern":{{"String":" "}},"content":"\u2581"}},)"
+          R"("model":{{"type":"BPE","byte_fallback":true,"vocab":{{"<unk>":0,"\u2581a":3}},"merges":[]}}}})",
+          fmt::join(tokens, ",")));
+}
+
+Model fine_tuned(Attachment stated) {
+  Model model = small("llama");
+  add_ffn(model);
+  model.attachments = {text_file("tokenizer.model", gemma_pieces()), std::move(stated)};
+  Diagnostics quiet;
+  resources::describe(model, quiet);
+  return model;
+}
+
+std::string texts_and_types(const Vocabulary& vocabulary) {
+  std::string line;
+  for (const std::size_t id : {0, 1, 2, 3, 4, 6, 262, 263, 264, 265, 266, 267})
+    line += fmt::format("{}:{} ", vocabulary.tokens.at(id).text, name_of(vocabulary.tokens[id].type));
+  return line;
+}
+
+// Recorded from llama.cpp's converter, for the files with tokenizer_config.json.
+constexpr const char* kConverted =
+    "<unk>:unknown <s>:control </s>:control \u2581a:normal <me>:user_defined <0x00>:byte   :user_defined "
+    "<start_of_turn>:control <|im_start|>:control <unused1>:control <mask>:control  <new>:user_defined ";
+
+TEST(GgufConventions, WhatTheFilesSayAboutAddedTokensPrecedesThePieces) {
+  for (const Attachment& stated : {stated_in_settings(), stated_in_tokenizer()}) {
+    const Model model = fine_tuned(stated);
+    const Model there = open(memory_source(write_bytes(gguf(), adapt(model, gguf()).model), "m.gguf"));
+    EXPECT_EQ(texts_and_types(there.vocabulary), kConverted) << stated.name;
+    EXPECT_TRUE(resources::disagreements(there).empty()) << "both spellings of blanks are one token: " << stated.name;
+    EXPECT_EQ(content_digest(taken_there_and_back(model)), content_digest(model)) << stated.name;
+  }
+}
+
+TEST(GgufConventions, AddedTokensSurviveWithoutTheFiles) {
+  const Model there = adapt(fine_tuned(stated_in_settings()), gguf()).model;
+  AdaptOptions without;
+  without.drop = {ModelPart::attachments};
+  const Scratch scratch;
+  hf().write_tree(adapt(there, hf(), without).model, scratch / "d", {}, false);
+  EXPECT_EQ(texts_and_types(adapt(open(scratch / "d"), gguf()).model.vocabulary), kConverted);
+}
+
+// Files of older versions of Tare have them as pieces.
+TEST(GgufConventions, BlanksOfUserDefinedPiecesAreBlanks) {
+  Model model = small("llama");
+  add_ffn(model);
+  model.vocabulary.kind = "spm";
+  model.vocabulary.tokens = {{"\u2581\u2581", -1, TokenType::user_defined},
+                             {"\u2581", -1, TokenType::user_defined},
+                             {" ", -1, TokenType::user_defined}};
+  const Vocabulary there = adapt(model, gguf()).model.vocabulary;
+  EXPECT_EQ(there.tokens[0].text, "  ");
+  EXPECT_EQ(there.tokens[1].text, "\u2581") << "llama.cpp refuses two tokens of one text";
+  EXPECT_EQ(there.tokens[2].text, " ");
 }
 
 // Comparing a quantized file with the original: the names differ, and so do the rows of q and k.
