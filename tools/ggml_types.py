@@ -27,6 +27,7 @@ OPTIONAL = {
     "src/convert/mixes.cpp": "mixes choose types",
     "src/cli": "examples in the help",
     "src/view/palette.cpp": "a colour that differs from that of other types with as many bits",
+    "src/formats/gguf/llama_cpp/verbs/repack.cpp": "writes and reads blocks of one type in the order of another program",
     "src/codecs/packs": "MXFP4 and NVFP4 are also what other programs call their arrays",
 }
 ROW = re.compile(r'\{Type::(\w+),\s*"ggml\.\w+",\s*(\d+),\s*(\d+),')

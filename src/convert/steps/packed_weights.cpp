@@ -4,6 +4,7 @@
 
 #include "arch/families.hpp"
 #include "base/printable.hpp"
+#include "codecs/packs/expert_arrays.hpp"
 #include "codecs/packs/join.hpp"
 #include "convert/steps/adaptation.hpp"
 #include "convert/steps/one_tensor.hpp"
@@ -58,7 +59,7 @@ bool repacks_all(const Adaptation& it) {
   if (it.options.dtype || it.options.keep_names || family == nullptr || family->runtime.unpacked_modules.empty())
     return false;
   return std::ranges::all_of(it.model.tensors, [](const Tensor& tensor) {
-    return !codec::packs::is_joined(tensor) || (tensor.layout == "mxfp4" && tensor.component("blocks") != nullptr);
+    return !codec::packs::is_joined(tensor) || codec::packs::are_expert_arrays(tensor);
   });
 }
 

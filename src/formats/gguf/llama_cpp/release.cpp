@@ -5,6 +5,7 @@
 
 #include "base/printable.hpp"
 #include "base/text.hpp"
+#include "codecs/packs/expert_arrays.hpp"
 #include "formats/gguf/llama_cpp/arch_keys.hpp"
 #include "formats/gguf/llama_cpp/conventions.hpp"
 #include "resources/config_quantization.hpp"
@@ -80,7 +81,9 @@ void require_no_form(const Model& model) {
                                 quote(*model.config.model_type), listed_names(std::move(names))));
 }
 
-bool states_experts_packed(const Model& model) { return resources::stated_in_files(model).method == "mxfp4"; }
+bool states_experts_packed(const Model& model) {
+  return resources::stated_in_files(model).method == codec::packs::kExpertArrays;
+}
 
 // The experts have been quantized otherwise since, or decoded. A class whose config.json states MXFP4 would look for
 // its arrays.

@@ -12,6 +12,7 @@
 #include "base/json_writer.hpp"
 #include "base/text.hpp"
 #include "base/whole.hpp"
+#include "codecs/packs/expert_arrays.hpp"
 #include "formats/gguf/llama_cpp/release_files.hpp"
 #include "resources/json_file.hpp"
 #include "resources/resources.hpp"
@@ -114,7 +115,7 @@ void add_packing(const Origin& origin, Map& keys) {
   for (const std::string_view name : origin.family.runtime.unpacked_modules) modules.emplace_back(name);
   Map packing;
   packing.set("modules_to_not_convert", std::move(modules));
-  packing.set("quant_method", "mxfp4");
+  packing.set("quant_method", codec::packs::kExpertArrays);
   keys.set("quantization_config", std::move(packing));
 }
 

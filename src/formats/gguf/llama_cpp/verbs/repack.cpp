@@ -6,6 +6,7 @@
 //   GGUF     byte i of 16: input i in the low half, input i + 16 in the high half
 #include <algorithm>
 
+#include "codecs/packs/expert_arrays.hpp"
 #include "codecs/packs/pack.hpp"
 #include "formats/gguf/llama_cpp/verbs/verbs.hpp"
 #include "model/block_reader.hpp"
@@ -13,8 +14,9 @@
 namespace tare::gguf::llama_cpp {
 namespace {
 
-constexpr std::string_view kPacked = "mxfp4", kBlocks = "ggml.mxfp4";
-constexpr std::string_view kCodesRole = "blocks", kExponentsRole = "scales";
+using codec::packs::kExpertArrays, codec::packs::kExpertCodes, codec::packs::kExpertExponents;
+
+constexpr std::string_view kBlocks = "ggml.mxfp4";
 constexpr std::size_t kInputs = 32, kCodes = 16, kBlock = 1 + kCodes;  // per block: weights, bytes of codes, all bytes
 constexpr std::size_t kRun = 4096;                                     // blocks at a time
 
@@ -159,8 +161,9 @@ Map array_named(std::string name, const Shape& shape, std::int64_t at) {
 }  // namespace
 
 bool has_packed_columns(const Tensor& tensor) {
-  if (tensor.layout != kPacked || tensor.shape.rank() != 3 || tensor.shape.elements().value_or(0) == 0) return false;
-  const Component *const codes = tensor.component(kCodesRole), *const exponents = tensor.component(kExponentsRole);
+  if (tensor.layout != kExpertArrays || tensor.shape.rank() != 3 || tensor.shape.elements().value_or(0) == 0)
+    return false;
+  const Component *const codes = tensor.component(kExpertCodes), *const exponents = tensor.component(kExpertExponents);
   const std::uint64_t blocks = *tensor.shape.elements() / kInputs;
   return tensor.shape[1] % kInputs == 0 && codes != nullptr && exponents != nullptr && codes->type.empty() &&
          exponents->type.empty() && codes->blob.size() == blocks * kCodes && exponents->blob.size() == blocks;
@@ -177,7 +180,7 @@ Tensor packed_rows(const Tensor& columns) {
   rows.name = columns.name;
   rows.layout = kBlocks;
   rows.shape = {columns.shape[0], columns.shape[2], columns.shape[1]};
-  const Blob codes = columns.component(kCodesRole)->blob, exponents = columns.component(kExponentsRole)->blob;
+  const Blob codes = columns.component(kExpertCodes)->blob, exponents = columns.component(kExpertExponents)->blob;
   rows.components.push_back(
       {"payload", DType::u8, "",
        Blob::produced(exponents.size() * kBlock, std::make_shared<const BlocksProducer>(codes, exponents))});
@@ -189,11 +192,11 @@ Tensor packed_columns(const Tensor& rows) {
   const std::uint64_t count = blocks.size() / kBlock;
   Tensor columns;
   columns.name = rows.name;
-  columns.layout = kPacked;
+  columns.layout = kExpertArrays;
   columns.shape = {rows.shape[0], rows.shape[2], rows.shape[1]};
-  columns.components.push_back({std::string(kCodesRole), DType::u8, "",
+  columns.components.push_back({std::string(kExpertCodes), DType::u8, "",
                                 Blob::produced(count * kCodes, std::make_shared<const ArrayProducer>(blocks, true))});
-  columns.components.push_back({std::string(kExponentsRole), DType::u8, "",
+  columns.components.push_back({std::string(kExpertExponents), DType::u8, "",
                                 Blob::produced(count, std::make_shared<const ArrayProducer>(blocks, false))});
   return columns;
 }
@@ -201,8 +204,8 @@ Tensor packed_columns(const Tensor& rows) {
 void name_arrays(Tensor& columns) {
   const std::uint64_t experts = columns.shape[0], outputs = columns.shape[2], groups = columns.shape[1] / kInputs;
   Map arrays;
-  arrays.set(kCodesRole, array_named(columns.name + "_blocks", {experts, outputs, groups, kCodes}, 0));
-  arrays.set(kExponentsRole, array_named(columns.name + "_scales", {experts, outputs, groups}, 1));
+  arrays.set(kExpertCodes, array_named(columns.name + "_blocks", {experts, outputs, groups, kCodes}, 0));
+  arrays.set(kExpertExponents, array_named(columns.name + "_scales", {experts, outputs, groups}, 1));
   columns.attributes.set(codec::packs::kArrays, std::move(arrays));
 }
 
