@@ -33,7 +33,7 @@ SCRIPT = re.compile(r'(`)(?:[^`\\]|\\.)*`|"(?:[^"\\\n]|\\.)*"|\'(?:[^\'\\\n]|\\.
 HASH = re.compile(r'"(?:[^"\\]|\\.)*"|\'[^\'\n]*\'|(?<![^\s;])#([^\n]*)')
 FILE = re.compile(r"(?<![\w/.*-])((?:[\w-]+/)*[\w-]+\.(?:cpp|hpp|cu|ptx|cmake))(?![\w/(*])")
 # Placeholders for any file, and files of other projects and of examples.
-ELSEWHERE = re.compile(r"(?:^|/)(?:NAME|NAME_fuzz|snake_case|look|list|llama-adapter|x)\b|/NAME/")
+ELSEWHERE = re.compile(r"(?:^|/)(?:NAME|NAME_fuzz|snake_case|look|list|llama-adapter|whisper|x)\b|/NAME/")
 
 
 def pieces(code, suffix):

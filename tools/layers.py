@@ -133,8 +133,10 @@ KNOWS = {
     "codecs/zt2": ("zt", "the profiles of its second version are called so"),
     "resources/config_dtype.cpp": ("torch", "config.json spells types as it does"),
     "formats/torch": ("safetensors", "what to write instead"),
+    "formats/onnx": ("safetensors", "what to write instead"),
+    "options/conversion.hpp": ("onnx", "an example of a folder that programs call so"),
     "formats/npy": ("npz", "reads the arrays in it, and reports what is wrong with them as its"),
-    "formats/foreign_weights.cpp": ("gguf torch", "what is wrong with a file that looks like one and is not"),
+    "formats/foreign_weights.cpp": ("gguf onnx torch", "what is wrong with a file that looks like one and is not"),
 }
 IDENTIFIER = re.compile(r"[A-Za-z_]\w*")
 # What an identifier is made of: find_gguf_family, kMcfKernels.
@@ -159,6 +161,7 @@ FAMILY_NAMES = re.compile(r"""\bk\w*Types\w*(?:\[\])? = \{([^}]*)\}|\.gguf = ("[
 # Tables of other programs' words that are spelled like families.
 WORDS_LIKE_FAMILIES = {
     "formats/gguf/llama_cpp/pre_tokenizers.cpp": "llama.cpp names its ways to split text after models",
+    "formats/ggmlbin/read.cpp": "programs are called after the models that they run",
     "formats/gguf/vocabulary.cpp": "GGUF names kinds of tokenizers after models",
     "formats/mcf/model.cpp": "the document of the container numbers a few families",
 }

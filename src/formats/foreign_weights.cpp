@@ -16,9 +16,6 @@ struct Magic {
 using namespace std::string_view_literals;
 
 constexpr Magic kMagics[] = {
-    {0, "tjgg"sv, "a GGJT file, a form of llama.cpp's before GGUF; convert it with an old release of llama.cpp"sv},
-    {0, "fmgg"sv, "a GGMF file, a form of llama.cpp's before GGUF; convert it with an old release of llama.cpp"sv},
-    {0, "lmgg"sv, "a GGML file, a form of llama.cpp's before GGUF; convert it with an old release of llama.cpp"sv},
     {0, "algg"sv, "a GGLA file, an adapter in a form of llama.cpp's before GGUF"sv},
     {0, "\x89HDF\r\n\x1a\n"sv, "an HDF5 file (Keras and TensorFlow keep weights in them), which Tare cannot read yet"},
     {4, "TFL3"sv, "a TensorFlow Lite model, which Tare cannot read yet"},
@@ -36,7 +33,7 @@ constexpr Magic kMagics[] = {
     {0, "SQLite format 3"sv, "a SQLite database, not a model"sv},
 };
 
-constexpr std::string_view kOnnx = "an ONNX model, which Tare cannot read yet";
+constexpr std::string_view kOnnx = "an ONNX model that is damaged or truncated; download it again";
 constexpr std::string_view kCoreMl = "a Core ML model, which Tare cannot read yet";
 constexpr std::string_view kFlax = "Flax weights (msgpack), which Tare cannot read yet";
 constexpr std::string_view kTorch =
@@ -112,9 +109,8 @@ std::string_view foreign_lookalike(std::string_view head, std::string_view name)
     if (head.size() >= magic.at + magic.bytes.size() && head.substr(magic.at, magic.bytes.size()) == magic.bytes)
       return magic.words;
   if (const std::string_view words = as_protobuf(head); !words.empty())
-    return name.ends_with(".mlmodel") ? kCoreMl : name.ends_with(".onnx") ? kOnnx : words;
+    return name.ends_with(".mlmodel") ? kCoreMl : words;
   if (is_msgpack_map(head)) return kFlax;
-  if (name.ends_with(".onnx")) return kOnnx;
   return {};
 }
 

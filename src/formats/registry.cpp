@@ -55,6 +55,8 @@ std::span<const Format> formats() {
         table_row<safetensors::kFormat>(),  //
         table_row<hf::kFormat>(),           //
         table_row<torch::kFormat>(),        //
+        table_row<onnx::kFormat>(),         //
+        table_row<ggmlbin::kFormat>(),      //
     };
     for (const Format& added : added_formats()) rows.push_back(added);
     return rows;

@@ -17,6 +17,8 @@ namespace tare::safetensors { extern const Format kFormat; }
 namespace tare::gguf { extern const Format kFormat; }
 namespace tare::hf { extern const Format kFormat; }
 namespace tare::torch { extern const Format kFormat; }
+namespace tare::onnx { extern const Format kFormat; }
+namespace tare::ggmlbin { extern const Format kFormat; }
 // clang-format on
 
 namespace tare {

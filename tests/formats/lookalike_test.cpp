@@ -22,15 +22,13 @@ TEST(Lookalike, WeightsOfOtherPrograms) {
   tar.replace(0, 10, "weights.pt");
   tar.replace(257, 5, "ustar");
   const std::tuple<std::string, std::string, std::string> cases[] = {
-      {"m.ggml", "tjgg\3\0\0\0"s, "a GGJT file"},
-      {"ggml.bin", "tjgg\3\0\0\0"s, "a GGJT file"},
-      {"ggml.bin", "lmgg\3\0\0\0"s, "a GGML file"},
+      {"ggml.bin", "algg\3\0\0\0"s, "a GGLA file"},
       {"tf_model.h5", "\x89HDF\r\n\x1a\n"s + std::string(64, '\0'), "an HDF5 file"},
       {"m.tflite", "\x1c\0\0\0TFL3"s + std::string(64, '\0'), "a TensorFlow Lite model"},
       {"m.nemo", tar, "a tar archive"},
       {"weight.bin", "\2\0\0\0\2\0\0\0"s + std::string(56, '\0') + "\xef\xbe\xad\xde\1\0\0\0"s,
        "the weights of a Core ML model"},
-      {"m.onnx",
+      {"truncated",
        "\x08\x08\x12\x07pytorch\x1a\x05"
        "2.1.0:"s,
        "an ONNX model"},
@@ -94,8 +92,10 @@ TEST(Lookalike, Directories) {
        "this directory holds no model; there are models in unet/, vae/: use one of these paths"},
       {{{"blobs/x", weights}, {"refs/main", to_bytes("abc")}, {"snapshots/abc/model.safetensors", weights}},
        "this directory holds no model; there is one in snapshots/abc/: use that path"},
+      {{{"a.h5", weights}, {"b.keras", weights}},
+       "a directory without weights that Tare reads; there are a.h5 (HDF5), b.keras (Keras)"},
       {{{"a.ggml", weights}, {"b.onnx", weights}},
-       "a directory without weights that Tare reads; there are a.ggml (GGML), b.onnx (ONNX)"},
+       "not a directory in Hugging Face's layout; give one of its files: a.ggml, b.onnx"},
       {{{"model.zt", weights}}, "not a directory in Hugging Face's layout; give one of its files: model.zt"},
       {{{"README.md", weights}},
        "a directory without a model: it has no config.json, no tokenizer and no weights that Tare reads"},

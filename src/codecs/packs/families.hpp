@@ -13,6 +13,6 @@ struct Family {
   std::span<const Pack> packs;      // the layouts of the tensors that they are joined to
 };
 
-extern const Family kGptqFamily, kBnbFamily, kStreamFamily, kFp4Family, kScaledFamily, kNotDecoded;
+extern const Family kGptqFamily, kBnbFamily, kStreamFamily, kFp4Family, kScaledFamily, kNbitsFamily, kNotDecoded;
 
 }  // namespace tare::codec::packs

@@ -71,7 +71,8 @@ class Finder {
     const std::vector<const Scheme*> whole = schemes_with_beside(model.tensors);
     for (const Scheme* const scheme : schemes()) {
       const bool has_beside = std::ranges::find(whole, scheme) != whole.end();
-      if (has_beside || can_be_certain_alone(*scheme)) rows_.push_back({scheme, has_beside});
+      if (scheme->by_statement ? found_.stated.method == scheme->method : has_beside || can_be_certain_alone(*scheme))
+        rows_.push_back({scheme, has_beside});
       for (const Member& member : scheme->members)
         if (tells(*scheme, member)) telling_.push_back({scheme, member.ending});
     }
@@ -123,10 +124,14 @@ class Finder {
     bool lone = false;  // what was refused has no companion array; a scheme that has one takes precedence
     for (const auto& [scheme, has_beside] : rows_) {
       if (found.scheme != nullptr && found.joined) break;
-      if (!scheme->is_named_as_codes(tensor.name, data->type_name())) continue;
-      if (!has_beside && !is_certain_alone(*scheme, tensor.shape)) continue;
+      if (scheme->by_statement) {
+        if (!is_stated(tensor)) continue;
+      } else {
+        if (!scheme->is_named_as_codes(tensor.name, data->type_name())) continue;
+        if (!has_beside && !is_certain_alone(*scheme, tensor.shape)) continue;
+      }
       const Set set(tensors_, *scheme, tensor, stated());
-      const Tensor* const beside = tensors_.find(set.stem(), scheme->beside_ending());
+      const Tensor* const beside = set.find_beside();
       const bool fits = beside != nullptr && (scheme->fits == nullptr || scheme->fits(tensor.shape, beside->shape));
       if (fits && found.scheme == nullptr) {
         found.scheme = scheme;
@@ -148,7 +153,24 @@ class Finder {
     if (found.scheme != nullptr || found.joined || found.refused) found_.sets.push_back(std::move(found));
   }
 
+  // Whether the config names these codes. The map of names is made once, because a model may have thousands of them.
+  bool is_stated(const Tensor& codes) {
+    if (!stated_codes_) {
+      stated_codes_.emplace();
+      const Value* const weights = stated().config.find("weights");
+      if (weights != nullptr && weights->get<Map>() != nullptr)
+        for (const auto& [name, facts] : *weights->get<Map>()) stated_codes_->insert(name);
+    }
+    return stated_codes_->contains(codes.name);
+  }
+
   void name_parts(const Set& set) {
+    if (set.scheme().by_statement) {
+      for (const Member& member : set.scheme().members)
+        if (const Tensor* const array = &member == &set.scheme().members[0] ? &set.codes() : set.find(member.role))
+          found_.parts[tensors_.index_of(*array)] = member.part;
+      return;
+    }
     for (const Member& member : set.scheme().members)
       if (const Tensor* const array = tensors_.find(set.stem(), member.ending))
         found_.parts[tensors_.index_of(*array)] = member.part;
@@ -158,7 +180,7 @@ class Finder {
   std::optional<Tensor> join(const Set& set, bool alone) {
     const Scheme& scheme = set.scheme();
     if (alone) {
-      if (is_certain_alone(scheme, set.codes().shape))
+      if (scheme.by_statement || is_certain_alone(scheme, set.codes().shape))
         static_cast<void>(set.require(scheme.members[scheme.beside].role));
       return std::nullopt;
     }
@@ -284,6 +306,7 @@ class Finder {
   std::vector<Row> rows_;      // schemes that can match in this model
   std::vector<Telling> telling_;
   NameSet stems_;  // stems whose missing codes were looked for
+  std::optional<NameSet> stated_codes_;
   Found found_;
 };
 

@@ -8,7 +8,8 @@
 namespace tare::codec::packs {
 
 bool Scheme::is_named_as_codes(std::string_view tensor, std::string_view type) const {
-  return tensor.size() > codes().size() && tensor.ends_with(codes()) && std::ranges::find(types, type) != types.end();
+  return !by_statement && tensor.size() > codes().size() && tensor.ends_with(codes()) &&
+         std::ranges::find(types, type) != types.end();
 }
 
 bool is_plain_array(const Tensor& tensor) {
@@ -47,13 +48,35 @@ const Tensor* Set::find_ending(std::string_view ending) const {
   return found != nullptr && is_plain_array(*found) ? found : nullptr;
 }
 
+const Map* Set::stated_facts() const {
+  const Value* const weights = scheme_.by_statement ? stated_.config.find("weights") : nullptr;
+  const Map* const all = weights == nullptr ? nullptr : weights->get<Map>();
+  const Value* const own = all == nullptr ? nullptr : all->find(codes_.name);
+  return own == nullptr ? nullptr : own->get<Map>();
+}
+
+const Tensor* Set::find_stated(std::string_view role) const {
+  const Map* const facts = stated_facts();
+  const Value* const name = facts == nullptr ? nullptr : facts->find(role);
+  return name == nullptr || name->text() == nullptr ? nullptr : tensors_.find(*name->text(), "");
+}
+
+const Tensor* Set::find_beside() const {
+  return scheme_.by_statement ? find_stated(scheme_.members[scheme_.beside].role)
+                              : tensors_.find(stem_, scheme_.beside_ending());
+}
+
 const Tensor* Set::find(std::string_view role) const {
   const Member* const found = member(role);
-  return found == nullptr ? nullptr : find_ending(found->ending);
+  if (found == nullptr) return nullptr;
+  if (!scheme_.by_statement) return find_ending(found->ending);
+  const Tensor* const array = find_stated(role);
+  return array != nullptr && is_plain_array(*array) ? array : nullptr;
 }
 
 const Tensor& Set::require(std::string_view role) const {
   if (const Tensor* const found = find(role)) return *found;
+  if (scheme_.by_statement) refuse("pack.missing", fmt::format("the {} of {} are missing", role, quote(codes_.name)));
   refuse("pack.missing", fmt::format("{} is missing", quote(std::string(stem_).append(member(role)->ending))));
 }
 

@@ -51,6 +51,9 @@ struct Scheme {
   bool (*certain_shape)(const Shape& codes) = nullptr;
   // What is assumed if there is no config, because the arrays alone do not show it; empty: nothing.
   std::string_view guess = {};
+  // The arrays have any names: the config has a map `weights` with the name of each array of codes, and for each a map of
+  // the names of the other members by their roles, and numbers. The endings of the members are empty.
+  bool by_statement = false;
 
   bool is_decoded() const { return join != nullptr; }
   constexpr std::string_view codes() const { return members[0].ending; }
@@ -106,6 +109,10 @@ class Set {
   // The plain array with this role, or named by the stem and this ending; null if there is none.
   const Tensor* find(std::string_view role) const;
   const Tensor* find_ending(std::string_view ending) const;
+  // The array that must accompany the codes, of any form.
+  const Tensor* find_beside() const;
+  // What the config states for these codes (Scheme::by_statement); null if it states nothing.
+  const Map* stated_facts() const;
   // The same. Throws Refusal `pack.missing`.
   const Tensor& require(std::string_view role) const;
 
@@ -115,6 +122,7 @@ class Set {
 
  private:
   const Member* member(std::string_view role) const;
+  const Tensor* find_stated(std::string_view role) const;
 
   const NamedTensors& tensors_;
   const Scheme& scheme_;

@@ -13,8 +13,8 @@ namespace {
 
 // Schemes are tried in this order. Those that are not decoded come last, because some have names that are part of
 // another scheme's.
-constexpr const Family* kFamilies[] = {&kGptqFamily, &kBnbFamily,    &kStreamFamily,
-                                       &kFp4Family,  &kScaledFamily, &kNotDecoded};
+constexpr const Family* kFamilies[] = {&kGptqFamily,   &kBnbFamily,   &kStreamFamily, &kFp4Family,
+                                       &kScaledFamily, &kNbitsFamily, &kNotDecoded};
 
 // Null for a layout of another folder.
 const Pack* find_pack(std::string_view layout) {
@@ -72,7 +72,7 @@ std::vector<const Scheme*> schemes_with_beside(std::span<const Tensor> tensors) 
   for (const Tensor& tensor : tensors) {
     if (left.empty()) break;
     std::erase_if(left, [&](const Scheme* row) {
-      if (!tensor.name.ends_with(row->beside_ending())) return false;
+      if (row->by_statement || !tensor.name.ends_with(row->beside_ending())) return false;
       found.push_back(row);
       return true;
     });

@@ -41,7 +41,7 @@ class FileProblems final : public Diagnostics {
 bool has_weights(std::string_view file) {
   const auto ends = [&](std::string_view ending) { return file.ends_with(ending); };
   // Weight files of other programs, which Tare does not read.
-  constexpr std::string_view kForeign[] = {".onnx", ".h5", ".msgpack"};
+  constexpr std::string_view kForeign[] = {".h5", ".msgpack"};
   return std::ranges::any_of(kForeign, ends) || std::ranges::any_of(formats(), [&](const Format& format) {
            return std::ranges::any_of(format.suffixes, ends);
          });
