@@ -100,6 +100,7 @@ VIEWS = {
     "codecs/values.cpp": "shows them to a caller who was told",
     "codecs/weights.cpp": "copies, then looks at the copy",
     "formats/npy/columns.hpp": "transposes items, whatever they are, to places that follow from the shape",
+    "formats/llamafile.cpp": "passes those of another source on",
     "inspect/pull.cpp": "of memory only, for loops that count and compare",
     "resources/describe.cpp": "of memory only: texts that Tare itself has made",
     "run/session.cpp": "any bits are a weight, and no index",
@@ -136,6 +137,7 @@ KNOWS = {
     "formats/onnx": ("safetensors", "what to write instead"),
     "options/conversion.hpp": ("onnx", "an example of a folder that programs call so"),
     "formats/npy": ("npz", "reads the arrays in it, and reports what is wrong with them as its"),
+    "formats/llamafile.cpp": ("gguf", "the model inside is one"),
     "formats/foreign_weights.cpp": ("gguf onnx torch", "what is wrong with a file that looks like one and is not"),
 }
 IDENTIFIER = re.compile(r"[A-Za-z_]\w*")

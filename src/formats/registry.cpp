@@ -13,6 +13,8 @@
 #include "base/process_mutex.hpp"
 #include "base/stopping.hpp"
 #include "codecs/packs/join.hpp"
+#include "formats/llamafile.hpp"
+#include "formats/ollama.hpp"
 #include "formats/open_as.hpp"
 #include "formats/registry_limits.hpp"
 #include "formats/rows.hpp"
@@ -111,9 +113,19 @@ const Format& detect_directory(const std::string& path) {
 
 }  // namespace
 
-const Format& detect(const Source& source) {
+namespace {
+
+// The format whose bytes these are; null if there is none.
+const Format* recognized(const Source& source) {
   for (const Format& format : formats())
-    if (format.recognize(source)) return format;
+    if (format.recognize(source)) return &format;
+  return nullptr;
+}
+
+}  // namespace
+
+const Format& detect(const Source& source) {
+  if (const Format* const found = recognized(source)) return *found;
   // A file with the suffix of a format, and not of another well-known kind, is probably a damaged file of that format;
   // its reader reports the damage best.
   const Format* const named = format_of_suffix(source.name());
@@ -122,6 +134,7 @@ const Format& detect(const Source& source) {
 }
 
 void refuse_listed(const std::string& path, std::string_view rule, std::string_view doing) {
+  ollama::refuse_stored(path, doing);
   const SeparateSpending spending(allowance_of(Limits()));
   for (const Format& format : formats()) {
     const std::string root = format.listed_in == nullptr ? std::string() : format.listed_in(path);
@@ -240,7 +253,17 @@ Model read(const Format& format, const Input& input, ReadOptions options, Packed
 Model open_as(PackedForm form, const SourcePtr& source, const ReadOptions& options) {
   const StopScope stop(options.work);
   if (source == nullptr) throw Error(ErrorKind::usage, "open.source", "there is no source");
-  return read(detect(*source), {source->name(), source}, options, form);
+  const Format* const found = recognized(*source);
+  if (found == nullptr) {
+    const Spending spending(allowance_of(options.limits));
+    grant_source(*source);
+    if (const auto inside = look_inside(source, options)) {
+      Model model = read(detect(*inside->source), {source->name(), inside->source}, options, form);
+      bring_outside(model, *inside, source);
+      return model;
+    }
+  }
+  return read(found != nullptr ? *found : detect(*source), {source->name(), source}, options, form);
 }
 
 namespace {
@@ -255,6 +278,7 @@ const Format& look_into(const std::string& directory) {
 
 Model open_as(PackedForm form, const std::string& path, const ReadOptions& options) {
   const StopScope stop(options.work);
+  if (ollama::is_name(path)) return ollama::open_named(form, path, options);
   io::check_path(path);
   std::error_code none;
   if (!std::filesystem::is_directory(path, none)) return open_as(form, open_file(path, options.access), options);

@@ -14,6 +14,7 @@
 #include "codecs/packs/packing.hpp"
 #include "convert/no_match.hpp"
 #include "formats/format.hpp"
+#include "formats/ollama.hpp"
 #include "resources/packed_config.hpp"
 #include "tare/codec.hpp"
 
@@ -143,8 +144,32 @@ void print_table(const Listed& tensors, const Broken& broken, const PackedWords&
   table.print(session);
 }
 
+// The models of a store, whose names the other verbs take.
+int list_store(const Arguments& arguments, Session& session) {
+  const std::vector<ollama::Stored> models = ollama::list();
+  if (arguments.has("json")) {
+    std::string text;
+    JsonWriter json(text);
+    json.open('{').key("models").open('[');
+    for (const ollama::Stored& model : models) {
+      json.line_feed();
+      json.open('{').key("name").text(model.name).key("bytes").number(model.bytes);
+      json.key("manifest").text(model.manifest).close('}');
+    }
+    json.close(']').close('}');
+    session.line(text);
+  } else {
+    Table table({{"NAME", Align::left, true}, {"BYTES", Align::right}});
+    for (const ollama::Stored& model : models) table.add({printable(escape_name(model.name)), count_text(model.bytes)});
+    table.print(session);
+  }
+  session.flush();
+  return kDone;
+}
+
 int run(const Arguments& arguments, Session& session) {
   const std::string& file = arguments.operand(0);
+  if (file == ollama::kScheme) return list_store(arguments, session);
   const Model model = open(file, listing_options(arguments));
   const Listed tensors = list(model, arguments);
   const Broken broken = list_broken(model, arguments);
@@ -179,6 +204,7 @@ constexpr Option kOptions[] = {
 constexpr Example kExamples[] = {
     {"tare ls model.zt --sort size", "the largest tensors first"},
     {"tare ls model.npz --match 'layers.0.*'", "the tensors of one layer"},
+    {"tare ls ollama:", "the models in Ollama's store"},
     {"tare ls model.zt --json | jq -r '.tensors[].name'", "the names, for a script"},
 };
 
