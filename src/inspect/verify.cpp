@@ -10,6 +10,7 @@
 #include "base/error_runs.hpp"
 #include "base/printable.hpp"
 #include "base/stopping.hpp"
+#include "chat/reach.hpp"
 #include "formats/format.hpp"
 #include "inspect/data_check.hpp"
 #include "resources/agreement.hpp"
@@ -94,6 +95,7 @@ Verification verify(const std::string& path, const ReadOptions& options) {
     for (const Tensor& tensor : model.tensors) result.bytes += tensor.bytes();
     result.findings = inspect::check_data(model, options.work.threads, options.work.progress);
     for (const Error& differs : resources::disagreements(model)) collector.warning(differs);
+    for (const Error& reach : chat::reaches_of_templates(model)) collector.warning(reach);
     // Drops findings about the data that the reader has already reported as errors.
     std::set<std::pair<std::string_view, std::string_view>> errors;
     for (const Finding& reported : collector.findings)
