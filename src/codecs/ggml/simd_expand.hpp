@@ -98,6 +98,14 @@ HWY_INLINE void halves(const std::byte* block, std::size_t bytes, std::size_t co
   const hn::CappedTag<float, 8> d;
   const hn::Rebind<hwy::float16_t, decltype(d)> half;
   const hn::Rebind<std::uint16_t, decltype(d)> tag;
+#if HWY_TARGET <= HWY_AVX2
+  // Through memory, the load of eight would wait for the stores of each.
+  if (count == 8) {
+    const auto at = [&](std::size_t b) { return load_le<std::int16_t>(block + b * bytes); };
+    _mm256_storeu_ps(out, _mm256_cvtph_ps(_mm_setr_epi16(at(0), at(1), at(2), at(3), at(4), at(5), at(6), at(7))));
+    return;
+  }
+#endif
   alignas(16) std::uint16_t bits[8] = {};
   for (std::size_t b = 0; b < count; ++b) bits[b] = load_le<std::uint16_t>(block + b * bytes);
   for (std::size_t b = 0; b < 8; b += hn::MaxLanes(d))

@@ -32,11 +32,14 @@ void decode_all(const Shapes& shapes, const std::byte* blocks, std::size_t count
     for (std::size_t k = 0; k < weights / kPart; ++k) {
       const V scale = hn::Set(kFloat, from.scale[k]);
       [[maybe_unused]] const V minimum = hn::Set(kFloat, kMinimum ? from.minimum[k] : 0.0f);
+      // GCC unrolls loops from 0 to a constant, and no others.
+      const std::int8_t* const codes = from.codes + k * kPart;
+      float* const to = out + first + k * kPart;
       HWY_UNROLL(8)
-      for (std::size_t i = k * kPart; i < (k + 1) * kPart; i += kLanes) {
-        V weight = hn::Mul(scale, load_codes(from.codes + i));
+      for (std::size_t i = 0; i < kPart; i += kLanes) {
+        V weight = hn::Mul(scale, load_codes(codes + i));
         if constexpr (kMinimum) weight = hn::Add(weight, minimum);
-        hn::StoreU(weight, kFloat, out + first + i);
+        hn::StoreU(weight, kFloat, to + i);
       }
     }
   });
@@ -50,11 +53,13 @@ float dot_row(const Shapes& shapes, const std::byte* blocks, std::size_t count, 
       const V scale = hn::Set(kFloat, from.scale[k]);
       [[maybe_unused]] const V minimum = hn::Set(kFloat, kMinimum ? from.minimum[k] : 0.0f);
       V sum = hn::Zero(kFloat);
+      const std::int8_t* const codes = from.codes + k * kPart;
+      const float* const part = vector + first + k * kPart;
       HWY_UNROLL(8)
-      for (std::size_t i = k * kPart; i < (k + 1) * kPart; i += kLanes) {
-        const V x = hn::LoadU(kFloat, vector + first + i);
+      for (std::size_t i = 0; i < kPart; i += kLanes) {
+        const V x = hn::LoadU(kFloat, part + i);
         // With a minimum, each weight is computed first: separate sums of scales and minimums would nearly cancel out.
-        const V code = load_codes(from.codes + i);
+        const V code = load_codes(codes + i);
         sum = hn::MulAdd(kMinimum ? hn::MulAdd(scale, code, minimum) : code, x, sum);
       }
       V& total = k % 2 == 0 ? even : odd;
