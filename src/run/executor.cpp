@@ -77,17 +77,17 @@ void Executor::multiply(const Projection& by, const std::string& place, const Fl
   y.resize(panels * rows * kPanel);
   parallel_for((rows + tile - 1) / tile, threads_, [&](std::size_t item) {
     const std::size_t first = item * tile, count = std::min(tile, rows - first);
-    Floats buffer = take_buffer(count * (stride + columns));
-    float *const padded = buffer.data(), *const read = padded + count * stride;
+    Floats buffer = take_buffer(count * stride);
+    // The rows are read to the end of the buffer, then moved to their places.
+    float *const padded = buffer.data(), *const read = padded + count * (stride - columns);
     weight.read(first, count, read, place);
     for (std::size_t r = 0; r < count; ++r)
-      std::memcpy(padded + r * stride, read + r * columns, columns * sizeof(float));
-    for (std::size_t panel = 0; panel < panels; ++panel)
-      std::fill_n(panel_of(y, panel, rows) + first * kPanel, count * kPanel, 0.0f);
+      std::memmove(padded + r * stride, read + r * columns, columns * sizeof(float));
     for (std::size_t k = 0; k < columns; k += kDepth)
       for (std::size_t panel = 0; panel < panels; ++panel)
-        add_product(padded + k, stride, count, std::min(kDepth, columns - k), panel_of(x, panel, columns) + k * kPanel,
-                    panel_of(y, panel, rows) + first * kPanel);
+        (k == 0 ? set_product : add_product)(padded + k, stride, count, std::min(kDepth, columns - k),
+                                             panel_of(x, panel, columns) + k * kPanel,
+                                             panel_of(y, panel, rows) + first * kPanel);
     if (!bias.empty())
       for (std::size_t panel = 0; panel < panels; ++panel)
         add_bias(panel_of(y, panel, rows) + first * kPanel, bias.data() + first, count);

@@ -30,8 +30,8 @@ constexpr std::size_t kMostRows = 12;
 constexpr std::size_t kMostRows = 6;
 #endif
 
-// `kStep`: the distance of two elements of a row of w.
-template <std::size_t kRows, std::size_t kStep>
+// `kStep`: the distance of two elements of a row of w. `kAdds`: to what y has.
+template <std::size_t kRows, std::size_t kStep, bool kAdds>
 HWY_INLINE void add_block(const float* HWY_RESTRICT w, std::size_t stride, std::size_t depth,
                           const float* HWY_RESTRICT x, float* HWY_RESTRICT y) {
   const D d;
@@ -48,18 +48,22 @@ HWY_INLINE void add_block(const float* HWY_RESTRICT w, std::size_t stride, std::
     }
     for (std::size_t r = 0; r < kRows; ++r) {
       float* const at = y + r * kPanel + c;
-      hn::StoreU(hn::Add(hn::LoadU(d, at), left[r]), d, at);
-      hn::StoreU(hn::Add(hn::LoadU(d, at + kLanes), right[r]), d, at + kLanes);
+      if constexpr (kAdds) {
+        left[r] = hn::Add(hn::LoadU(d, at), left[r]);
+        right[r] = hn::Add(hn::LoadU(d, at + kLanes), right[r]);
+      }
+      hn::StoreU(left[r], d, at);
+      hn::StoreU(right[r], d, at + kLanes);
     }
   }
 }
 
-template <std::size_t kStep>
+template <std::size_t kStep, bool kAdds = true>
 void add_rows(const float* w, std::size_t stride, std::size_t rows, std::size_t depth, const float* x, float* y) {
   std::size_t r = 0;
   const auto block = [&](auto count) HWY_ATTR {
     constexpr std::size_t kRows = decltype(count)::value;
-    add_block<kRows, kStep>(w + r * stride, stride, depth, x, y + r * kPanel);
+    add_block<kRows, kStep, kAdds>(w + r * stride, stride, depth, x, y + r * kPanel);
     r += kRows;
   };
   while (r + kMostRows <= rows) block(std::integral_constant<std::size_t, kMostRows>());
@@ -71,6 +75,10 @@ void add_rows(const float* w, std::size_t stride, std::size_t rows, std::size_t 
 
 void add_plain(const float* w, std::size_t stride, std::size_t rows, std::size_t depth, const float* x, float* y) {
   add_rows<1>(w, stride, rows, depth, x, y);
+}
+
+void set_plain(const float* w, std::size_t stride, std::size_t rows, std::size_t depth, const float* x, float* y) {
+  add_rows<1, false>(w, stride, rows, depth, x, y);
 }
 
 void add_columns(const float* w, std::size_t rows, std::size_t depth, const float* x, float* y) {
@@ -87,12 +95,17 @@ namespace tare::run {
 namespace {
 
 HWY_EXPORT(add_plain);
+HWY_EXPORT(set_plain);
 HWY_EXPORT(add_columns);
 
 }  // namespace
 
 void add_product(const float* w, std::size_t stride, std::size_t rows, std::size_t depth, const float* x, float* y) {
   HWY_DYNAMIC_DISPATCH(add_plain)(w, stride, rows, depth, x, y);
+}
+
+void set_product(const float* w, std::size_t stride, std::size_t rows, std::size_t depth, const float* x, float* y) {
+  HWY_DYNAMIC_DISPATCH(set_plain)(w, stride, rows, depth, x, y);
 }
 
 void add_transposed(const float* w, std::size_t rows, std::size_t depth, const float* x, float* y) {
