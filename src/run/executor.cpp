@@ -132,18 +132,19 @@ void Executor::embed(const Batch& batch, Floats& hidden) const {
   });
 }
 
-Executor::AnglesPtr Executor::angles(bool local, std::size_t length, std::size_t longest) const {
+Executor::AnglesPtr Executor::angles(bool local, std::size_t length, std::size_t before, std::size_t count) const {
+  constexpr std::size_t kMostKept = 16;  // a text that grows asks for other positions each time
   const Rope& rope = local ? plan_.local_rope : plan_.rope;
   // Only these depend on the length of the text.
-  if (rope.kind != "dynamic" && rope.kind != "longrope") length = longest;
+  if (rope.kind != "dynamic" && rope.kind != "longrope") length = before + count;
   {
     const std::scoped_lock lock(mutex_);
-    if (const auto found = angles_.find({local, length, longest}); found != angles_.end()) return found->second;
+    if (const auto found = angles_.find({local, length, before, count}); found != angles_.end()) return found->second;
   }
   const Rotation rotation = rotation_of(rope, length);
   auto made = std::make_shared<Angles>();
   made->pairs = rotation.frequencies.size();
-  const std::size_t panels = panels_for(longest);
+  const std::size_t panels = panels_for(count);
   made->cosines.resize(panels * made->pairs * kPanel);
   made->sines.resize(made->cosines.size());
   parallel_for(panels, threads_, [&](std::size_t panel) {
@@ -151,13 +152,14 @@ Executor::AnglesPtr Executor::angles(bool local, std::size_t length, std::size_t
       for (std::size_t t = 0; t < kPanel; ++t) {
         const std::size_t at = (panel * made->pairs + pair) * kPanel + t;
         // The angle in f32, as the libraries compute it.
-        const double angle = static_cast<float>(panel * kPanel + t) * rotation.frequencies[pair];
+        const double angle = static_cast<float>(before + panel * kPanel + t) * rotation.frequencies[pair];
         made->cosines[at] = static_cast<float>(std::cos(angle)) * rotation.scale;
         made->sines[at] = static_cast<float>(std::sin(angle)) * rotation.scale;
       }
   });
   const std::scoped_lock lock(mutex_);
-  return angles_[{local, length, longest}] = made;
+  if (angles_.size() >= kMostKept) angles_.clear();
+  return angles_[{local, length, before, count}] = made;
 }
 
 // Clamps, normalizes and rotates queries or keys.
@@ -167,15 +169,16 @@ void Executor::prepare_heads(const Weight& norm, const LayerPlan& layer, const B
   const std::vector<float> weights = norm.values(layer.place);
   const std::size_t longest = batch.longest();
   struct Item {
-    std::size_t panel, position;  // in panels
+    std::size_t panel, in_text;  // the numbers of the panel
+    std::size_t position;        // of its first token
     AnglesPtr angles;
   };
   std::vector<Item> items;
   for (const Text& text : batch.texts) {
-    const AnglesPtr turns = layer.rotates
-                                ? angles(layer.local_rope, text.stated != 0 ? text.stated : text.tokens.size(), longest)
-                                : nullptr;
-    for (std::size_t panel = 0; panel < text.panels; ++panel) items.push_back({text.first_panel + panel, panel, turns});
+    const std::size_t length = text.stated != 0 ? text.stated : text.before + text.tokens.size();
+    const AnglesPtr turns = layer.rotates ? angles(layer.local_rope, length, text.before, longest) : nullptr;
+    for (std::size_t panel = 0; panel < text.panels; ++panel)
+      items.push_back({text.first_panel + panel, panel, text.before + panel * kPanel, turns});
   }
   parallel_for(items.size(), threads_, [&](std::size_t i) {
     const Item& item = items[i];
@@ -185,14 +188,14 @@ void Executor::prepare_heads(const Weight& norm, const LayerPlan& layer, const B
       normalize(Norm::rms, all, weights.data(), heads * head, plan_.epsilon, all);
     float factors[kPanel];
     for (std::size_t t = 0; t < kPanel; ++t)
-      factors[t] = 1 + plan_.position_scale *
-                           static_cast<float>(std::log(1 + std::floor(static_cast<double>(item.position * kPanel + t) /
-                                                                      std::max(1.0, plan_.rope.original))));
+      factors[t] =
+          1 + plan_.position_scale * static_cast<float>(std::log(1 + std::floor(static_cast<double>(item.position + t) /
+                                                                                std::max(1.0, plan_.rope.original))));
     for (std::size_t h = 0; h < heads; ++h) {
       float* const one = all + h * head * kPanel;
       if (!weights.empty() && !plan_.wide_qk_norms) normalize(Norm::rms, one, weights.data(), head, plan_.epsilon, one);
       if (item.angles != nullptr) {
-        const std::size_t at = item.position * item.angles->pairs * kPanel;
+        const std::size_t at = item.in_text * item.angles->pairs * kPanel;
         const auto turn = plan_.rotates_neighbours ? rotate_neighbours : rotate;
         turn(one + unrotated * kPanel, item.angles->cosines.data() + at, item.angles->sines.data() + at,
              item.angles->pairs);
@@ -202,31 +205,72 @@ void Executor::prepare_heads(const Weight& norm, const LayerPlan& layer, const B
   });
 }
 
+namespace {
+
+// The first position that a query looks at.
+std::size_t first_seen(const LayerPlan& layer, std::size_t query) {
+  const auto window = static_cast<std::size_t>(layer.window);
+  return window == 0 || query + 1 <= window ? 0 : query + 1 - window;
+}
+
+}  // namespace
+
+Executor::PastPanels Executor::past_of(const LayerPlan& layer, const Batch& batch, const Past& past) const {
+  PastPanels made;
+  const std::size_t before = batch.texts.front().before;
+  made.first = first_seen(layer, before) / kPanel;
+  const std::size_t panels = panels_for(before) - made.first;
+  const auto turn = [&](const float* rows, std::uint64_t width, Floats& out) {
+    const auto features = static_cast<std::size_t>(width);
+    out.resize(panels * features * kPanel);
+    parallel_for(panels, threads_, [&](std::size_t panel) {
+      const std::size_t begin = (made.first + panel) * kPanel, count = std::min(kPanel, before - begin);
+      float* const to = panel_of(out, panel, features);
+      for (std::size_t t = 0; t < count; ++t)
+        for (std::size_t f = 0; f < features; ++f) to[f * kPanel + t] = rows[(begin + t) * features + f];
+    });
+  };
+  turn(past.keys, plan_.keys(), made.k);
+  turn(past.values, plan_.values(), made.v);
+  return made;
+}
+
 // `answers` may be the queries, which no other item needs.
 void Executor::attend_head(const LayerPlan& layer, const Text& text, std::size_t panel, std::size_t head,
-                           const Heads& from, float sink, Floats& answers) const {
+                           const Heads& from, const PastPanels& past, float sink, Floats& answers) const {
   const auto size = static_cast<std::size_t>(plan_.head), value_size = static_cast<std::size_t>(plan_.value_head),
              heads = static_cast<std::size_t>(plan_.heads), kv_heads = static_cast<std::size_t>(plan_.kv_heads);
   const std::size_t shared = head / (heads / kv_heads);
-  const std::size_t first_query = panel * kPanel;
-  const auto window = static_cast<std::size_t>(layer.window);
-  const std::size_t first_panel = window == 0 || first_query + 1 <= window ? 0 : (first_query + 1 - window) / kPanel;
-  const std::size_t count = panel + 1 - first_panel;
-  Floats buffer = take_buffer(count * kPanel * kPanel + value_size * kPanel);
-  float *const scores = buffer.data(), *const sum = scores + count * kPanel * kPanel;
-  std::fill_n(scores, count * kPanel * kPanel + value_size * kPanel, 0.0f);
-  const float* const query = panel_of(from.q, text.first_panel + panel, heads * size) + head * size * kPanel;
-  const auto part = [&](const Floats& all, std::size_t features, std::size_t j) {
-    return panel_of(all, text.first_panel + first_panel + j, kv_heads * features) + shared * features * kPanel;
+  // Keys are those of tokens before the text, if the window reaches so far, then those of its own panels.
+  const std::size_t first_query = text.before + panel * kPanel, seen = first_seen(layer, first_query),
+                    skipped = seen > text.before ? (seen - text.before) / kPanel : 0,
+                    first_key = seen < text.before ? seen / kPanel * kPanel : text.before + skipped * kPanel,
+                    keys = text.before + (panel + 1) * kPanel - first_key;
+  const auto for_each_panel = [&](const Floats& old, const Floats& own, std::size_t features, const auto& visit) {
+    const std::size_t width = kv_heads * features, at = shared * features * kPanel;
+    std::size_t row = 0;
+    for (std::size_t j = seen / kPanel; j * kPanel < text.before; ++j) {
+      const std::size_t count = std::min(kPanel, text.before - j * kPanel);
+      visit(panel_of(old, j - past.first, width) + at, row, count);
+      row += count;
+    }
+    for (std::size_t j = skipped; j <= panel; ++j, row += kPanel)
+      visit(panel_of(own, text.first_panel + j, width) + at, row, kPanel);
   };
-  for (std::size_t j = 0; j < count; ++j)
-    add_transposed(part(from.k, size, j), kPanel, size, query, scores + j * kPanel * kPanel);
-  scale(scores, plan_.attention_scale, count * kPanel);
-  if (plan_.attention_cap != 0) soft_cap(scores, plan_.attention_cap, count * kPanel);
+  Floats buffer = take_buffer(keys * kPanel + value_size * kPanel);
+  float *const scores = buffer.data(), *const sum = scores + keys * kPanel;
+  std::fill_n(scores, keys * kPanel + value_size * kPanel, 0.0f);
+  const float* const query = panel_of(from.q, text.first_panel + panel, heads * size) + head * size * kPanel;
+  for_each_panel(past.k, from.k, size, [&](const float* k, std::size_t row, std::size_t count) {
+    add_transposed(k, count, size, query, scores + row * kPanel);
+  });
+  scale(scores, plan_.attention_scale, keys);
+  if (plan_.attention_cap != 0) soft_cap(scores, plan_.attention_cap, keys);
   float sums[kPanel];
-  soften(scores, count * kPanel, {first_query, first_panel * kPanel, window, sink}, sums);
-  for (std::size_t j = 0; j < count; ++j)
-    add_product(part(from.v, value_size, j), kPanel, value_size, kPanel, scores + j * kPanel * kPanel, sum);
+  soften(scores, keys, {first_query, first_key, static_cast<std::size_t>(layer.window), sink}, sums);
+  for_each_panel(past.v, from.v, value_size, [&](const float* v, std::size_t row, std::size_t count) {
+    add_product(v, kPanel, value_size, count, scores + row * kPanel, sum);
+  });
   divide_tokens(sum, sums, value_size);
   std::copy_n(sum, value_size * kPanel,
               panel_of(answers, text.first_panel + panel, heads * value_size) + head * value_size * kPanel);
@@ -287,6 +331,7 @@ void Executor::attend(const LayerPlan& layer, const Batch& batch, const Floats& 
   std::vector<std::pair<const Text*, std::size_t>> panels;
   for (const Text& text : batch.texts)
     for (std::size_t panel = text.panels; panel-- > 0;) panels.emplace_back(&text, panel);  // the longest first
+  const PastPanels past = extras.past.keys != nullptr ? past_of(layer, batch, extras.past) : PastPanels();
   const std::vector<float> sinks = layer.sinks.values(layer.place);
   Floats own;
   if (has_own_answers()) own.resize(batch.panels * static_cast<std::size_t>(plan_.answers()) * kPanel);
@@ -294,7 +339,7 @@ void Executor::attend(const LayerPlan& layer, const Batch& batch, const Floats& 
   parallel_for(panels.size() * heads, threads_, [&](std::size_t item) {
     const auto& [text, panel] = panels[item / heads];
     const float sink = sinks.empty() ? Mask().sink : sinks[item % heads];
-    attend_head(layer, *text, panel, item % heads, made, sink, answers);
+    attend_head(layer, *text, panel, item % heads, made, past, sink, answers);
   });
   if (extras.keys != nullptr) *extras.keys = std::move(made.k);
   if (extras.values != nullptr) *extras.values = std::move(made.v);

@@ -25,6 +25,8 @@ struct Text {
   std::size_t first_panel = 0, panels = 0;
   // How many tokens it will have, for positions that are scaled by the length of a text; 0: as many as it has.
   std::size_t stated = 0;
+  // How many tokens come before these, whose keys and values Extras::past has. Only the one text of a batch has any.
+  std::size_t before = 0;
 };
 struct Batch {
   std::vector<Text> texts;
@@ -42,11 +44,17 @@ struct Choices {
   friend bool operator==(const Choices&, const Choices&) = default;
 };
 
+// The keys and values of the tokens before a text: [position][kv_heads * head], [position][kv_heads * value_head].
+struct Past {
+  const float *keys = nullptr, *values = nullptr;
+};
+
 // What else a layer may be asked for, or given.
 struct Extras {
   Choices* chosen = nullptr;       // receives the choice of experts, if the layer has any
   const Choices* given = nullptr;  // runs these instead of those that the router would choose, if there are as many
   Floats *keys = nullptr, *values = nullptr;  // receive what the tokens that follow will look at
+  Past past = {};                             // for a text with tokens before it
 };
 
 class Executor {
@@ -70,8 +78,8 @@ class Executor {
   };
   using AnglesPtr = std::shared_ptr<const Angles>;
 
-  // `length`: of the text that the angles are for; `longest`: of those that they are used for.
-  AnglesPtr angles(bool local, std::size_t length, std::size_t longest) const;
+  // For the positions [before, before + count) of a text that has `length` tokens.
+  AnglesPtr angles(bool local, std::size_t length, std::size_t before, std::size_t count) const;
   void multiply(const Projection& by, const std::string& place, const Floats& x, std::size_t panels, Floats& y) const;
   void normalize_all(const Weight& weight, const std::string& place, const Floats& x, std::size_t panels,
                      Floats& out) const;
@@ -81,13 +89,19 @@ class Executor {
   struct Heads {
     Floats q, k, v;
   };
+  // The part of Extras::past that a layer looks at, as panels.
+  struct PastPanels {
+    std::size_t first = 0;  // panel
+    Floats k, v;
+  };
+  PastPanels past_of(const LayerPlan& layer, const Batch& batch, const Past& past) const;
   void make_heads(const LayerPlan& layer, std::size_t panels, const Floats& x, Heads& out) const;
   void make_latent_heads(const LayerPlan& layer, std::size_t panels, const Floats& x, Heads& out) const;
   void attend(const LayerPlan& layer, const Batch& batch, const Floats& x, Floats& out, const Extras& extras) const;
   void prepare_heads(const Weight& norm, const LayerPlan& layer, const Batch& batch, std::size_t heads, bool queries,
                      Floats& x) const;
   void attend_head(const LayerPlan& layer, const Text& text, std::size_t panel, std::size_t head, const Heads& heads,
-                   float sink, Floats& answers) const;
+                   const PastPanels& past, float sink, Floats& answers) const;
   // `clamps`: with the gate of experts that clamp it.
   void feed_forward(const FeedForward& by, bool clamps, const std::string& place, const Floats& x, std::size_t panels,
                     Floats& out) const;
@@ -110,7 +124,7 @@ class Executor {
   unsigned threads_;
   mutable std::mutex mutex_;  // protects what follows
   mutable std::vector<Floats> buffers_;
-  mutable std::map<std::tuple<bool, std::size_t, std::size_t>, AnglesPtr> angles_;
+  mutable std::map<std::tuple<bool, std::size_t, std::size_t, std::size_t>, AnglesPtr> angles_;
 };
 
 }  // namespace tare::run

@@ -1,6 +1,6 @@
 // Generating: one token after the other, with the keys and values of those before.
 //
-// The beginning runs through the executor, which reads each weight once for all tokens. Then each token is a product of
+// Several tokens run through the executor, which reads each weight once for all of them. A single token is a product of
 // every matrix with a vector. Quantized rows are multiplied as they are stored (tare/rows.hpp), floats of 16 and 32 bits
 // in place; any other layout is decoded once if memory allows, else for each token.
 #include <fmt/format.h>
@@ -14,6 +14,7 @@
 #include "base/endian.hpp"
 #include "base/parallel.hpp"
 #include "base/stopping.hpp"
+#include "run/room.hpp"
 #include "run/texts.hpp"
 #include "run/vectors.hpp"
 #include "tare/codec.hpp"
@@ -66,6 +67,8 @@ struct Job {
 using namespace session_parts;
 
 namespace {
+
+constexpr std::size_t kFewTokens = 4;
 
 std::size_t whole(std::uint64_t number) { return static_cast<std::size_t>(number); }
 
@@ -124,6 +127,8 @@ class Session::Run {
     logits_ = padded_vector(plan_.vocabulary);
     rotations_[0] = rotation_of(plan_.rope, whole(capacity_));
     rotations_[1] = rotation_of(plan_.local_rope, whole(capacity_));
+    constexpr std::uint64_t kStates = std::uint64_t{256} << 20;
+    together_ = std::max<std::size_t>(512, whole(kStates / bytes_per_token(plan_)) / kPanel * kPanel);
   }
 
   std::uint64_t position() const { return position_; }
@@ -137,13 +142,15 @@ class Session::Run {
       throw Error(ErrorKind::usage, "run.context",
                   fmt::format("{} tokens after {}; there are {} positions", tokens.size(), position_, capacity_));
     reserve(position_ + tokens.size());
-    if (position_ == 0) {
-      run_beginning(tokens);
-    } else {
-      for (const std::int32_t token : tokens) {
-        check_stop();
-        run_token(token);
-      }
+    while (!tokens.empty()) {
+      check_stop();
+      // A panel costs about as much as a few tokens one by one.
+      const std::size_t count = position_ != 0 && tokens.size() < kFewTokens ? 1 : std::min(tokens.size(), together_);
+      if (position_ != 0 && count == 1)
+        run_token(tokens.front());
+      else
+        run_together(tokens.first(count));
+      tokens = tokens.subspan(count);
     }
     finish();
     scorer_.inner().check_sources();
@@ -488,29 +495,31 @@ class Session::Run {
     add_scaled(one.data(), share, one.size() / kPanel, added_.data());
   }
 
-  // ---- the beginning of a text, and its end ----
+  // ---- many tokens, and the end of a text ----
 
-  void run_beginning(std::span<const std::int32_t> tokens) {
+  void run_together(std::span<const std::int32_t> tokens) {
     Batch batch;
     batch.add(tokens);
     batch.texts.front().stated = whole(capacity_);
+    batch.texts.front().before = whole(position_);
     Floats states;
     executor_.embed(batch, states);
     for (std::size_t i = 0; i < layers_.size(); ++i) {
       check_stop();
       Floats keys, values;
-      executor_.run_layer(i, batch, states, {.keys = &keys, .values = &values});
+      const Past past = position_ == 0 ? Past() : Past{layers_[i].keys.data(), layers_[i].values.data()};
+      executor_.run_layer(i, batch, states, {.keys = &keys, .values = &values, .past = past});
       const auto keep = [&](const Floats& all, std::size_t features, Floats& kept) {
         for (std::size_t t = 0; t < tokens.size(); ++t)
           for (std::size_t f = 0; f < features; ++f)
-            kept[t * features + f] = all[(t / kPanel * features + f) * kPanel + t % kPanel];
+            kept[(whole(position_) + t) * features + f] = all[(t / kPanel * features + f) * kPanel + t % kPanel];
       };
       keep(keys, keys_, layers_[i].keys);
       keep(values, values_, layers_[i].values);
     }
     const std::size_t last = tokens.size() - 1, hidden = whole(plan_.hidden);
     for (std::size_t f = 0; f < hidden; ++f) hidden_[f] = states[(last / kPanel * hidden + f) * kPanel + last % kPanel];
-    position_ = tokens.size();
+    position_ += tokens.size();
   }
 
   void finish() {
@@ -528,6 +537,7 @@ class Session::Run {
   Executor executor_;
   tiny_llama::Pool pool_;
   std::size_t keys_, values_;
+  std::size_t together_ = 0;  // how many tokens run as one batch, at most
   std::uint64_t capacity_ = 0, held_ = 0, position_ = 0, decoded_ = 0;
   std::map<std::string, std::unique_ptr<Storage>> storages_;
   std::vector<Layer> layers_;

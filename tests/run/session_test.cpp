@@ -56,6 +56,42 @@ TEST(RunSession, EqualsTheScorerForEveryFamily) {
       EXPECT_LT(off_from_scorer(model, tiny_tokens(45, 31), beginning), 3e-5) << name;
 }
 
+// Tokens that follow others run together, and see those: of every family, with windows, scaled positions and latent
+// attention. 33 and more tokens before fill a panel and a part of the next.
+TEST(RunSession, SeveralTokensAtOnceEqualTheScorer) {
+  for (const auto& [name, model, facts] : golden_models()) {
+    const std::vector<std::int32_t> tokens = tiny_tokens(120, 31);
+    const run::Scorer scorer(model);
+    const auto size =
+        static_cast<std::size_t>(scorer.context() == 0 ? 120 : std::min<std::uint64_t>(120, scorer.context()));
+    const std::span<const std::int32_t> text = std::span(tokens).first(size);
+    const std::vector<float> expected = scorer.logits(text);
+    const auto vocabulary = static_cast<std::size_t>(scorer.vocab_size());
+    const auto off = [&](std::span<const float> found, std::size_t position) {
+      double most = 0, largest = 0;
+      for (std::size_t i = 0; i < vocabulary; ++i) {
+        const auto right = static_cast<double>(expected[(position - 1) * vocabulary + i]);
+        largest = std::max(largest, std::fabs(right));
+        most = std::max(most, std::fabs(static_cast<double>(found[i]) - right));
+      }
+      return most / largest;
+    };
+    for (const std::size_t before : {1, 7, 33, 64}) {
+      if (before + 8 > size) continue;
+      run::Session session(scorer, {.positions = size});
+      session.feed(text.first(before));
+      const std::size_t middle = before + (size - before) / 2;
+      EXPECT_LT(off(session.feed(text.subspan(before, middle - before)), middle), 3e-5) << name << " " << before;
+      EXPECT_LT(off(session.feed(text.subspan(middle)), size), 3e-5) << name << " " << before;
+      // What was there before is kept, and what was forgotten is not seen.
+      session.rewind(before);
+      session.feed(tiny_tokens(11, 29));
+      session.rewind(before);
+      EXPECT_LT(off(session.feed(text.subspan(before)), size), 3e-5) << name << " " << before;
+    }
+  }
+}
+
 TEST(RunSession, EqualsTheScorerForEveryType) {
   const TinyShape shape{
       .vocabulary = 53, .hidden = 256, .intermediate = 512, .layers = 2, .heads = 4, .kv_heads = 2, .head = 64};
