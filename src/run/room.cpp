@@ -78,8 +78,8 @@ Room room_of(const Options& options, const Plan& plan, const Plan* other) {
     most = std::max(most, allowed(kPiece, kPerByte, *other));
     logits = std::max(logits, allowed(kLogits, kPerByte, *other));
   }
-  const std::uint64_t half = std::min(options.memory, most) / 2;
-  return {.batch = half, .states = half, .logits = std::min(kMostLogits, logits)};
+  const std::uint64_t all = std::min(options.memory, most);
+  return {.batch = all / 4, .states = all / 2, .logits = std::min(kMostLogits, logits)};
 }
 
 std::size_t panels_at_once(const Room& room, std::uint64_t vocabulary, std::size_t models) {

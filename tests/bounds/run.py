@@ -8,6 +8,7 @@
     run.py large TARE [CASE ...]           `make bounds`: processor time and memory, with every verb on files of 60 KB, and on
                                            one file of 5 MB of each container; the verbs that differ most on the others
     run.py resident TARE                   what is streamed does not stay in memory
+    run.py scoring TARE METER [TOKENS]     what a layer of a model of 70 billion weights takes, in a sparse file of zeros
     run.py table TARE OUT [CASE ...]       the same as large; every number goes to OUT, a line of JSON each
 
 CASE is a name or a glob. TARE_BOUNDS_VERBS names the verbs to run instead, separated by commas, or "all". With
@@ -202,10 +203,58 @@ def check_resident(tare, problems):
                 problems.append("%s: ended with %s, %s MB resident of 134, 64 allowed" % (arguments[0], code, megabytes))
 
 
+HIDDEN, INNER, HEADS, KV_HEADS = 8192, 28672, 64, 8  # of such a model
+TILE = 12 * (INNER + 16) * 4 * 2  # twelve rows that are decoded together, and a copy, for each thread
+
+
+def large_layer(directory):
+    """A Llama of one layer in Q4_0: 856 million weights, all zeros, in a file that takes a few kilobytes of the disk."""
+    from worst.gguf import STRING, U32, entry, info, string
+    shapes = {"token_embd": (HIDDEN, 256), "output_norm": (HIDDEN,), "blk.0.attn_norm": (HIDDEN,), "blk.0.ffn_norm": (HIDDEN,),
+              "blk.0.attn_q": (HIDDEN, HIDDEN), "blk.0.attn_k": (HIDDEN, HIDDEN // HEADS * KV_HEADS),
+              "blk.0.attn_v": (HIDDEN, HIDDEN // HEADS * KV_HEADS), "blk.0.attn_output": (HIDDEN, HIDDEN),
+              "blk.0.ffn_gate": (HIDDEN, INNER), "blk.0.ffn_up": (HIDDEN, INNER), "blk.0.ffn_down": (INNER, HIDDEN)}
+    infos, at = [], 0
+    for name, dims in shapes.items():
+        infos.append(info(name + ".weight", dims, 0 if len(dims) == 1 else 2, at))
+        at += dims[0] * 4 if len(dims) == 1 else dims[0] // 32 * 18 * dims[1]
+    numbers = {"context_length": 4096, "embedding_length": HIDDEN, "block_count": 1, "feed_forward_length": INNER,
+               "attention.head_count": HEADS, "attention.head_count_kv": KV_HEADS, "vocab_size": 256}
+    entries = [entry("general.architecture", STRING, string("llama"))]
+    entries += [entry("llama." + key, U32, number.to_bytes(4, "little")) for key, number in numbers.items()]
+    entries.append(entry("llama.attention.layer_norm_rms_epsilon", 6, array.array("f", [1e-5]).tobytes()))
+    head = b"GGUF" + (3).to_bytes(4, "little") + len(infos).to_bytes(8, "little") + len(entries).to_bytes(8, "little")
+    head += b"".join(entries) + b"".join(infos)
+    path = os.path.join(directory, "large.gguf")
+    with open(path, "wb") as file:
+        file.write(head + bytes(-len(head) % 32))
+        file.truncate(len(head) + -len(head) % 32 + at)
+    return path
+
+
+def check_scoring(tare, meter, tokens, problems):
+    """Hidden states, a tile for each thread, and 256 MiB: counted by meter.cpp, so that pages of the mapped file are not in it."""
+    threads = 2
+    most = tokens * HIDDEN * 4 + threads * TILE + (256 << 20)
+    with tempfile.TemporaryDirectory() as directory, tempfile.NamedTemporaryFile() as report:
+        path, ids = large_layer(directory), os.path.join(directory, "ids.txt")
+        with open(ids, "w") as file:
+            file.write(" ".join(str(i % 256) for i in range(tokens)))
+        done = subprocess.run([tare, "perplexity", path, "--tokens", ids, "--context", "32", "--threads", str(threads)],
+                              env={**os.environ, "LD_PRELOAD": meter, "TARE_METER": report.name}, stdout=subprocess.DEVNULL,
+                              stderr=subprocess.PIPE)
+        used = json.loads(report.read())["peak"]
+        print("%d tokens: %d of %d bytes" % (tokens, used, most))
+        if done.returncode != 0 or used > most:
+            problems.append("scoring: ended with %d, %d bytes, %d allowed: %s" % (done.returncode, used, most, done.stderr[:500]))
+
+
 def main(mode, tare, *rest):
     problems = []
     if mode == "resident":
         check_resident(tare, problems)
+    elif mode == "scoring":
+        check_scoring(tare, rest[0], int(rest[1]) if len(rest) > 1 else 32, problems)
     elif mode == "growth":
         resource.setrlimit(resource.RLIMIT_AS, (ADDRESSES, ADDRESSES))  # the command inherits it
         for name, case in cases(rest[1:], quick=True):
@@ -217,7 +266,7 @@ def main(mode, tare, *rest):
         with open(rest[0], "a") as out:
             for name, case in cases(rest[1:], quick=False):
                 check_large(tare, name, case, problems, out)
-    print("\n".join(problems) if mode in ("growth", "resident") else "%d promises broken" % len(problems))
+    print("\n".join(problems) if mode in ("growth", "resident", "scoring") else "%d promises broken" % len(problems))
     return 1 if problems else 0
 
 
