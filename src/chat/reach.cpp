@@ -146,8 +146,8 @@ std::vector<Found> templates_of(const Model& model) {
       continue;
     }
     try {
-      if (const Value* const value = resources::parse_small_json(as_text(bytes)).find("chat_template"))
-        add_values(where, *value, all);
+      const Map object = resources::parse_small_json(as_text(bytes));
+      if (const Value* const value = object.find("chat_template")) add_values(where, *value, all);
     } catch (const Error& error) {
       if (error.kind() != ErrorKind::corrupt) throw;  // its own reader reports what is wrong with the file
     }
