@@ -200,13 +200,15 @@ class Reader {
       Token token;
       token.text = text(length, "a token");
       if (scores) token.score = take<float>("the score of a token");
-      if (options_.vocabulary) model.vocabulary.tokens.push_back(std::move(token));
+      if (!options_.vocabulary) continue;
+      charge_values();
+      model.vocabulary.tokens.push_back(std::move(token));
     }
   }
 
   void read_tensor(Model& model, NameSet& names) {
     constexpr std::uint32_t kMostDimensions = 4, kLongestName = 4096;
-    charge_steps();
+    charge_values(kTensorPrice);
     const std::uint64_t start = at_;
     const std::uint32_t rank = take<std::uint32_t>("the number of dimensions");
     const std::uint32_t length = take<std::uint32_t>("the length of a name");
