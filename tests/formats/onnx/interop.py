@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""ONNX models that the package onnx makes, and those of onnxruntime's quantizers, beside what these packages read from them:
+"""ONNX models that the package onnx makes, and those of onnxruntime's quantizers, compared with what these packages read from them:
 names, shapes, types and every value. The values of MatMulNBits are those that onnxruntime computes with it.
 
     interop.py TARE        (TARE: the command; 77: no onnx or no onnxruntime)
