@@ -173,7 +173,7 @@ def losses(runs, earlier):
 def machine_sections(kind, run, charts):
     out = [f"## {run['machine']}", "",
            f"Measured on {run['date']} with Tare {run['tare']}, Python {run['python']} and NumPy {run['numpy']}, at a load of {run['load']}. All times are **processor time**, which other",
-           "programs on the machine disturb little. Each is the best of several rounds, in which the contenders take turns.", ""]
+           "programs on the machine disturb little." + (" Each is the best of several rounds, in which the contenders take turns." if run["jobs"] else ""), ""]
     for group, title in GROUPS.items():
         rows = [row for row in run["jobs"] if row["group"] == group]
         if not rows:
