@@ -170,7 +170,7 @@ void Executor::prepare_heads(const Weight& norm, const LayerPlan& layer, const B
   const std::size_t longest = batch.longest();
   struct Item {
     std::size_t panel, in_text;  // the numbers of the panel
-    std::size_t position;        // of its first token
+    std::size_t position;
     AnglesPtr angles;
   };
   std::vector<Item> items;
@@ -249,7 +249,8 @@ void Executor::attend_head(const LayerPlan& layer, const Text& text, std::size_t
   const auto for_each_panel = [&](const Floats& old, const Floats& own, std::size_t features, const auto& visit) {
     const std::size_t width = kv_heads * features, at = shared * features * kPanel;
     std::size_t row = 0;
-    for (std::size_t j = seen / kPanel; j * kPanel < text.before; ++j) {
+    const std::size_t old_panels = seen < text.before ? panels_for(text.before) : 0;
+    for (std::size_t j = seen / kPanel; j < old_panels; ++j) {
       const std::size_t count = std::min(kPanel, text.before - j * kPanel);
       visit(panel_of(old, j - past.first, width) + at, row, count);
       row += count;

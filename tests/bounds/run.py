@@ -203,7 +203,7 @@ def check_resident(tare, problems):
                 problems.append("%s: ended with %s, %s MB resident of 134, 64 allowed" % (arguments[0], code, megabytes))
 
 
-HIDDEN, INNER, HEADS, KV_HEADS = 8192, 28672, 64, 8  # of such a model
+HIDDEN, INNER, HEADS, KV_HEADS = 8192, 28672, 64, 8
 TILE = 12 * (INNER + 16) * 4 * 2  # twelve rows that are decoded together, and a copy, for each thread
 
 
