@@ -115,6 +115,8 @@ struct Parting {
   std::string tensor = {};  // the first one that differs there, by its name in a directory; empty: none, but settings
   std::string role = {};    // what it is for: "q", "ffn.up"
   double relative_rms = 0;  // the difference of that tensor
+  // The first row of it with a block that differs by more than the two types explain; none if only the whole does.
+  std::optional<std::uint64_t> row = {};
 };
 
 // One token of the text after which the two disagree.

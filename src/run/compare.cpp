@@ -14,10 +14,10 @@
 
 #include "base/parallel.hpp"
 #include "base/stopping.hpp"
-#include "model/element_types.hpp"
 #include "run/estimates.hpp"
 #include "run/room.hpp"
 #include "run/texts.hpp"
+#include "run/weight_difference.hpp"
 #include "tare/codec.hpp"
 #include "tare/progress.hpp"
 
@@ -27,28 +27,6 @@ namespace {
 // The same computation on the same weights gives the same numbers; settings that went through another container may have
 // lost a last bit.
 constexpr double kSame = 1e-5;
-// The same for weights: norms that another container keeps with 1 added.
-constexpr double kSameWeights = 1e-6;
-
-// The relative error that a type costs by itself, as a root mean square: half a unit in the last place for floats, and
-// for blocks of codes what their bits allow with one scale for normally distributed weights.
-double rounding_of(const Weight& weight) {
-  const Tensor& tensor = weight.tensor;
-  const Component* const data = tensor.component("data");
-  if (tensor.is_dense() && data != nullptr) {
-    const ElementType* const type = element_type(data->dtype, data->type);
-    return type == nullptr || type->coding.mantissa_bits == 0
-               ? 0
-               : std::ldexp(1.0, -1 - static_cast<int>(type->coding.mantissa_bits));
-  }
-  const auto elements = static_cast<double>(tensor.shape.elements().value_or(1));
-  return 2.5 * std::exp2(-8 * static_cast<double>(tensor.bytes()) / std::max(1.0, elements));
-}
-
-double expected_difference(const Weight& a, const Weight& b) {
-  if (dtype_name(a.tensor) == dtype_name(b.tensor)) return 0;
-  return std::hypot(rounding_of(a), rounding_of(b));
-}
 
 // Sums of squares; from panels in their order, so that they do not depend on the threads.
 struct Sums {
@@ -86,28 +64,6 @@ bool are_same(const Floats& a, const Floats& b) {
   return a.size() == b.size() && std::memcmp(a.data(), b.data(), a.size() * sizeof(float)) == 0;
 }
 
-// The difference of two weights, relative to A's. Reads both.
-double weight_difference(const Weight& a, const Weight& b, const std::string& place, unsigned threads) {
-  if (a.rows != b.rows || a.columns != b.columns) return INFINITY;
-  const std::uint64_t step = std::max<std::uint64_t>(1, (std::uint64_t{1} << 18) / a.columns);
-  const auto count = static_cast<std::size_t>((a.rows + step - 1) / step);
-  std::vector<Sums> parts(count);
-  parallel_for(count, threads, [&](std::size_t part) {
-    const std::uint64_t first = part * step, rows = std::min(step, a.rows - first);
-    std::vector<float> x(static_cast<std::size_t>(rows * a.columns)), y(x.size());
-    a.read(first, rows, x.data(), place);
-    b.read(first, rows, y.data(), place);
-    for (std::size_t i = 0; i < x.size(); ++i) {
-      const double off = static_cast<double>(y[i]) - static_cast<double>(x[i]);
-      parts[part].distance += off * off;
-      parts[part].size += static_cast<double>(x[i]) * static_cast<double>(x[i]);
-    }
-  });
-  Sums all;
-  for (const Sums& part : parts) all.distance += part.distance, all.size += part.size;
-  return all.ratio();
-}
-
 using Named = std::pair<std::string, const Weight*>;
 
 class Comparer {
@@ -118,7 +74,8 @@ class Comparer {
         options_(options),
         room_(room_of(options, a_, &b_)),
         run_a_(a_, options.work.threads),
-        run_b_(b_, options.work.threads) {}
+        run_b_(b_, options.work.threads),
+        run_mixed_(mixed_, options.work.threads) {}
 
   Comparison run(std::span<const std::int32_t> tokens) {
     if (a_.vocabulary != b_.vocabulary)
@@ -136,6 +93,7 @@ class Comparer {
     for (const auto& [name, value] : a_.settings()) settings_a_[name] = value;
     for (const auto& [name, value] : b_.settings()) settings_b_[name] = value;
     compare_settings();
+    mix();
     if (options_.work.progress != nullptr)
       options_.work.progress->expect((std::max(a_.layers.size(), b_.layers.size()) + 1) * pieces_.batches.size());
     run_layers();
@@ -155,8 +113,26 @@ class Comparer {
                                                         values.second.empty() ? "none" : values.second));
   }
 
-  void note(std::string name, const Sums& difference, const Sums& own) {
-    if (alike_) result_.places.push_back({std::move(name), difference.ratio(), own.ratio()});
+  // A's weights with B's settings: what differs between A and this is the settings' part alone, whatever B's types round.
+  void mix() {
+    if (!alike_ || result_.settings.empty()) return;
+    mixed_ = with_weights_of(b_, a_);
+    is_mixed_ = true;
+  }
+  // Whether A's weights of a place can be computed with B's settings.
+  static bool have_same_shapes(const std::vector<Named>& a, const std::vector<Named>& b) {
+    return std::ranges::equal(a, b, [](const Named& x, const Named& y) {
+      return x.first == y.first && x.second->rows == y.second->rows && x.second->columns == y.second->columns;
+    });
+  }
+  bool mixes_layer(std::size_t layer) const {
+    return is_mixed_ && have_same_shapes(Plan::weights_of(a_.layers[layer]), Plan::weights_of(b_.layers[layer]));
+  }
+
+  void note(std::string name, const Sums& difference, const Sums& own, const Sums& by_settings) {
+    if (!alike_) return;
+    result_.places.push_back({std::move(name), difference.ratio(), own.ratio()});
+    by_settings_.push_back(by_settings.ratio());
   }
 
   void advance() const {
@@ -168,25 +144,29 @@ class Comparer {
     states_b_.emplace(pieces_, b_.hidden, room_.states / 2);
     const auto features = static_cast<std::size_t>(a_.hidden);
     const std::size_t batches = pieces_.batches.size();
-    Sums sums;
+    Sums sums, settings_alone;
     for (std::size_t batch = 0; batch < batches; ++batch) {
-      Floats x, y;
+      Floats x, y, mixed;
       run_a_.embed(pieces_.batches[batch], x);
       run_b_.embed(pieces_.batches[batch], y);
       if (alike_) add_distance(pieces_.batches[batch], features, x, y, nullptr, options_.work.threads, sums);
+      if (is_mixed_) {
+        run_mixed_.embed(pieces_.batches[batch], mixed);
+        add_distance(pieces_.batches[batch], features, x, mixed, nullptr, options_.work.threads, settings_alone);
+      }
       states_a_->put(batch, std::move(x)), states_b_->put(batch, std::move(y));
     }
-    note("embeddings", sums, sums);
+    note("embeddings", sums, sums, settings_alone);
     for (std::size_t layer = 0; layer < std::max(a_.layers.size(), b_.layers.size()); ++layer) {
       states_a_->turn(), states_b_->turn();
-      Sums difference, own;
-      for (std::size_t batch = 0; batch < batches; ++batch) run_layer(layer, batch, difference, own);
-      note(fmt::format("layer {}", layer), difference, own);
+      Sums difference, own, by_settings;
+      for (std::size_t batch = 0; batch < batches; ++batch) run_layer(layer, batch, difference, own, by_settings);
+      note(fmt::format("layer {}", layer), difference, own, by_settings);
     }
     states_a_->turn(), states_b_->turn();
   }
 
-  void run_layer(std::size_t layer, std::size_t number, Sums& difference, Sums& own) {
+  void run_layer(std::size_t layer, std::size_t number, Sums& difference, Sums& own, Sums& by_settings) {
     check_stop();
     const Batch& batch = pieces_.batches[number];
     const auto features = static_cast<std::size_t>(a_.hidden);
@@ -205,6 +185,11 @@ class Comparer {
         run_b_.run_layer(layer, batch, given, {.given = &chosen_a});
       }
       add_distance(batch, features, x, given.empty() ? y : given, &before, options_.work.threads, own);
+      if (mixes_layer(layer)) {
+        given = before;
+        run_mixed_.run_layer(layer, batch, given);
+        add_distance(batch, features, x, given, &before, options_.work.threads, by_settings);
+      }
     }
     states_a_->put(number, std::move(x)), states_b_->put(number, std::move(y));
     advance();
@@ -214,7 +199,8 @@ class Comparer {
     const auto vocabulary = static_cast<std::size_t>(a_.vocabulary);
     const std::size_t most = panels_at_once(room_, vocabulary, 3);
     Floats x, y, given;
-    Sums difference, own;
+    Sums difference, own, by_settings;
+    const bool mixes = is_mixed_ && have_same_shapes(ends_of(a_), ends_of(b_));
     std::size_t piece = 0;
     for (std::size_t batch = 0; batch < pieces_.batches.size(); ++batch) {
       const Floats hidden_a = states_a_->take(batch), hidden_b = states_b_->take(batch);
@@ -232,12 +218,15 @@ class Comparer {
           part.add(text.tokens.subspan(first * kPanel, std::min(count * kPanel, text.tokens.size() - first * kPanel)));
           add_distance(part, vocabulary, x, y, nullptr, options_.work.threads, difference);
           add_distance(part, vocabulary, x, same ? y : given, nullptr, options_.work.threads, own);
+          if (!mixes) continue;
+          run_mixed_.logits(hidden_a, text.first_panel + first, count, given);
+          add_distance(part, vocabulary, x, given, nullptr, options_.work.threads, by_settings);
         }
         ++piece;
       }
       advance();
     }
-    note("output", difference, own);
+    note("output", difference, own, by_settings);
     finish();
   }
 
@@ -303,32 +292,34 @@ class Comparer {
   }
 
   // Compares the weights of a place. The place parts with its first weight that differs by more than its types, or, if
-  // there is none, if what it adds differs by more than that: then a setting does.
+  // there is none, if the settings alone change what it adds.
   bool parts(const std::string& place, std::optional<std::uint64_t> layer, const std::vector<Named>& a,
-             const std::vector<Named>& b, double own) {
+             const std::vector<Named>& b, double by_settings) {
     std::map<std::string, const Weight*> others(b.begin(), b.end());
-    double expected = 0;
     std::optional<Parting> found;
-    const auto part_with = [&](const std::string& role, const Weight& weight, double difference) {
+    const auto part_with = [&](const std::string& role, const Weight& weight, const WeightDifference& by) {
       if (!found)
-        found = {
-            .place = place, .layer = layer, .tensor = weight.tensor.name, .role = role, .relative_rms = difference};
+        found = {.place = place,
+                 .layer = layer,
+                 .tensor = weight.tensor.name,
+                 .role = role,
+                 .relative_rms = by.relative,
+                 .row = by.row ? std::optional(weight.first_row + *by.row) : std::nullopt};
     };
+    const WeightDifference missing{.relative = INFINITY, .beyond = true};
     for (const auto& [role, weight] : a) {
       const auto other = others.extract(role);
       if (other.empty()) {
-        part_with(role, *weight, INFINITY);
+        part_with(role, *weight, missing);
         continue;
       }
       const Weight& second = *other.mapped();
       count_cast(*weight, second);
-      const double rounding = expected_difference(*weight, second);
-      expected = std::max(expected, rounding);
-      const double difference = weight_difference(*weight, second, place, options_.work.threads);
-      if (!(difference <= 3 * rounding + kSameWeights)) part_with(role, *weight, difference);
+      const WeightDifference difference = weight_difference(*weight, second, place, options_.work.threads);
+      if (difference.beyond) part_with(role, *weight, difference);
     }
-    for (const auto& [role, weight] : others) part_with(role, *weight, INFINITY);
-    if (!found && !(own <= kSame + 4 * expected)) found = {.place = place, .layer = layer};
+    for (const auto& [role, weight] : others) part_with(role, *weight, missing);
+    if (!found && !(by_settings <= kSame)) found = {.place = place, .layer = layer};
     if (found && !result_.parting) result_.parting = found;
     return result_.parting.has_value();
   }
@@ -338,20 +329,20 @@ class Comparer {
     if (from != to && counted_.insert(a.tensor.name).second) ++casts_[fmt::format("{} -> {}", from, to)];
   }
 
+  static std::vector<Named> ends_of(const Plan& plan) {
+    std::vector<Named> all;
+    if (plan.final_norm) all.emplace_back("final_norm", &plan.final_norm);
+    all.emplace_back("head", &plan.head_weight);
+    return all;
+  }
+
   void find_parting() {
     if (!alike_) return;
-    parts("embeddings", {}, {{"embeddings", &a_.embeddings}}, {{"embeddings", &b_.embeddings}},
-          result_.places.front().own);
+    parts("embeddings", {}, {{"embeddings", &a_.embeddings}}, {{"embeddings", &b_.embeddings}}, by_settings_.front());
     for (std::size_t layer = 0; layer < a_.layers.size(); ++layer)
       parts(a_.layers[layer].place, layer, Plan::weights_of(a_.layers[layer]), Plan::weights_of(b_.layers[layer]),
-            result_.places[layer + 1].own);
-    const auto ends = [](const Plan& plan) {
-      std::vector<Named> all;
-      if (plan.final_norm) all.emplace_back("final_norm", &plan.final_norm);
-      all.emplace_back("head", &plan.head_weight);
-      return all;
-    };
-    parts("output", {}, ends(a_), ends(b_), result_.places.back().own);
+            by_settings_[layer + 1]);
+    parts("output", {}, ends_of(a_), ends_of(b_), by_settings_.back());
     result_.casts.assign(casts_.begin(), casts_.end());
   }
 
@@ -359,7 +350,9 @@ class Comparer {
   const Plan& b_;
   const Options& options_;
   const Room room_;
-  Executor run_a_, run_b_;
+  Plan mixed_;
+  bool is_mixed_ = false;
+  Executor run_a_, run_b_, run_mixed_;
   Pieces pieces_;
   std::optional<HiddenStates> states_a_, states_b_;
   bool alike_ = false;
@@ -370,6 +363,7 @@ class Comparer {
   std::vector<std::uint64_t> places_;
   std::vector<std::pair<std::int32_t, std::int32_t>> best_;
   std::uint64_t context_ = 0;
+  std::vector<double> by_settings_;  // at each place
   Comparison result_;
 };
 

@@ -487,6 +487,16 @@ Plan plan_of(Model model) {
   return plan;
 }
 
+Plan with_weights_of(const Plan& settings, const Plan& weights) {
+  Plan made = settings;
+  made.embeddings = weights.embeddings, made.head_weight = weights.head_weight, made.final_norm = weights.final_norm;
+  for (std::size_t layer = 0; layer < made.layers.size(); ++layer) {
+    made.layers[layer] = weights.layers[layer];
+    static_cast<LayerSettings&>(made.layers[layer]) = settings.layers[layer];
+  }
+  return made;
+}
+
 std::vector<std::pair<std::string, std::string>> Plan::settings() const {
   std::vector<std::pair<std::string, std::string>> all;
   const auto add = [&](std::string_view name, const auto& value) { all.emplace_back(name, fmt::format("{}", value)); };

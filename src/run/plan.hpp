@@ -48,11 +48,15 @@ struct FeedForward {
   Projection gate, up, down;
 };
 
-struct LayerPlan {
-  std::string place;         // "layer 3", for errors
+// What a layer computes, apart from its weights.
+struct LayerSettings {
   std::uint64_t window = 0;  // 0: all previous tokens
   bool rotates = true;
   bool local_rope = false;  // Plan::local_rope
+};
+
+struct LayerPlan : LayerSettings {
+  std::string place;  // "layer 3", for errors
   Weight attention_norm, ffn_norm, post_attention_norm, post_ffn_norm, q_norm, k_norm;
   Projection q, k, v, o;
   // Latent attention has no k and v: its keys and values are made of a short vector, and queries may be, too, by q.
@@ -109,6 +113,9 @@ struct Plan {
   // The weights of a layer, with what they are for ("q", "ffn.up", "experts.3.down").
   static std::vector<std::pair<std::string, const Weight*>> weights_of(const LayerPlan& layer);
 };
+
+// `settings` with the weights of `weights`, which has as many layers. A layer whose weights have other shapes cannot run.
+Plan with_weights_of(const Plan& settings, const Plan& weights);
 
 // Throws unsupported `run.family` for a model without config.json or of a family that is not run here, `run.setting` for
 // settings that are not, `run.config` for numbers that are missing or contradict each other, and corrupt `run.tensors`,

@@ -7,9 +7,11 @@
 #include <functional>
 #include <numeric>
 #include <tuple>
+#include <utility>
 
 #include "conformance/scratch.hpp"
 #include "run/tiny_models.hpp"
+#include "tare/codec.hpp"
 #include "tare/elements.hpp"
 #include "tare/open.hpp"
 #include "tare/save.hpp"
@@ -25,9 +27,27 @@ using testing::tiny_tokens;
 using testing::TinyShape;
 
 const TinyShape kComparedShape{.layers = 4};
+// Rows that any method of quantization takes.
+const TinyShape kQuantizedShape{
+    .vocabulary = 64, .hidden = 256, .intermediate = 256, .layers = 3, .heads = 4, .kv_heads = 2, .head = 64};
 
 run::Comparison compared(const Model& a, const Model& b, const run::Options& options = {}) {
   return compare(run::Scorer(a), run::Scorer(b), tiny_tokens(90, kComparedShape.vocabulary), options);
+}
+
+// The matrices in this type, or by this method of quantization; norms stay.
+Model in_type(const Model& model, std::string_view type) {
+  Model made = model;
+  if (type == "f32") return made;
+  const Codec* const codec = find_codec_by_method(type);
+  for (Tensor& tensor : made.tensors) {
+    if (tensor.shape.rank() != 2) continue;
+    if (codec != nullptr)
+      tensor = codec->encode(tensor, {.method = std::string(type), .fast = true});
+    else
+      tensor = cast(tensor, type == "bf16" ? DType::bf16 : DType::f16);
+  }
+  return made;
 }
 
 void change(Model& model, const std::string& name, const std::function<void(std::vector<float>&)>& edit) {
@@ -125,21 +145,22 @@ struct PlantedFault {
   std::string place, tensor;
 };
 
-std::vector<PlantedFault> planted_faults() {
+std::vector<PlantedFault> planted_faults(const TinyShape& shape) {
   std::vector<PlantedFault> all;
-  for (std::uint64_t layer = 0; layer < kComparedShape.layers; ++layer) {
+  for (std::uint64_t layer = 0; layer < shape.layers; ++layer) {
     const std::string place = fmt::format("layer {}", layer), root = fmt::format("model.layers.{}.", layer);
     all.push_back({"rows of q and k",
                    [=](Model& model) {
                      for (const std::string_view name : {"q", "k"})
                        change(model, fmt::format("{}self_attn.{}_proj.weight", root, name),
-                              [](std::vector<float>& rows) { pair_rows(rows, 6, 20); });
+                              [=](std::vector<float>& rows) { pair_rows(rows, shape.head, shape.hidden); });
                    },
                    place, root + "self_attn.q_proj.weight"});
     all.push_back({"q and k exchanged rows of two heads",
                    [=](Model& model) {
-                     change(model, root + "self_attn.k_proj.weight", [](std::vector<float>& rows) {
-                       std::rotate(rows.begin(), rows.begin() + 6 * 20, rows.end());
+                     change(model, root + "self_attn.k_proj.weight", [=](std::vector<float>& rows) {
+                       const auto head = static_cast<std::ptrdiff_t>(shape.head * shape.hidden);
+                       std::rotate(rows.begin(), rows.begin() + head, rows.end());
                      });
                    },
                    place, root + "self_attn.k_proj.weight"});
@@ -159,9 +180,10 @@ std::vector<PlantedFault> planted_faults() {
                    place, root + "mlp.down_proj.weight"});
   }
   all.push_back({"another head",
-                 [](Model& model) {
-                   change(model, "lm_head.weight", [](std::vector<float>& values) {
-                     std::rotate(values.begin(), values.begin() + 20, values.end());
+                 [=](Model& model) {
+                   change(model, "lm_head.weight", [=](std::vector<float>& values) {
+                     std::rotate(values.begin(), values.begin() + static_cast<std::ptrdiff_t>(shape.hidden),
+                                 values.end());
                    });
                  },
                  "output", "lm_head.weight"});
@@ -174,16 +196,15 @@ std::vector<PlantedFault> planted_faults() {
       {"another final norm",
        [](Model& model) { change(model, "model.norm.weight", [](std::vector<float>& values) { values[3] += 1; }); },
        "output", "model.norm.weight"});
-  all.push_back(
-      {"another rope base",
-       [](Model& model) { set_config(model, tiny_config("llama", kComparedShape, R"(, "rope_theta": 500000)")); },
-       "layer 0", ""});
+  all.push_back({"another rope base",
+                 [=](Model& model) { set_config(model, tiny_config("llama", shape, R"(, "rope_theta": 500000)")); },
+                 "layer 0", ""});
   return all;
 }
 
 TEST(RunCompare, NamesWhereTheyPart) {
   const Model a = tiny_model("llama", kComparedShape);
-  for (const PlantedFault& fault : planted_faults()) {
+  for (const PlantedFault& fault : planted_faults(kComparedShape)) {
     Model b = a;
     fault.plant(b);
     const run::Comparison found = compared(a, b);
@@ -195,19 +216,86 @@ TEST(RunCompare, NamesWhereTheyPart) {
   }
 }
 
-// The same if B has also been cast: only the fault is named.
-TEST(RunCompare, NamesWhereTheyPartBesidesACast) {
-  const Model a = tiny_model("llama", kComparedShape);
-  for (const PlantedFault& fault : planted_faults()) {
-    if (fault.name == "a flipped block") continue;  // may be smaller than what a cast costs
-    Model b = a;
-    fault.plant(b);
-    for (Tensor& tensor : b.tensors) tensor = cast(tensor, DType::bf16);
-    const run::Comparison found = compared(a, b);
-    ASSERT_TRUE(found.parting) << fault.name;
-    EXPECT_EQ(found.parting->place, fault.place) << fault.name;
-    EXPECT_EQ(found.parting->tensor, fault.tensor) << fault.name;
+// The same if B has another type: only the fault is named, whichever of the two has it.
+TEST(RunCompare, NamesWhereTheyPartBesidesAnotherType) {
+  const Model a = tiny_model("llama", kQuantizedShape);
+  for (const std::string_view type : {"f32", "bf16", "f16", "q8_0", "q4_0", "q4_k"})
+    for (const PlantedFault& fault : planted_faults(kQuantizedShape)) {
+      Model b = a;
+      fault.plant(b);
+      b = in_type(b, type);
+      const run::Scorer one(a), other(b);
+      for (const bool turned : {false, true}) {
+        const run::Comparison found =
+            turned ? compare(other, one, tiny_tokens(20, 64)) : compare(one, other, tiny_tokens(20, 64));
+        ASSERT_TRUE(found.parting) << fault.name << " in " << type;
+        EXPECT_EQ(found.parting->place, fault.place) << fault.name << " in " << type;
+        EXPECT_EQ(found.parting->tensor, fault.tensor) << fault.name << " in " << type;
+      }
+    }
+}
+
+// One wrong block of thousands, which changes the whole by less than a cast to BF16 does.
+TEST(RunCompare, NamesTheRowOfOneWrongBlock) {
+  const TinyShape shape{.vocabulary = 64, .hidden = 512, .intermediate = 1024, .layers = 1, .head = 128};
+  const Model a = tiny_model("llama", shape);
+  Model b = a;
+  change(b, "model.layers.0.mlp.up_proj.weight", [](std::vector<float>& values) {
+    for (std::size_t i = 777 * 512 + 96; i < 777 * 512 + 128; ++i) values[i] = -values[i];
+  });
+  for (const std::string_view type : {"bf16", "q8_0", "q4_k", "q2_k"}) {
+    const run::Comparison found = compared(a, in_type(b, type));
+    ASSERT_TRUE(found.parting) << type;
+    EXPECT_EQ(found.parting->tensor, "model.layers.0.mlp.up_proj.weight") << type;
+    EXPECT_EQ(found.parting->row, 777u) << type;
+    EXPECT_FALSE(compared(a, in_type(a, type)).parting) << type;
   }
+}
+
+// Numbers that are hard to quantize: spikes, rows and blocks of other sizes, zeros, one sign only, two values only.
+void make_uneven(Model& model) {
+  std::size_t kind = 0;
+  for (Tensor& tensor : model.tensors) {
+    if (tensor.shape.rank() != 2) continue;
+    std::vector<float> values = tensor.values<float>();
+    const auto columns = static_cast<std::size_t>(tensor.shape[1]);
+    for (std::size_t i = 0; i < values.size(); ++i) {
+      float& value = values[i];
+      switch (kind % 7) {
+        case 0: value *= i % 97 == 5 ? 30.0f : 1.0f; break;
+        case 1: value = value * value * value * 100; break;
+        case 2: value *= std::exp2(-static_cast<float>(i / columns % 12)); break;
+        case 3: value = i / 32 % 5 == 1 ? 0 : i / 32 % 5 == 2 ? value / 50 : value; break;
+        case 4: value = std::fabs(value); break;
+        case 5: value = value < 0 ? -0.1f : 0.1f; break;
+        default: break;
+      }
+    }
+    ++kind;
+    tensor = dense<float>(tensor.name, tensor.shape, values);
+  }
+}
+
+TEST(RunCompare, QuantizationIsNoParting) {
+  const Model plain = tiny_model("llama", kQuantizedShape);
+  Model uneven = plain;
+  make_uneven(uneven);
+  std::size_t methods = 0;
+  for (const Codec& codec : codecs())
+    for (const std::string_view method : codec.methods) {
+      ++methods;
+      for (const Model* const a : {&plain, &std::as_const(uneven)}) {
+        const Model b = in_type(*a, method);
+        const run::Scorer one(*a), other(b);
+        for (const bool turned : {false, true}) {
+          const run::Comparison found =
+              turned ? compare(other, one, tiny_tokens(20, 64)) : compare(one, other, tiny_tokens(20, 64));
+          EXPECT_FALSE(found.parting) << method << (a == &uneven ? ", uneven: " : ": ") << found.parting->place << " "
+                                      << found.parting->tensor << " " << found.parting->relative_rms;
+        }
+      }
+    }
+  EXPECT_GE(methods, 20u);
 }
 
 TEST(RunCompare, ACastIsNoParting) {

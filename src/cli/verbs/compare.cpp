@@ -60,6 +60,7 @@ std::string verdict(const Comparison& found) {
       text += fmt::format(": {} ({})", printable(escape_name(found.parting->tensor)), found.parting->role);
       if (std::isfinite(found.parting->relative_rms))
         text += fmt::format(", relative error {}", number_text(found.parting->relative_rms));
+      if (found.parting->row) text += fmt::format(", first in row {}", *found.parting->row);
       return text;
     }
     for (const auto& [name, values] : found.settings) text += fmt::format("; {} {}", name, printable(values));
