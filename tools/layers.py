@@ -539,7 +539,7 @@ def selftest():
         ("include/tiny_llama/model.hpp", "<fmt/format.h>", True),
         ("include/other/model.hpp", "<vector>", True),
         ("src/tiny_llama/a.cpp", '"formats/tllm/tllm.hpp"', False),
-        ("src/tiny_llama/a.cpp", '"tiny_llama/pool.hpp"', False),
+        ("src/tiny_llama/a.cpp", '"tiny_llama/weights.hpp"', False),
         ("src/tiny_llama/a.cpp", '"tare/convert.hpp"', True),
         ("src/formats/tllm/tllm.cpp", '"tiny_llama/model.hpp"', True),
         ("src/cli/a.cpp", '"tiny_llama/model.hpp"', False),

@@ -13,13 +13,13 @@
 
 #include "base/endian.hpp"
 #include "base/parallel.hpp"
+#include "base/spin_pool.hpp"
 #include "base/stopping.hpp"
 #include "run/room.hpp"
 #include "run/texts.hpp"
 #include "run/vectors.hpp"
 #include "tare/codec.hpp"
 #include "tare/rows.hpp"
-#include "tiny_llama/pool.hpp"
 
 namespace tare::run {
 // Not anonymous, because Session::Run has members of these types.
@@ -535,7 +535,7 @@ class Session::Run {
   const Plan& plan_;
   const SessionOptions options_;
   Executor executor_;
-  tiny_llama::Pool pool_;
+  SpinPool pool_;
   std::size_t keys_, values_;
   std::size_t together_ = 0;  // how many tokens run as one batch, at most
   std::uint64_t capacity_ = 0, held_ = 0, position_ = 0, decoded_ = 0;

@@ -6,8 +6,8 @@
 
 #include "base/aligned.hpp"
 #include "base/parallel.hpp"
+#include "base/spin_pool.hpp"
 #include "tiny_llama/kernels.hpp"
-#include "tiny_llama/pool.hpp"
 #include "tiny_llama/weights.hpp"
 
 namespace tiny_llama {
@@ -192,7 +192,7 @@ class Session::Run {
   const TinyLlamaModel& model_;
   const Weights& weights_;
   const ModelConfig config_;
-  Pool pool_;
+  tare::SpinPool pool_;
   std::size_t capacity_, dim_, held_ = 0, position_ = 0;
   std::vector<Layer> layers_;
   tare::AlignedVector<float> x_, normed_, queries_, mixed_, hidden_, scratch_;

@@ -1,4 +1,4 @@
-#include "tiny_llama/pool.hpp"
+#include "base/spin_pool.hpp"
 
 #if defined(__x86_64__)
 #include <immintrin.h>
@@ -6,7 +6,7 @@
 
 #include "base/threads.hpp"
 
-namespace tiny_llama {
+namespace tare {
 namespace {
 
 // About ten microseconds: longer than the gap between two steps, but short enough not to waste the core.
@@ -31,10 +31,10 @@ void pause() {
 
 }  // namespace
 
-Pool::Pool(unsigned threads)
+SpinPool::SpinPool(unsigned threads)
     : workers_(tare::start_threads(std::max(threads, 1U) - 1, [this](unsigned t) { serve(t + 1); })) {}
 
-Pool::~Pool() {
+SpinPool::~SpinPool() {
   {
     const std::scoped_lock lock(mutex_);
     stop_.store(true);
@@ -43,7 +43,7 @@ Pool::~Pool() {
   workers_.clear();
 }
 
-bool Pool::take_one(unsigned thread) {
+bool SpinPool::take_one(unsigned thread) {
   std::uint64_t state = state_.load(std::memory_order_acquire);
   do {
     if (!has_work(state)) return false;
@@ -53,7 +53,7 @@ bool Pool::take_one(unsigned thread) {
   return true;
 }
 
-void Pool::share(const Task& task, std::size_t count) {
+void SpinPool::share(const Task& task, std::size_t count) {
   task_ = task;
   done_.store(0, std::memory_order_relaxed);
   const std::uint64_t job = (state_.load(std::memory_order_relaxed) >> kJobShift) + 1;
@@ -72,7 +72,7 @@ void Pool::share(const Task& task, std::size_t count) {
   }
 }
 
-void Pool::serve(unsigned thread) {
+void SpinPool::serve(unsigned thread) {
   for (;;) {
     int spins = 0;
     while (!take_one(thread)) {
@@ -90,4 +90,4 @@ void Pool::serve(unsigned thread) {
   }
 }
 
-}  // namespace tiny_llama
+}  // namespace tare

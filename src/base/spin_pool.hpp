@@ -11,15 +11,15 @@
 #include <thread>
 #include <vector>
 
-namespace tiny_llama {
+namespace tare {
 
-class Pool {
+class SpinPool {
  public:
   // Up to `threads` in total, including the caller's; fewer if the system cannot start that many.
-  explicit Pool(unsigned threads);
-  ~Pool();
-  Pool(const Pool&) = delete;
-  Pool& operator=(const Pool&) = delete;
+  explicit SpinPool(unsigned threads);
+  ~SpinPool();
+  SpinPool(const SpinPool&) = delete;
+  SpinPool& operator=(const SpinPool&) = delete;
 
   unsigned threads() const { return static_cast<unsigned>(workers_.size()) + 1; }
 
@@ -63,4 +63,4 @@ class Pool {
   std::vector<std::jthread> workers_;  // last, because they use all of the above
 };
 
-}  // namespace tiny_llama
+}  // namespace tare
