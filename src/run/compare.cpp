@@ -329,16 +329,23 @@ class Comparer {
     if (from != to && counted_.insert(a.tensor.name).second) ++casts_[fmt::format("{} -> {}", from, to)];
   }
 
+  static std::vector<Named> beginnings_of(const Plan& plan) {
+    std::vector<Named> all = {{"embeddings", &plan.embeddings}};
+    if (plan.positions) all.emplace_back("positions", &plan.positions);
+    return all;
+  }
   static std::vector<Named> ends_of(const Plan& plan) {
     std::vector<Named> all;
     if (plan.final_norm) all.emplace_back("final_norm", &plan.final_norm);
+    if (plan.final_norm_bias) all.emplace_back("final_norm.bias", &plan.final_norm_bias);
     all.emplace_back("head", &plan.head_weight);
+    if (plan.head_bias) all.emplace_back("head.bias", &plan.head_bias);
     return all;
   }
 
   void find_parting() {
     if (!alike_) return;
-    parts("embeddings", {}, {{"embeddings", &a_.embeddings}}, {{"embeddings", &b_.embeddings}}, by_settings_.front());
+    parts("embeddings", {}, beginnings_of(a_), beginnings_of(b_), by_settings_.front());
     for (std::size_t layer = 0; layer < a_.layers.size(); ++layer)
       parts(a_.layers[layer].place, layer, Plan::weights_of(a_.layers[layer]), Plan::weights_of(b_.layers[layer]),
             by_settings_[layer + 1]);

@@ -95,14 +95,16 @@ void Executor::multiply(const Projection& by, const std::string& place, const Fl
   });
 }
 
-void Executor::normalize_all(const Weight& weight, const std::string& place, const Floats& x, std::size_t panels,
-                             Floats& out) const {
+void Executor::normalize_all(const Weight& weight, const Weight& bias, const std::string& place, const Floats& x,
+                             std::size_t panels, Floats& out) const {
   const auto hidden = static_cast<std::size_t>(plan_.hidden);
-  const std::vector<float> values = weight.values(place);
+  const std::vector<float> values = weight.values(place), added = bias.values(place);
   out.resize(panels * hidden * kPanel);
   parallel_for(panels, threads_, [&](std::size_t panel) {
+    float* const to = panel_of(out, panel, hidden);
     normalize(plan_.norm, panel_of(x, panel, hidden), values.empty() ? nullptr : values.data(), hidden, plan_.epsilon,
-              panel_of(out, panel, hidden));
+              to);
+    if (!added.empty()) add_bias(to, added.data(), hidden);
   });
 }
 
@@ -128,6 +130,9 @@ void Executor::embed(const Batch& batch, Floats& hidden) const {
     for (std::size_t t = 0; t < count; ++t) {
       plan_.embeddings.read(static_cast<std::uint64_t>(text->tokens[begin + t]), 1, row.data(), "the embeddings");
       for (std::size_t f = 0; f < features; ++f) out[f * kPanel + t] = row[f] * plan_.embedding_scale;
+      if (!plan_.positions) continue;
+      plan_.positions.read(text->before + begin + t, 1, row.data(), "the table of positions");
+      for (std::size_t f = 0; f < features; ++f) out[f * kPanel + t] += row[f];
     }
   });
 }
@@ -183,9 +188,10 @@ void Executor::prepare_heads(const Weight& norm, const LayerPlan& layer, const B
   parallel_for(items.size(), threads_, [&](std::size_t i) {
     const Item& item = items[i];
     float* const all = panel_of(x, item.panel, heads * head);
-    if (plan_.most != 0) clamp(all, plan_.most, heads * head);
+    if (plan_.most != 0 && !plan_.clamps_after_norm) clamp(all, plan_.most, heads * head);
     if (!weights.empty() && plan_.wide_qk_norms)
       normalize(Norm::rms, all, weights.data(), heads * head, plan_.epsilon, all);
+    if (plan_.most != 0 && plan_.clamps_after_norm) clamp(all, plan_.most, heads * head);
     float factors[kPanel];
     for (std::size_t t = 0; t < kPanel; ++t)
       factors[t] =
@@ -193,13 +199,18 @@ void Executor::prepare_heads(const Weight& norm, const LayerPlan& layer, const B
                                                                                 std::max(1.0, plan_.rope.original))));
     for (std::size_t h = 0; h < heads; ++h) {
       float* const one = all + h * head * kPanel;
-      if (!weights.empty() && !plan_.wide_qk_norms) normalize(Norm::rms, one, weights.data(), head, plan_.epsilon, one);
+      const auto normalize_one = [&](bool now) {
+        if (!weights.empty() && !plan_.wide_qk_norms && now)
+          normalize(Norm::rms, one, weights.data(), head, plan_.epsilon, one);
+      };
+      normalize_one(!plan_.norms_after_rotation);
       if (item.angles != nullptr) {
         const std::size_t at = item.in_text * item.angles->pairs * kPanel;
         const auto turn = plan_.rotates_neighbours ? rotate_neighbours : rotate;
         turn(one + unrotated * kPanel, item.angles->cosines.data() + at, item.angles->sines.data() + at,
              item.angles->pairs);
       }
+      normalize_one(plan_.norms_after_rotation);
       if (queries && plan_.position_scale != 0) scale_tokens(one, factors, head);
     }
   });
@@ -344,15 +355,88 @@ void Executor::attend(const LayerPlan& layer, const Batch& batch, const Floats& 
   });
   if (extras.keys != nullptr) *extras.keys = std::move(made.k);
   if (extras.values != nullptr) *extras.values = std::move(made.v);
+  if (layer.attention_gate.weight) gate_answers(layer, batch.panels, x, answers);
   multiply(layer.o, layer.place, answers, batch.panels, out);
+}
+
+void Executor::gate_answers(const LayerPlan& layer, std::size_t panels, const Floats& x, Floats& answers) const {
+  const auto features = static_cast<std::size_t>(plan_.answers());
+  Floats gate;
+  multiply(layer.attention_gate, layer.place, x, panels, gate);
+  parallel_for(panels, threads_, [&](std::size_t panel) {
+    float* const to = panel_of(answers, panel, features);
+    const float* const from = panel_of(gate, panel, features);
+    for (std::size_t i = 0; i < features * kPanel; ++i) to[i] /= 1 + std::exp(-from[i]);
+  });
+}
+
+// `inputs`: queries, keys, values, gates, steps and shares of all heads; the last three may be empty.
+void Executor::run_state_head(StateHead& head, const Text& text, std::size_t number, const std::vector<Floats>& inputs,
+                              Floats& answers) const {
+  const StateSizes& sizes = plan_.state;
+  const auto shared = static_cast<std::size_t>(sizes.shared()), values = shared * static_cast<std::size_t>(sizes.value),
+             keys = static_cast<std::size_t>(sizes.key == 0 ? sizes.value : sizes.key);
+  const std::size_t widths[] = {keys, keys, values, values, shared, shared};
+  std::vector<std::vector<float>> rows;
+  for (const std::size_t width : widths) rows.emplace_back(width);
+  std::vector<float> made(values);
+  const auto all = static_cast<std::size_t>(sizes.values());
+  for (std::size_t token = 0; token < text.tokens.size(); ++token) {
+    const std::size_t panel = text.first_panel + token / kPanel, lane = token % kPanel;
+    for (std::size_t i = 0; i < rows.size(); ++i) {
+      if (inputs[i].empty()) continue;
+      const std::size_t width = widths[i];
+      const float* const from = panel_of(inputs[i], panel, width * static_cast<std::size_t>(sizes.key_heads)) +
+                                number * width * kPanel + lane;
+      for (std::size_t f = 0; f < width; ++f) rows[i][f] = from[f * kPanel];
+    }
+    head.step({.q = rows[0].data(),
+               .k = rows[1].data(),
+               .v = rows[2].data(),
+               .gate = rows[3].data(),
+               .step = rows[4].data(),
+               .share = rows[5].data()},
+              made.data());
+    float* const to = panel_of(answers, panel, all) + number * values * kPanel + lane;
+    for (std::size_t f = 0; f < values; ++f) to[f * kPanel] = made[f];
+  }
+}
+
+void Executor::run_state(const LayerPlan& layer, const Batch& batch, const Floats& x, Floats& out,
+                         const Extras& extras) const {
+  const StateWeights& weights = layer.state;
+  std::vector<Floats> inputs(6);
+  const Projection* const by[] = {&weights.q, &weights.k, &weights.v, &weights.gate, &weights.step, &weights.share};
+  for (std::size_t i = 0; i < inputs.size(); ++i)
+    if (by[i]->weight) multiply(*by[i], layer.place, x, batch.panels, inputs[i]);
+  StateParts own;
+  if (extras.parts == nullptr) own = state_parts(weights, layer.place, plan_.epsilon);
+  const StateParts& parts = extras.parts == nullptr ? own : *extras.parts;
+  const auto heads = static_cast<std::size_t>(plan_.state.key_heads);
+  Floats answers;
+  answers.assign(batch.panels * static_cast<std::size_t>(plan_.state.values()) * kPanel, 0.0f);
+  if (extras.states != nullptr && extras.states->empty())
+    for (std::size_t i = 0; i < heads; ++i) extras.states->emplace_back(plan_.state, parts, i);
+  parallel_for(batch.texts.size() * heads, threads_, [&](std::size_t item) {
+    const Text& text = batch.texts[item / heads];
+    const std::size_t number = item % heads;
+    StateHead fresh(plan_.state, parts, number);
+    run_state_head(extras.states == nullptr ? fresh : (*extras.states)[number], text, number, inputs, answers);
+  });
+  multiply(weights.out, layer.place, answers, batch.panels, out);
 }
 
 void Executor::feed_forward(const FeedForward& by, bool clamps, const std::string& place, const Floats& x,
                             std::size_t panels, Floats& out) const {
   Floats gate, up;
-  multiply(by.gate, place, x, panels, gate);
+  const auto rows = static_cast<std::size_t>(by.up.weight.rows);
   multiply(by.up, place, x, panels, up);
-  const auto rows = static_cast<std::size_t>(by.gate.weight.rows);
+  if (by.gate.weight) {
+    multiply(by.gate, place, x, panels, gate);
+  } else {
+    gate = up;
+    if (!plan_.squares) std::ranges::fill(up, 1.0f);
+  }
   parallel_for(panels, threads_, [&](std::size_t panel) {
     float *const to = panel_of(gate, panel, rows), *const from = panel_of(up, panel, rows);
     if (clamps)
@@ -452,19 +536,31 @@ void Executor::add_to_hidden(Floats& out, const Weight& norm, const LayerPlan& l
 void Executor::run_layer(std::size_t number, const Batch& batch, Floats& hidden, const Extras& extras) const {
   const LayerPlan& layer = plan_.layers.at(number);
   Floats x, out;
-  const auto enter = [&](const Weight& norm) -> const Floats& {
+  const auto enter = [&](const Weight& norm, const Weight& bias) -> const Floats& {
     if (!plan_.norms_first) return hidden;
-    normalize_all(norm, layer.place, hidden, batch.panels, x);
+    normalize_all(norm, bias, layer.place, hidden, batch.panels, x);
     return x;
   };
-  attend(layer, batch, enter(layer.attention_norm), out, extras);
-  add_to_hidden(out, layer.post_attention_norm, layer, batch.panels, hidden);
-  const Floats& y = enter(layer.ffn_norm);
-  if (layer.router.weight)
-    run_experts(layer, batch, y, out, extras);
+  const Floats& before = enter(layer.attention_norm, layer.attention_norm_bias);
+  if (layer.state)
+    run_state(layer, batch, before, out, extras);
   else
-    feed_forward(layer.ffn, false, layer.place, y, batch.panels, out);
-  add_to_hidden(out, layer.post_ffn_norm, layer, batch.panels, hidden);
+    attend(layer, batch, before, out, extras);
+  Floats more;
+  // With the same norm as attention, if there is no other.
+  if (plan_.parallel)
+    run_networks(layer, batch, layer.ffn_norm ? enter(layer.ffn_norm, layer.ffn_norm_bias) : before, more, extras);
+  add_to_hidden(out, layer.post_attention_norm, layer, batch.panels, hidden);
+  if (!plan_.parallel) run_networks(layer, batch, enter(layer.ffn_norm, layer.ffn_norm_bias), more, extras);
+  add_to_hidden(more, layer.post_ffn_norm, layer, batch.panels, hidden);
+}
+
+void Executor::run_networks(const LayerPlan& layer, const Batch& batch, const Floats& x, Floats& out,
+                            const Extras& extras) const {
+  if (layer.router.weight)
+    run_experts(layer, batch, x, out, extras);
+  else
+    feed_forward(layer.ffn, false, layer.place, x, batch.panels, out);
 }
 
 void Executor::logits(const Floats& hidden, std::size_t first, std::size_t count, Floats& out) const {
@@ -472,8 +568,8 @@ void Executor::logits(const Floats& hidden, std::size_t first, std::size_t count
   const auto begin = hidden.begin() + static_cast<std::ptrdiff_t>(first * features * kPanel);
   const Floats part(begin, begin + static_cast<std::ptrdiff_t>(count * features * kPanel));
   Floats x;
-  normalize_all(plan_.final_norm, "the final norm", part, count, x);
-  multiply({plan_.head_weight, {}}, "the output head", x, count, out);
+  normalize_all(plan_.final_norm, plan_.final_norm_bias, "the final norm", part, count, x);
+  multiply({plan_.head_weight, plan_.head_bias}, "the output head", x, count, out);
   const std::size_t rows = static_cast<std::size_t>(plan_.vocabulary);
   if (plan_.output_divisor == 1 && plan_.output_cap == 0) return;
   parallel_for(count, threads_, [&](std::size_t panel) {

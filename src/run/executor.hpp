@@ -14,6 +14,7 @@
 
 #include "base/aligned.hpp"
 #include "run/plan.hpp"
+#include "run/state.hpp"
 
 namespace tare::run {
 
@@ -55,6 +56,10 @@ struct Extras {
   const Choices* given = nullptr;  // runs these instead of those that the router would choose, if there are as many
   Floats *keys = nullptr, *values = nullptr;  // receive what the tokens that follow will look at
   Past past = {};                             // for a text with tokens before it
+  // The state of a single text, in a layer without attention: for each head of keys. If there are no heads, the text begins
+  // here, and they are made. They refer to `parts`.
+  std::vector<StateHead>* states = nullptr;
+  const StateParts* parts = nullptr;
 };
 
 class Executor {
@@ -81,8 +86,8 @@ class Executor {
   // For the positions [before, before + count) of a text that has `length` tokens.
   AnglesPtr angles(bool local, std::size_t length, std::size_t before, std::size_t count) const;
   void multiply(const Projection& by, const std::string& place, const Floats& x, std::size_t panels, Floats& y) const;
-  void normalize_all(const Weight& weight, const std::string& place, const Floats& x, std::size_t panels,
-                     Floats& out) const;
+  void normalize_all(const Weight& weight, const Weight& bias, const std::string& place, const Floats& x,
+                     std::size_t panels, Floats& out) const;
   // The norm of a short vector, in place.
   void normalize_latent(const Weight& weight, const std::string& place, std::size_t panels, Floats& x) const;
   // Queries, keys and values, as far as they are made of hidden states.
@@ -102,6 +107,15 @@ class Executor {
                      Floats& x) const;
   void attend_head(const LayerPlan& layer, const Text& text, std::size_t panel, std::size_t head, const Heads& heads,
                    const PastPanels& past, float sink, Floats& answers) const;
+  // Multiplies the results of the heads with the sigmoid of the layer's gate.
+  void gate_answers(const LayerPlan& layer, std::size_t panels, const Floats& x, Floats& answers) const;
+  // A layer without attention.
+  void run_state(const LayerPlan& layer, const Batch& batch, const Floats& x, Floats& out, const Extras& extras) const;
+  void run_state_head(StateHead& head, const Text& text, std::size_t number, const std::vector<Floats>& inputs,
+                      Floats& answers) const;
+  // Experts, or the feed-forward network.
+  void run_networks(const LayerPlan& layer, const Batch& batch, const Floats& x, Floats& out,
+                    const Extras& extras) const;
   // `clamps`: with the gate of experts that clamp it.
   void feed_forward(const FeedForward& by, bool clamps, const std::string& place, const Floats& x, std::size_t panels,
                     Floats& out) const;

@@ -73,7 +73,7 @@ class Planner {
     };
     plan_.vocabulary = take(sizes_.vocabulary, "vocab_size");
     plan_.hidden = take(sizes_.hidden, "hidden_size");
-    plan_.intermediate = take(sizes_.intermediate, "intermediate_size");
+    if (!runtime_.has_only_experts) plan_.intermediate = take(sizes_.intermediate, "intermediate_size");
     plan_.heads = take(sizes_.heads, "num_attention_heads");
     plan_.kv_heads = take(sizes_.kv_heads, "num_key_value_heads");
     if (runtime_.has_latent_attention) {
@@ -94,10 +94,11 @@ class Planner {
         plan_.shared_rows = shared_experts(row->from[0], missing) * plan_.expert_rows;
       else if (tensors_.knows(Role::shared_gate))
         plan_.shared_rows = take(sizes_.shared_rows, "shared_expert_intermediate_size");
-      plan_.routing.used = count_of("num_experts_per_tok").value_or(0);
-      if (plan_.routing.used == 0 || plan_.routing.used > plan_.routing.experts)
-        missing.push_back("num_experts_per_tok");
+      const std::string_view used = key_of("expert_used_count", "num_experts_per_tok");
+      plan_.routing.used = count_of(used).value_or(0);
+      if (plan_.routing.used == 0 || plan_.routing.used > plan_.routing.experts) missing.push_back(used);
     }
+    take_state_sizes(missing);
     if (!missing.empty())
       throw refused_config(
           "run.config",
@@ -114,14 +115,54 @@ class Planner {
     const auto queries = checked_mul(plan_.heads, plan_.head), values = checked_mul(plan_.heads, plan_.value_head);
     for (const std::uint64_t size :
          {plan_.vocabulary, plan_.hidden, plan_.intermediate, queries.value_or(kMost + 1), values.value_or(kMost + 1),
-          plan_.latent, plan_.query_latent, sizes_.experts.value_or(0), plan_.expert_rows, plan_.shared_rows})
+          plan_.latent, plan_.query_latent, sizes_.experts.value_or(0), plan_.expert_rows, plan_.shared_rows,
+          plan_.state.key, plan_.state.value, plan_.state.key_heads, plan_.state.value_heads, plan_.state.kernel,
+          checked_mul(plan_.state.key_heads, plan_.state.key).value_or(kMost + 1),
+          checked_mul(plan_.state.value_heads, plan_.state.value).value_or(kMost + 1)})
       if (size > kMost)
         throw refused_config("run.config", fmt::format("a size is {}, at most {} is possible", size, kMost),
                              ErrorKind::corrupt);
     require_count(*sizes_.layers, "layers");
     require_count(plan_.heads, "heads");
+    require_count(plan_.state.value_heads, "heads of states");
     require_count(sizes_.mixture ? checked_mul(*sizes_.layers, *sizes_.experts).value_or(UINT64_MAX) : 0, "experts");
     plan_.context = static_cast<std::uint64_t>(std::max<std::int64_t>(0, fields_.max_position_embeddings.value_or(0)));
+  }
+
+  // The name in config.json of what GGUF calls `key`.
+  std::string_view key_of(std::string_view key, std::string_view otherwise) const {
+    const arch::KeyRow* const row = runtime_.row(key);
+    return row == nullptr || row->from[0].empty() ? otherwise : row->from[0];
+  }
+
+  void take_state_sizes(std::vector<std::string_view>& missing) {
+    if (sizes_.without_attention.empty()) return;
+    StateSizes& state = plan_.state;
+    const auto take = [&](std::string_view name) {
+      const std::uint64_t size = count_of(name).value_or(0);
+      if (size == 0) missing.push_back(name);
+      return size;
+    };
+    if (runtime_.state.empty()) {
+      state.kernel = take(key_of("shortconv.l_cache", "conv_L_cache"));
+      if (flag("conv_bias")) throw refused_config("run.setting", "conv_bias is true, which is not computed here");
+      // Any division of the features.
+      state.value = 1;
+      for (std::uint64_t size = 2; size <= 64; ++size)
+        if (plan_.hidden % size == 0) state.value = size;
+      state.key_heads = state.value_heads = plan_.hidden / state.value;
+      return;
+    }
+    state.kernel = take(key_of("ssm.conv_kernel", "linear_conv_kernel_dim"));
+    state.key_heads = take(key_of("ssm.group_count", "linear_num_key_heads"));
+    state.value_heads = take(key_of("ssm.time_step_rank", "linear_num_value_heads"));
+    state.key = take(key_of("ssm.state_size", "linear_key_head_dim"));
+    state.value = take(key_of("ssm.inner_size", "linear_value_head_dim"));
+    if (state.key_heads != 0 && state.value_heads % state.key_heads != 0)
+      throw refused_config(
+          "run.config",
+          fmt::format("{} heads of values cannot share {} heads of keys evenly", state.value_heads, state.key_heads),
+          ErrorKind::corrupt);
   }
 
   // A whole number in config.json that no file of this size can exceed.
@@ -152,12 +193,21 @@ class Planner {
       throw refused_config("run.family", "its attention looks at the tokens that follow, too, so it predicts none");
     if (const Value* const causal = file_.find("is_causal"); causal != nullptr && *causal == false)
       throw refused_config("run.family", "its attention looks at the tokens that follow, too, so it predicts none");
+    const bool has_layer_norms = runtime_.layer_norm_epsilon != 0 || !runtime_.layer_norm_key.empty();
     plan_.norms_first = tensors_.knows(Role::attention_norm) || runtime_.layer_norm_epsilon != 0;
     plan_.norms_after = tensors_.knows(Role::post_attention_norm);
     plan_.wide_qk_norms = family_.wide_qk_norms;
-    plan_.norm = runtime_.layer_norm_epsilon != 0 ? Norm::layer : Norm::rms;
-    plan_.epsilon = static_cast<float>(runtime_.layer_norm_epsilon != 0 ? runtime_.layer_norm_epsilon
-                                                                        : fields_.rms_norm_eps.value_or(1e-5));
+    plan_.norms_after_rotation = facts_.norms_after_rotation, plan_.clamps_after_norm = facts_.clamps_after_norm;
+    plan_.parallel =
+        facts_.is_parallel || (runtime_.row("use_parallel_residual") != nullptr && flag("use_parallel_residual"));
+    plan_.norm = has_layer_norms ? Norm::layer : Norm::rms;
+    const std::string_view epsilon = runtime_.layer_norm_key.empty() ? "norm_eps" : runtime_.layer_norm_key;
+    if (runtime_.layer_norm_epsilon != 0)
+      plan_.epsilon = static_cast<float>(runtime_.layer_norm_epsilon);
+    else if (!has_layer_norms && fields_.rms_norm_eps)
+      plan_.epsilon = static_cast<float>(*fields_.rms_norm_eps);
+    else
+      plan_.epsilon = static_cast<float>(file_.number(epsilon).value_or(1e-5));
     plan_.attention_scale = static_cast<float>(1 / std::sqrt(head));
     if (facts_.scales_embeddings) plan_.embedding_scale = static_cast<float>(std::sqrt(hidden));
     if (runtime_.row("residual_scale") != nullptr) {
@@ -166,6 +216,7 @@ class Planner {
       plan_.attention_scale = positive("attention_multiplier", 1);
       plan_.output_divisor = positive("logits_scaling", 1);
     }
+    if (key_of("logit_scale", "") == "logit_scale") plan_.output_divisor = 1 / positive("logit_scale", 1);
     if (runtime_.layers_of_largest)
       plan_.attention_scale =
           static_cast<float>(1 / std::sqrt(static_cast<double>(positive("query_pre_attn_scalar", head))));
@@ -173,18 +224,32 @@ class Planner {
       plan_.attention_cap = static_cast<float>(file_.number("attn_logit_softcapping").value_or(0));
       plan_.output_cap = static_cast<float>(file_.number("final_logit_softcapping").value_or(0));
     }
-    if (runtime_.row("attention.clamp_kqv") != nullptr)
+    if (runtime_.row("attention.clamp_kqv") != nullptr || facts_.clamps_after_norm)
       plan_.most = static_cast<float>(file_.number("clip_qkv").value_or(0));
     plan_.latent_epsilon = static_cast<float>(facts_.latent_epsilon);
     plan_.rotates_neighbours = facts_.rotates_neighbours;
     if (const Value* const turns = file_.find("rope_interleave"); turns != nullptr && *turns == false)
       plan_.rotates_neighbours = false;
     plan_.activation = activation();
+    refuse_other_steps();
     if (facts_.clamps_gate) {
       plan_.gate_sharpness = positive("swiglu_alpha", 1);
       plan_.gate_limit = positive("swiglu_limit", 1);
     }
     if (sizes_.mixture) take_routing();
+  }
+
+  // What a key of the class may ask for and nothing here computes.
+  void refuse_other_steps() const {
+    for (const arch::Required& one : facts_.required)
+      if (const Value* const found = file_.find(one.key);
+          !one.key.empty() && found != nullptr && *found != Value(one.value))
+        throw refused_config("run.setting",
+                             fmt::format("{} is not {}, and nothing else is computed here", one.key, one.value));
+    if (plan_.squares && tensors_.knows(Role::gate))
+      throw refused_config("run.setting", "the activation is \"relu2\", which is not known here with a gate");
+    if (!runtime_.state.empty() && plan_.activation != Gate::silu)
+      throw refused_config("run.setting", "the activation is not \"silu\", which is not known here with states");
   }
 
   void take_routing() {
@@ -193,7 +258,7 @@ class Planner {
     routing.best_of_group = facts_.best_of_group;
     // Without a key, the weights of the chosen experts are always normalized.
     const bool stated = runtime_.normalizes_experts.has_value() || runtime_.row("expert_weights_norm") != nullptr;
-    routing.normalizes = !stated || flag("norm_topk_prob");
+    routing.normalizes = !stated || flag(key_of("expert_weights_norm", "norm_topk_prob"));
     // transformers ignores it, the authors' own class does not scale then, and llama.cpp does both.
     if (plan_.latent != 0 && routing.scores == arch::RouterScores::softmax && routing.normalizes)
       throw refused_config("run.setting",
@@ -223,16 +288,18 @@ class Planner {
     return found != nullptr && found->text() != nullptr ? *found->text() : std::string();
   }
 
-  Gate activation() const {
+  Gate activation() {
     std::string name;
     switch (family_.activation_key) {
-      case arch::ActivationKey::hidden_act: name = fields_.hidden_act.value_or(""); break;
+      case arch::ActivationKey::hidden_act: name = fields_.hidden_act.value_or(text("activation_function")); break;
       case arch::ActivationKey::hidden_activation: name = text("hidden_activation"); break;
       case arch::ActivationKey::either:
         name = text("hidden_act");
         if (name == "gelu") name.clear();  // in these files, it has always meant the approximation
         break;
     }
+    plan_.squares = name == "relu2" || (name.empty() && runtime_.activation == arch::Activation::relu_squared);
+    if (plan_.squares) return Gate::relu;
     if (name.empty()) return runtime_.activation == arch::Activation::gelu_tanh ? Gate::gelu_tanh : Gate::silu;
     constexpr std::pair<std::string_view, Gate> kKnown[] = {{"silu", Gate::silu},
                                                             {"swish", Gate::silu},
@@ -270,9 +337,21 @@ class Planner {
     rope.truncates = truncates == nullptr || *truncates != false;
     rope.long_factors = list("long_factor"), rope.short_factors = list("short_factor");
     if (rope.kind != "default") rope.original = number("original_max_position_embeddings").value_or(rope.context);
+    if (const auto alpha = runtime_.has_alpha_base && rope.kind == "dynamic" ? number("alpha") : std::nullopt;
+        alpha && *alpha > 0 && plan_.head > 2) {
+      const auto head = static_cast<double>(plan_.head);
+      rope.theta *= std::pow(*alpha, head / (head - 2));
+      rope.kind = "default";
+    }
     double part = 1;
-    if (runtime_.rotates_part)
-      part = number("partial_rotary_factor").value_or(file_.number("partial_rotary_factor").value_or(1));
+    if (runtime_.rotates_part) {
+      const arch::ModelClass& type = arch::class_of(file_.model_type());
+      const auto inside = number("partial_rotary_factor");
+      const auto rotated = file_.number(key_of("rope.dimension_count", "rotary_dim"));
+      part = inside    ? *inside
+             : rotated ? *rotated / static_cast<double>(std::max<std::uint64_t>(1, plan_.head))
+                       : file_.number(type.rotated_part_key).value_or(1);
+    }
     if (!(part > 0) || part > 1)
       throw refused_config("run.config", fmt::format("partial_rotary_factor is {}, expected a number in (0, 1]", part),
                            ErrorKind::corrupt);
@@ -350,16 +429,26 @@ class Planner {
 
   void take_ends() {
     plan_.embeddings = tensors_.take({.role = Role::token_embedding}, {plan_.vocabulary, plan_.hidden});
+    if (tensors_.knows(Role::position_embedding)) {
+      if (plan_.context == 0)
+        throw refused_config("run.config", "expected the number of positions, found none", ErrorKind::corrupt);
+      plan_.positions = tensors_.take({.role = Role::position_embedding}, {plan_.context, plan_.hidden});
+    }
     plan_.final_norm = tensors_.take_norm(Role::final_norm, std::nullopt, plan_.hidden);
+    if (is_biased(Role::final_norm))
+      plan_.final_norm_bias = tensors_.take_bias(Role::final_norm, std::nullopt, plan_.hidden);
+    if (is_biased(Role::output_head))
+      plan_.head_bias = tensors_.take_bias(Role::output_head, std::nullopt, plan_.vocabulary);
     // A head that is in the file counts, even if config.json ties it to the token table: transformers and the runtimes use it.
     plan_.tied = !sizes_.has_head && !tensors_.exists({.role = Role::output_head});
     plan_.head_weight =
         !plan_.tied ? tensors_.take({.role = Role::output_head}, {plan_.vocabulary, plan_.hidden}) : plan_.embeddings;
   }
 
-  FeedForward take_feed_forward(std::uint32_t layer, std::array<Role, 3> roles, std::uint64_t rows, bool biased) {
+  FeedForward take_feed_forward(std::uint32_t layer, std::array<Role, 3> roles, std::uint64_t rows) {
     const auto take = [&](Role role, std::uint64_t out, std::uint64_t in) {
-      return tensors_.take_projection({.role = role, .layer = layer}, out, in, biased);
+      if (!tensors_.knows(role)) return Projection();
+      return tensors_.take_projection({.role = role, .layer = layer}, out, in, is_biased(role));
     };
     return {take(roles[0], rows, plan_.hidden), take(roles[1], rows, plan_.hidden), take(roles[2], plan_.hidden, rows)};
   }
@@ -373,20 +462,80 @@ class Planner {
     if (plan_.latent != 0) {
       take_latent_attention(layer, it);
     } else if (tensors_.knows(Role::qkv)) {
-      const std::uint64_t queries = plan_.queries(), keys = plan_.keys();
-      const Weight all = tensors_.take({.role = Role::qkv, .layer = layer}, {queries + 2 * keys, plan_.hidden});
-      it.q.weight = part_of(all, 0, queries);
-      it.k.weight = part_of(all, queries, keys);
-      it.v.weight = part_of(all, queries + keys, keys);
+      take_joined_heads(layer, it);
     } else {
-      it.q = take(Role::q, plan_.queries(), plan_.hidden);
+      const std::uint64_t gates = runtime_.gates_queries ? plan_.queries() : 0;
+      it.q = take(Role::q, plan_.queries() + gates, plan_.hidden);
+      if (gates != 0) {  // in each head, the queries come first
+        const Projection both = std::move(it.q);
+        it.q = rows_of(both, {plan_.heads, 2 * plan_.head, 0, plan_.head});
+        it.attention_gate = rows_of(both, {plan_.heads, 2 * plan_.head, plan_.head, plan_.head});
+      }
       it.k = take(Role::k, plan_.keys(), plan_.hidden);
       it.v = take(Role::v, plan_.values(), plan_.hidden);
     }
     it.o = take(Role::o, plan_.hidden, plan_.answers());
-    it.q_norm = tensors_.take_norm(Role::q_norm, layer, plan_.wide_qk_norms ? plan_.queries() : plan_.head);
-    it.k_norm = tensors_.take_norm(Role::k_norm, layer, plan_.wide_qk_norms ? plan_.keys() : plan_.head);
+    if (sizes_.has_qk_norms) {
+      it.q_norm = tensors_.take_norm(Role::q_norm, layer, plan_.wide_qk_norms ? plan_.queries() : plan_.head);
+      it.k_norm = tensors_.take_norm(Role::k_norm, layer, plan_.wide_qk_norms ? plan_.keys() : plan_.head);
+    }
     if (tensors_.knows(Role::sinks)) it.sinks = tensors_.take({.role = Role::sinks, .layer = layer}, {plan_.heads});
+  }
+
+  // Queries, keys and values in one matrix: all queries first, or those of each group of heads with its keys and values.
+  void take_joined_heads(std::uint32_t layer, LayerPlan& it) {
+    const std::uint64_t queries = plan_.queries(), keys = plan_.keys(), head = plan_.head;
+    const Projection all = tensors_.take_projection({.role = Role::qkv, .layer = layer}, queries + 2 * keys,
+                                                    plan_.hidden, is_biased(Role::qkv));
+    if (!tensors_.has_step(Role::qkv, arch::Verb::sort_heads)) {
+      it.q = rows_of(all, {1, 0, 0, queries});
+      it.k = rows_of(all, {1, 0, queries, keys}), it.v = rows_of(all, {1, 0, queries + keys, keys});
+      return;
+    }
+    const std::uint64_t groups = plan_.kv_heads, own = queries / groups, step = own + 2 * head;
+    it.q = rows_of(all, {groups, step, 0, own});
+    it.k = rows_of(all, {groups, step, own, head}), it.v = rows_of(all, {groups, step, own + head, head});
+  }
+
+  // A layer without attention.
+  void take_state(std::uint32_t layer, LayerPlan& it) {
+    const StateSizes& sizes = plan_.state;
+    const auto take = [&](Role role, std::uint64_t rows, std::uint64_t columns) {
+      return tensors_.take_projection({.role = role, .layer = layer}, rows, columns, false);
+    };
+    const std::uint64_t keys = sizes.keys(), values = sizes.values(), heads = sizes.key_heads;
+    StateWeights& state = it.state;
+    const auto split = [&](const Projection& all, std::uint64_t q, std::uint64_t k, std::uint64_t v) {
+      state.q = rows_of(all, {1, 0, 0, q}), state.k = rows_of(all, {1, 0, q, k});
+      state.v = rows_of(all, {1, 0, q + k, v});
+    };
+    if (runtime_.state.empty()) {
+      split(take(Role::convolution_in, 3 * plan_.hidden, plan_.hidden), plan_.hidden, plan_.hidden, plan_.hidden);
+      state.convolution = tensors_.take({.role = Role::convolution, .layer = layer}, {plan_.hidden, 1, sizes.kernel});
+      state.out = take(Role::convolution_out, plan_.hidden, plan_.hidden);
+      return;
+    }
+    const std::uint64_t own = sizes.shared() * sizes.value, step = 2 * sizes.key + 2 * own;
+    if (tensors_.knows(Role::state_qkvz)) {
+      const Projection all = take(Role::state_qkvz, heads * step, plan_.hidden),
+                       both = take(Role::state_step_and_share, 2 * sizes.value_heads, plan_.hidden);
+      state.q = rows_of(all, {heads, step, 0, sizes.key}), state.k = rows_of(all, {heads, step, sizes.key, sizes.key});
+      state.v = rows_of(all, {heads, step, 2 * sizes.key, own});
+      state.gate = rows_of(all, {heads, step, 2 * sizes.key + own, own});
+      state.share = rows_of(both, {heads, 2 * sizes.shared(), 0, sizes.shared()});
+      state.step = rows_of(both, {heads, 2 * sizes.shared(), sizes.shared(), sizes.shared()});
+    } else {
+      split(take(Role::state_qkv, 2 * keys + values, plan_.hidden), keys, keys, values);
+      state.gate = take(Role::state_gate, values, plan_.hidden);
+      state.step = take(Role::state_step, sizes.value_heads, plan_.hidden);
+      state.share = take(Role::state_share, sizes.value_heads, plan_.hidden);
+    }
+    state.convolution =
+        tensors_.take({.role = Role::state_convolution, .layer = layer}, {sizes.channels(), 1, sizes.kernel});
+    state.step_bias = tensors_.take({.role = Role::state_step_bias, .layer = layer}, {sizes.value_heads});
+    state.rate = tensors_.take({.role = Role::state_rate, .layer = layer}, {sizes.value_heads});
+    state.norm = tensors_.take_norm(Role::state_norm, layer, sizes.value);
+    state.out = take(Role::state_out, plan_.hidden, values);
   }
 
   // What compresses has a bias if what the heads are given to has one; what expands has none.
@@ -410,27 +559,36 @@ class Planner {
   void take_experts(std::uint32_t layer, LayerPlan& it) {
     it.router = tensors_.take_projection({.role = Role::router, .layer = layer}, *sizes_.experts, plan_.hidden,
                                          is_biased(Role::router));
-    if (plan_.routing.scores == arch::RouterScores::sigmoid)
-      it.choice_bias = tensors_.take({.role = Role::router_bias, .layer = layer}, {*sizes_.experts});
+    if (plan_.routing.scores == arch::RouterScores::sigmoid || facts_.biases_choice)
+      it.choice_bias = tensors_.take_vector({.role = Role::router_bias, .layer = layer}, *sizes_.experts);
     it.experts = tensors_.take_experts(layer, *sizes_.experts, plan_.expert_rows, plan_.hidden);
     if (plan_.shared_rows == 0) return;
     if (tensors_.knows(Role::shared_router))
       it.shared_router = tensors_.take({.role = Role::shared_router, .layer = layer}, {1, plan_.hidden});
-    it.shared =
-        take_feed_forward(layer, {Role::shared_gate, Role::shared_up, Role::shared_down}, plan_.shared_rows, false);
+    it.shared = take_feed_forward(layer, {Role::shared_gate, Role::shared_up, Role::shared_down}, plan_.shared_rows);
   }
 
   void take_layer(std::uint32_t layer, bool has_window) {
     LayerPlan it;
     it.place = fmt::format("layer {}", layer);
     it.window = has_window ? static_cast<std::uint64_t>(*fields_.sliding_window) : 0;
-    it.rotates = has_positions(layer);
+    it.rotates = has_positions(layer) && !tensors_.knows(Role::position_embedding) &&
+                 (has_window || !facts_.rotates_in_windows || fields_.sliding_window.value_or(0) <= 0);
     it.local_rope = has_window;
     it.attention_norm = tensors_.take_norm(Role::attention_norm, layer, plan_.hidden);
-    it.ffn_norm = tensors_.take_norm(Role::ffn_norm, layer, plan_.hidden);
+    // Side by side, the two may have the same norm.
+    if (!plan_.parallel || tensors_.exists({.role = Role::ffn_norm, .layer = layer}))
+      it.ffn_norm = tensors_.take_norm(Role::ffn_norm, layer, plan_.hidden);
     it.post_attention_norm = tensors_.take_norm(Role::post_attention_norm, layer, plan_.hidden);
     it.post_ffn_norm = tensors_.take_norm(Role::post_ffn_norm, layer, plan_.hidden);
-    take_attention(layer, it);
+    if (is_biased(Role::attention_norm))
+      it.attention_norm_bias = tensors_.take_bias(Role::attention_norm, layer, plan_.hidden);
+    if (is_biased(Role::ffn_norm) && it.ffn_norm)
+      it.ffn_norm_bias = tensors_.take_bias(Role::ffn_norm, layer, plan_.hidden);
+    if (sizes_.without_attention.contains(layer))
+      take_state(layer, it);
+    else
+      take_attention(layer, it);
     if (sizes_.has_experts(layer)) {
       take_experts(layer, it);
     } else if (tensors_.knows(Role::gate_up)) {
@@ -441,7 +599,7 @@ class Planner {
       it.ffn.down = tensors_.take_projection({.role = Role::down, .layer = layer}, plan_.hidden, plan_.intermediate,
                                              is_biased(Role::down));
     } else {
-      it.ffn = take_feed_forward(layer, {Role::gate, Role::up, Role::down}, plan_.intermediate, is_biased(Role::down));
+      it.ffn = take_feed_forward(layer, {Role::gate, Role::up, Role::down}, plan_.intermediate);
     }
     plan_.layers.push_back(std::move(it));
   }
@@ -487,9 +645,16 @@ Plan plan_of(Model model) {
   return plan;
 }
 
+bool Plan::layers_have_gates() const {
+  return std::ranges::any_of(layers,
+                             [](const LayerPlan& layer) { return static_cast<bool>(layer.attention_gate.weight); });
+}
+
 Plan with_weights_of(const Plan& settings, const Plan& weights) {
   Plan made = settings;
-  made.embeddings = weights.embeddings, made.head_weight = weights.head_weight, made.final_norm = weights.final_norm;
+  made.embeddings = weights.embeddings, made.positions = weights.positions;
+  made.head_weight = weights.head_weight, made.head_bias = weights.head_bias;
+  made.final_norm = weights.final_norm, made.final_norm_bias = weights.final_norm_bias;
   for (std::size_t layer = 0; layer < made.layers.size(); ++layer) {
     made.layers[layer] = weights.layers[layer];
     static_cast<LayerSettings&>(made.layers[layer]) = settings.layers[layer];
@@ -513,6 +678,12 @@ std::vector<std::pair<std::string, std::string>> Plan::settings() const {
   add("value head", value_head), add("latent size", latent), add("latent size of queries", query_latent);
   add("latent epsilon", latent_epsilon), add("rotated neighbours", rotates_neighbours);
   add("kind of norm", static_cast<int>(norm)), add("norms before", norms_first), add("norms after", norms_after);
+  add("side by side", parallel), add("norms after rotation", norms_after_rotation);
+  add("clamp after norms", clamps_after_norm), add("squared activation", squares);
+  if (state.kernel != 0) {
+    add("heads of keys of states", state.key_heads), add("heads of values of states", state.value_heads);
+    add("key of states", state.key), add("value of states", state.value), add("tokens of convolutions", state.kernel);
+  }
   for (const auto& [before, one] : {std::pair("", &rope), {"local ", &local_rope}}) {
     const std::string_view name = before;  // a lambda of clang 14 cannot capture a structured binding
     const auto number = [&](std::string_view key, const std::optional<double>& value) {
@@ -551,13 +722,19 @@ std::vector<std::pair<std::string, const Weight*>> Plan::weights_of(const LayerP
   const auto feed = [&](const std::string& name, const FeedForward& one) {
     project(name + ".gate", one.gate), project(name + ".up", one.up), project(name + ".down", one.down);
   };
-  add("attention_norm", layer.attention_norm);
+  add("attention_norm", layer.attention_norm), add("attention_norm.bias", layer.attention_norm_bias);
   project("q_compress", layer.q_compress), add("q_compress_norm", layer.q_compress_norm);
   project("q", layer.q), project("k", layer.k), project("v", layer.v);
   project("kv_compress", layer.kv_compress), add("kv_compress_norm", layer.kv_compress_norm);
-  project("kv_expand", layer.kv_expand), add("sinks", layer.sinks), project("o", layer.o);
+  project("kv_expand", layer.kv_expand), add("sinks", layer.sinks), project("attention_gate", layer.attention_gate);
+  project("o", layer.o);
+  const StateWeights& state = layer.state;
+  project("state.q", state.q), project("state.k", state.k), project("state.v", state.v);
+  project("state.gate", state.gate), project("state.step", state.step), project("state.share", state.share);
+  add("state.step_bias", state.step_bias), add("state.rate", state.rate), add("state.norm", state.norm);
+  add("convolution", state.convolution), project("state.out", state.out);
   add("q_norm", layer.q_norm), add("k_norm", layer.k_norm), add("post_attention_norm", layer.post_attention_norm);
-  add("ffn_norm", layer.ffn_norm);
+  add("ffn_norm", layer.ffn_norm), add("ffn_norm.bias", layer.ffn_norm_bias);
   feed("ffn", layer.ffn);
   project("router", layer.router), add("choice_bias", layer.choice_bias);
   for (std::size_t i = 0; i < layer.experts.size(); ++i) feed(fmt::format("experts.{}", i), layer.experts[i]);

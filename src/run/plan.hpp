@@ -44,8 +44,21 @@ struct Weight {
 struct Projection {
   Weight weight, bias;
 };
+// Without a gate, the activation is that of `up`.
 struct FeedForward {
   Projection gate, up, down;
+};
+
+// A layer without attention. A text passes through a short convolution, and, unless that is all (LFM 2), each head has a
+// matrix that every token changes a little: the gated delta rule.
+struct StateWeights {
+  Projection q, k, v, gate;  // a convolution alone: q * v passes through it, and the result is multiplied with k
+  Projection step, share;    // how far a token changes the state, and how much of it counts; false: there is no state
+  Weight step_bias, rate, norm;
+  Weight convolution;  // [channels of q, k and v][tokens], or of q times v
+  Projection out;
+
+  explicit operator bool() const { return static_cast<bool>(out.weight); }
 };
 
 // What a layer computes, apart from its weights.
@@ -58,7 +71,10 @@ struct LayerSettings {
 struct LayerPlan : LayerSettings {
   std::string place;  // "layer 3", for errors
   Weight attention_norm, ffn_norm, post_attention_norm, post_ffn_norm, q_norm, k_norm;
+  Weight attention_norm_bias, ffn_norm_bias;
   Projection q, k, v, o;
+  Projection attention_gate;  // the results of the heads are multiplied with its sigmoid
+  StateWeights state;         // in place of attention
   // Latent attention has no k and v: its keys and values are made of a short vector, and queries may be, too, by q.
   Projection q_compress, kv_compress, kv_expand;
   Weight q_compress_norm, kv_compress_norm;
@@ -69,6 +85,19 @@ struct LayerPlan : LayerSettings {
   Weight shared_router;  // if there is none, the shared expert counts in full
   std::vector<FeedForward> experts;
   FeedForward shared;
+};
+
+// Sizes of layers without attention. Heads of values share a head of keys, as many for each. `key` 0: a
+// convolution alone, whose features are divided into heads only to be computed side by side.
+struct StateSizes {
+  std::uint64_t key_heads = 0, value_heads = 0, key = 0, value = 0, kernel = 0;
+
+  std::uint64_t shared() const { return key_heads == 0 ? 0 : value_heads / key_heads; }
+  std::uint64_t keys() const { return key_heads * key; }
+  std::uint64_t values() const { return value_heads * value; }
+  std::uint64_t matrices() const { return value_heads * key * value; }  // elements, in one layer
+  // What passes through the convolution.
+  std::uint64_t channels() const { return 2 * keys() + values(); }
 };
 
 struct Plan {
@@ -83,7 +112,9 @@ struct Plan {
   Norm norm = Norm::rms;
   bool norms_first = true;     // there is a norm before attention and feed-forward network
   bool norms_after = false;    // and one after them
+  bool parallel = false;       // attention and feed-forward network both get what the layer gets
   bool wide_qk_norms = false;  // over all heads together
+  bool norms_after_rotation = false, clamps_after_norm = false;  // for queries and keys
   float epsilon = 0, latent_epsilon = 0;
   float embedding_scale = 1, attention_scale = 1, residual_scale = 1, output_divisor = 1;
   float attention_cap = 0, output_cap = 0;  // 0: none
@@ -91,19 +122,23 @@ struct Plan {
   // Queries are scaled by 1 + this * log(1 + floor(position / rope.original)); 0: not.
   float position_scale = 0;
   Gate activation = Gate::silu;
+  bool squares = false;                      // an activation without a gate is multiplied with its argument
   float gate_sharpness = 0, gate_limit = 0;  // if experts clamp their gate; 0: they do not
   std::uint64_t expert_rows = 0, shared_rows = 0;
   Routing routing;  // no experts: there is no mixture
   Rope rope, local_rope;
   bool rotates_neighbours = false;
+  StateSizes state;
   Weight embeddings, head_weight, final_norm;
-  bool tied = false;  // the head is the token table
+  Weight positions, final_norm_bias, head_bias;  // positions: a vector for each, added to the embeddings
+  bool tied = false;                             // the head is the token table
   std::vector<LayerPlan> layers;
 
   std::uint64_t queries() const { return heads * head; }
   std::uint64_t keys() const { return kv_heads * head; }
   std::uint64_t values() const { return kv_heads * value_head; }
   std::uint64_t answers() const { return heads * value_head; }  // what the heads give to `o`
+  bool layers_have_gates() const;                               // any of them
   // The rows of kv_compress, and those of kv_expand.
   std::uint64_t compressed() const { return latent + head - unrotated; }
   std::uint64_t expanded() const { return heads * (unrotated + value_head); }

@@ -48,9 +48,16 @@ std::uint64_t bytes_per_token(const Plan& plan) {
   const std::uint64_t latent = plan.latent == 0 ? 0 : plan.compressed() + plan.query_latent + plan.expanded(),
                       attention = heads_of(plan) + latent + (plan.head != plan.value_head ? plan.answers() : 0),
                       dense = 2 * plan.intermediate, rows = std::max(plan.expert_rows, plan.shared_rows);
+  const StateSizes& state = plan.state;
+  // Queries, keys, values, gates, steps and shares, and the results.
+  const std::uint64_t states =
+      state.key == 0 ? 4 * state.values() : 2 * state.keys() + 3 * state.values() + 2 * state.value_heads;
   const Routing& routing = plan.routing;
   const std::uint64_t experts = routing.used == 0 ? 0 : 2 * plan.hidden + 2 * rows + routing.experts + 2 * routing.used;
-  return sizeof(float) * (3 * plan.hidden + std::max({attention, dense, experts}));
+  // Side by side, what attention gets and adds is still there.
+  const std::uint64_t beside = plan.parallel ? 2 * plan.hidden : 0,
+                      gates = plan.layers_have_gates() ? plan.answers() : 0;
+  return sizeof(float) * (3 * plan.hidden + beside + std::max({attention + gates, states, dense, experts}));
 }
 
 std::uint64_t bytes_per_compared_token(const Plan& plan) {
@@ -64,6 +71,12 @@ void require_room(const Plan& plan) {
           fmt::format("the logits of {} tokens", kPanel), plan);
   require(saturating_product(plan.layers.size(), sizeof(float) * heads_of(plan)), allowed(kHeadBytes, 1, plan),
           "the heads of a token in all layers", plan);
+  const StateSizes& state = plan.state;
+  require(saturating_product(plan.layers.size(), saturating_product(sizeof(float) * state.value_heads,
+                                                                    saturating_product(state.key, state.value))),
+          allowed(kPiece, kPerByte, plan), "the states of all layers", plan);
+  require(saturating_product(plan.layers.size(), saturating_product(sizeof(float) * state.kernel, state.channels())),
+          allowed(kPiece, kPerByte, plan), "what the convolutions of all layers see", plan);
   const std::uint64_t count = saturating_product(plan.layers.size(), plan.heads),
                       most = kHeads + plan.file_bytes / kBytesPerHead;
   if (count > most)

@@ -45,11 +45,19 @@ struct FeedForwardMatrices {
   Matrix gate, up, down;
 };
 
+struct StateMatrices {
+  Matrix q, k, v, gate, step, share, out;
+  std::unique_ptr<const StateParts> parts;  // the heads refer to it
+  std::vector<StateHead> heads;
+};
+
 struct Layer {
   const LayerPlan* plan = nullptr;
+  std::vector<float> attention_norm_bias, ffn_norm_bias;
   std::vector<float> attention_norm, ffn_norm, post_attention_norm, post_ffn_norm, q_norm, k_norm, q_compress_norm,
       kv_compress_norm, sinks, choice_bias;
-  Matrix q, k, v, o, q_compress, kv_compress, kv_expand, router, shared_router;
+  Matrix q, k, v, o, q_compress, kv_compress, kv_expand, attention_gate, router, shared_router;
+  StateMatrices state;
   FeedForwardMatrices ffn, shared;
   std::vector<FeedForwardMatrices> experts;
   Floats keys, values;  // [position][kv_heads * head], [position][kv_heads * value_head]
@@ -119,9 +127,14 @@ class Session::Run {
     const StopScope stop(options.work);
     for (const LayerPlan& layer : plan_.layers) take_layer(layer);
     final_norm_ = plan_.final_norm.values("the final norm");
+    final_norm_bias_ = plan_.final_norm_bias.values("the final norm");
     head_ = matrix_of(plan_.head_weight);
+    head_.bias = plan_.head_bias.values("the output head");
     hidden_ = padded_vector(plan_.hidden), normed_ = hidden_, added_ = hidden_;
     queries_ = padded_vector(plan_.queries()), answers_ = padded_vector(plan_.answers());
+    if (plan_.parallel) more_ = hidden_;
+    if (plan_.layers_have_gates()) gates_ = answers_;
+    take_state_room();
     latent_ = padded_vector(std::max(plan_.compressed(), plan_.query_latent));
     expanded_ = padded_vector(plan_.latent == 0 ? 0 : plan_.expanded());
     logits_ = padded_vector(plan_.vocabulary);
@@ -133,7 +146,12 @@ class Session::Run {
 
   std::uint64_t position() const { return position_; }
   std::uint64_t room() const { return capacity_ - position_; }
-  void rewind(std::uint64_t position) { position_ = std::min(position, position_); }
+  // A state cannot go back: what stays is read again, with what follows.
+  void rewind(std::uint64_t position) {
+    if (position >= position_) return;
+    position_ = position;
+    if (has_states()) again_ = true, text_.resize(whole(position));
+  }
 
   std::span<const float> feed(std::span<const std::int32_t> tokens) {
     const StopScope stop(options_.work);
@@ -142,6 +160,19 @@ class Session::Run {
       throw Error(ErrorKind::usage, "run.context",
                   fmt::format("{} tokens after {}; there are {} positions", tokens.size(), position_, capacity_));
     reserve(position_ + tokens.size());
+    if (has_states())
+      read_with_states(tokens);
+    else
+      read(tokens);
+    finish();
+    scorer_.inner().check_sources();
+    return std::span<const float>(logits_).first(whole(plan_.vocabulary));
+  }
+
+ private:
+  bool has_states() const { return plan_.state.kernel != 0; }
+
+  void read(std::span<const std::int32_t> tokens) {
     while (!tokens.empty()) {
       check_stop();
       // A panel costs about as much as a few tokens one by one.
@@ -152,12 +183,26 @@ class Session::Run {
         run_together(tokens.first(count));
       tokens = tokens.subspan(count);
     }
-    finish();
-    scorer_.inner().check_sources();
-    return std::span<const float>(logits_).first(whole(plan_.vocabulary));
   }
 
- private:
+  // The states are those of `text_`, unless it was forgotten in part, or an error interrupted what changes them.
+  void read_with_states(std::span<const std::int32_t> tokens) {
+    std::vector<std::int32_t> all = text_;
+    all.insert(all.end(), tokens.begin(), tokens.end());
+    try {
+      if (again_) {
+        position_ = 0;
+        read(all);
+      } else {
+        read(tokens);
+      }
+    } catch (...) {
+      position_ = text_.size(), again_ = true;
+      throw;
+    }
+    text_ = std::move(all), again_ = false;
+  }
+
   // ---- weights ----
 
   // Null: neither rows nor floats in place, and too large to be decoded.
@@ -223,10 +268,35 @@ class Session::Run {
     it.v = matrix_of(plan.v, plan.place), it.o = matrix_of(plan.o, plan.place);
     it.q_compress = matrix_of(plan.q_compress, plan.place), it.kv_compress = matrix_of(plan.kv_compress, plan.place);
     it.kv_expand = matrix_of(plan.kv_expand, plan.place);
+    it.attention_gate = matrix_of(plan.attention_gate, plan.place);
+    it.attention_norm_bias = plan.attention_norm_bias.values(plan.place);
+    it.ffn_norm_bias = plan.ffn_norm_bias.values(plan.place);
+    if (plan.state) take_state(plan, it.state);
     it.router = matrix_of(plan.router, plan.place), it.shared_router = matrix_of(plan.shared_router);
     if (!plan.router.weight) it.ffn = matrices_of(plan.ffn, plan.place);
     for (const FeedForward& expert : plan.experts) it.experts.push_back(matrices_of(expert, plan.place));
     if (plan.shared.gate.weight) it.shared = matrices_of(plan.shared, plan.place);
+  }
+
+  void take_state(const LayerPlan& plan, StateMatrices& it) {
+    const StateWeights& from = plan.state;
+    it.q = matrix_of(from.q, plan.place), it.k = matrix_of(from.k, plan.place), it.v = matrix_of(from.v, plan.place);
+    it.gate = matrix_of(from.gate, plan.place), it.step = matrix_of(from.step, plan.place);
+    it.share = matrix_of(from.share, plan.place), it.out = matrix_of(from.out, plan.place);
+    it.parts = std::make_unique<const StateParts>(state_parts(from, plan.place, plan_.epsilon));
+  }
+
+  void take_state_room() {
+    const StateSizes& sizes = plan_.state;
+    const std::uint64_t keys = sizes.key == 0 ? sizes.values() : sizes.keys();
+    for (const auto& [vector, size] : {std::pair(&state_q_, keys),
+                                       {&state_k_, keys},
+                                       {&state_v_, sizes.values()},
+                                       {&state_gate_, sizes.values()},
+                                       {&state_step_, sizes.value_heads},
+                                       {&state_share_, sizes.value_heads},
+                                       {&state_out_, sizes.values()}})
+      *vector = padded_vector(size);
   }
 
   // The caches grow with the tokens, because a model may state more positions than fit into memory.
@@ -234,6 +304,7 @@ class Session::Run {
     if (positions <= held_) return;
     held_ = std::min(capacity_, std::max({positions, 2 * held_, std::uint64_t{128}}));
     for (Layer& layer : layers_) {
+      if (layer.plan->state) continue;
       layer.keys.resize(whole(held_) * keys_);
       layer.values.resize(whole(held_) * values_);
     }
@@ -293,8 +364,9 @@ class Session::Run {
     if (failure) std::rethrow_exception(failure);
   }
 
-  void normalize(const std::vector<float>& weight, const float* x, float* out) const {
+  void normalize(const std::vector<float>& weight, const std::vector<float>& bias, const float* x, float* out) const {
     normalize_vector(plan_.norm == Norm::rms, x, data_or_null(weight), whole(plan_.hidden), plan_.epsilon, out);
+    for (std::size_t i = 0; i < bias.size(); ++i) out[i] += bias[i];
   }
 
   // ---- one token ----
@@ -302,6 +374,11 @@ class Session::Run {
   void run_token(std::int32_t token) {
     plan_.embeddings.read(static_cast<std::uint64_t>(token), 1, hidden_.data(), "the embeddings");
     scale(hidden_.data(), plan_.embedding_scale, hidden_.size() / kPanel);
+    if (plan_.positions) {
+      std::vector<float> place(whole(plan_.hidden));
+      plan_.positions.read(position_, 1, place.data(), "the table of positions");
+      for (std::size_t i = 0; i < place.size(); ++i) hidden_[i] += place[i];
+    }
     for (std::size_t i = 0; i < 2; ++i) turn(rotations_[i], angles_[i]);
     for (Layer& layer : layers_) run_layer(layer);
     ++position_;
@@ -322,23 +399,68 @@ class Session::Run {
 
   void run_layer(Layer& layer) {
     const LayerPlan& plan = *layer.plan;
-    const auto enter = [&](const std::vector<float>& norm) -> const float* {
+    const auto enter = [&](const std::vector<float>& norm, const std::vector<float>& bias) -> const float* {
       if (!plan_.norms_first) return hidden_.data();
-      normalize(norm, hidden_.data(), normed_.data());
+      normalize(norm, bias, hidden_.data(), normed_.data());
       return normed_.data();
     };
-    attend(layer, enter(layer.attention_norm));
-    add_to_hidden(layer.post_attention_norm, plan.place);
-    const float* const x = enter(layer.ffn_norm);
-    if (plan.router.weight)
-      run_experts(layer, x);
+    const float* const before = enter(layer.attention_norm, layer.attention_norm_bias);
+    if (plan.state)
+      run_state(layer.state, before);
     else
-      feed_forward(layer.ffn, false, x, added_.data());
+      attend(layer, before);
+    if (plan_.parallel) {
+      // With the same norm as attention, if there is no other.
+      const float* const x = plan.ffn_norm ? enter(layer.ffn_norm, layer.ffn_norm_bias) : before;
+      std::swap(added_, more_);
+      run_networks(layer, x);
+      std::swap(added_, more_);
+      add_to_hidden(layer.post_attention_norm, plan.place);
+      std::swap(added_, more_);
+    } else {
+      add_to_hidden(layer.post_attention_norm, plan.place);
+      run_networks(layer, enter(layer.ffn_norm, layer.ffn_norm_bias));
+    }
     add_to_hidden(layer.post_ffn_norm, plan.place);
   }
 
+  // Experts, or the feed-forward network.
+  void run_networks(const Layer& layer, const float* x) {
+    if (layer.plan->router.weight)
+      run_experts(layer, x);
+    else
+      feed_forward(layer.ffn, false, x, added_.data());
+  }
+
+  void run_state(StateMatrices& state, const float* x) {
+    std::vector<Job> jobs;
+    const auto codes = codes_of({x, whole(plan_.hidden)}, {&state.q, &state.k, &state.v, &state.gate});
+    const QuantizedVector* const by = codes ? &*codes : nullptr;
+    for (const auto& [matrix, out] : {std::pair(&state.q, &state_q_),
+                                      {&state.k, &state_k_},
+                                      {&state.v, &state_v_},
+                                      {&state.gate, &state_gate_},
+                                      {&state.step, &state_step_},
+                                      {&state.share, &state_share_}})
+      if (matrix->weight != nullptr) jobs.push_back({matrix, x, out->data(), by});
+    multiply_all(jobs);
+    const StateSizes& sizes = plan_.state;
+    const std::size_t shared = whole(sizes.shared()), values = shared * whole(sizes.value),
+                      keys = whole(sizes.key == 0 ? sizes.value : sizes.key);
+    pool_.run(state.heads.size(), [&](std::size_t i, unsigned) {
+      state.heads[i].step({.q = state_q_.data() + i * keys,
+                           .k = state_k_.data() + i * keys,
+                           .v = state_v_.data() + i * values,
+                           .gate = state_gate_.data() + i * values,
+                           .step = state_step_.data() + i * shared,
+                           .share = state_share_.data() + i * shared},
+                          state_out_.data() + i * values);
+    });
+    multiply_one(state.out, state_out_.data(), added_.data());
+  }
+
   void add_to_hidden(const std::vector<float>& norm, const std::string& place) {
-    if (plan_.norms_after) normalize(norm, added_.data(), added_.data());
+    if (plan_.norms_after) normalize(norm, {}, added_.data(), added_.data());
     add_scaled(added_.data(), plan_.residual_scale, hidden_.size() / kPanel, hidden_.data());
     if (!all_finite(hidden_.data(), whole(plan_.hidden)))
       throw Error(ErrorKind::corrupt, "run.overflow", fmt::format("the hidden states after {} are not finite", place))
@@ -348,14 +470,22 @@ class Session::Run {
   // Clamps, normalizes and rotates queries or keys.
   void prepare_heads(const std::vector<float>& norm, const LayerPlan& layer, std::size_t heads, float* x) const {
     const auto head = whole(plan_.head);
-    if (plan_.most != 0)
-      for (std::size_t i = 0; i < heads * head; ++i) x[i] = std::clamp(x[i], -plan_.most, plan_.most);
+    const auto clamp_all = [&](bool now) {
+      if (plan_.most != 0 && now)
+        for (std::size_t i = 0; i < heads * head; ++i) x[i] = std::clamp(x[i], -plan_.most, plan_.most);
+    };
+    clamp_all(!plan_.clamps_after_norm);
     if (!norm.empty() && plan_.wide_qk_norms) normalize_vector(true, x, norm.data(), heads * head, plan_.epsilon, x);
+    clamp_all(plan_.clamps_after_norm);
     const Angles& angles = angles_[layer.local_rope ? 1 : 0];
     const std::size_t pairs = angles.cosines.size();
     for (std::size_t h = 0; h < heads; ++h) {
       float* const one = x + h * head;
-      if (!norm.empty() && !plan_.wide_qk_norms) normalize_vector(true, one, norm.data(), head, plan_.epsilon, one);
+      const auto normalize_one = [&](bool now) {
+        if (!norm.empty() && !plan_.wide_qk_norms && now)
+          normalize_vector(true, one, norm.data(), head, plan_.epsilon, one);
+      };
+      normalize_one(!plan_.norms_after_rotation);
       const std::size_t first = whole(plan_.unrotated);
       for (std::size_t pair = 0; layer.rotates && pair < pairs; ++pair) {
         float& a = one[first + (plan_.rotates_neighbours ? 2 * pair : pair)];
@@ -364,6 +494,7 @@ class Session::Run {
         a = low * angles.cosines[pair] - high * angles.sines[pair];
         b = high * angles.cosines[pair] + low * angles.sines[pair];
       }
+      normalize_one(plan_.norms_after_rotation);
     }
   }
 
@@ -426,6 +557,10 @@ class Session::Run {
       for (float& value : queries_) value *= factor;
     }
     attend_heads(layer);
+    if (layer.attention_gate.weight != nullptr) {
+      multiply_one(layer.attention_gate, x, gates_.data());
+      for (std::size_t i = 0; i < whole(plan_.answers()); ++i) answers_[i] /= 1 + std::exp(-gates_[i]);
+    }
     multiply_one(layer.o, answers_.data(), added_.data());
   }
 
@@ -455,12 +590,18 @@ class Session::Run {
 
   // `clamps`: with the gate of experts that clamp it.
   void feed_forward(const FeedForwardMatrices& by, bool clamps, const float* x, float* out) {
-    gate_.resize(padded_vector(by.gate.rows).size()), up_.resize(gate_.size());
-    {
+    gate_.resize(padded_vector(by.up.rows).size()), up_.resize(gate_.size());
+    if (by.gate.weight != nullptr) {
       const auto codes = codes_of({x, by.gate.columns}, {&by.gate, &by.up});
       const QuantizedVector* const with = codes ? &*codes : nullptr;
       const Job jobs[] = {{&by.gate, x, gate_.data(), with}, {&by.up, x, up_.data(), with}};
       multiply_all(jobs);
+    } else {
+      multiply_one(by.up, x, gate_.data());
+      if (plan_.squares)
+        std::ranges::copy(gate_, up_.begin());
+      else
+        std::ranges::fill(up_, 1.0f);
     }
     if (clamps)
       apply_clamped_gate(plan_.gate_sharpness, plan_.gate_limit, gate_.data(), up_.data(), gate_.size() / kPanel);
@@ -508,7 +649,12 @@ class Session::Run {
       check_stop();
       Floats keys, values;
       const Past past = position_ == 0 ? Past() : Past{layers_[i].keys.data(), layers_[i].values.data()};
-      executor_.run_layer(i, batch, states, {.keys = &keys, .values = &values, .past = past});
+      StateMatrices& state = layers_[i].state;
+      if (position_ == 0) state.heads.clear();
+      executor_.run_layer(
+          i, batch, states,
+          {.keys = &keys, .values = &values, .past = past, .states = &state.heads, .parts = state.parts.get()});
+      if (layers_[i].plan->state) continue;
       const auto keep = [&](const Floats& all, std::size_t features, Floats& kept) {
         for (std::size_t t = 0; t < tokens.size(); ++t)
           for (std::size_t f = 0; f < features; ++f)
@@ -523,7 +669,7 @@ class Session::Run {
   }
 
   void finish() {
-    normalize(final_norm_, hidden_.data(), normed_.data());
+    normalize(final_norm_, final_norm_bias_, hidden_.data(), normed_.data());
     const auto codes = codes_of({normed_.data(), whole(plan_.hidden)}, {&head_});
     const Job job[] = {{&head_, normed_.data(), logits_.data(), codes ? &*codes : nullptr}};
     multiply_all(job);
@@ -541,11 +687,14 @@ class Session::Run {
   std::uint64_t capacity_ = 0, held_ = 0, position_ = 0, decoded_ = 0;
   std::map<std::string, std::unique_ptr<Storage>> storages_;
   std::vector<Layer> layers_;
-  std::vector<float> final_norm_;
+  std::vector<float> final_norm_, final_norm_bias_;
+  std::vector<std::int32_t> text_;  // used if the model has states
+  bool again_ = false;              // the states are those of a text that has been forgotten in part
   Matrix head_;
   Rotation rotations_[2];
   Angles angles_[2];
-  Floats hidden_, normed_, added_, queries_, answers_, latent_, expanded_, gate_, up_, scratch_, logits_;
+  Floats hidden_, normed_, added_, queries_, answers_, latent_, expanded_, gate_, up_, scratch_, logits_, more_, gates_;
+  Floats state_q_, state_k_, state_v_, state_gate_, state_step_, state_share_, state_out_;
 };
 
 Session::Session(const Scorer& scorer, const SessionOptions& options) : run_(std::make_unique<Run>(scorer, options)) {}

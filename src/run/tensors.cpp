@@ -27,26 +27,30 @@ std::optional<std::uint32_t> layer_of(Role role) {
   return arch::is_in_layer(role) ? std::optional<std::uint32_t>(0) : std::nullopt;
 }
 
-// Some elements of a weight as a matrix: row r and column c are element first + r * row_step + c * column_step.
+// Some elements of a weight as a matrix: row r and column c are element first + r * row_step + c * column_step. Or there
+// are groups of such rows, `group_step` apart.
 struct View {
-  std::uint64_t first, rows, row_step, columns, column_step;
+  std::uint64_t first, rows, row_step, columns, column_step, groups = 1, group_step = 0;
 };
 
 Weight view_of(const Weight& whole, const View& view) {
   if (!whole) return {};
   charge_values(2 * kTensorPrice);
   Weight made = whole;
-  made.first_row = 0, made.rows = view.rows, made.columns = view.columns;
+  const std::uint64_t rows = view.groups * view.rows;
+  made.first_row = 0, made.rows = rows, made.columns = view.columns;
   made.part = fmt::format(" {}+{}", view.first, view.row_step);
+  if (view.groups != 1) made.part += fmt::format(" {}x{}", view.rows, view.group_step);
   SlicePlan plan;
-  plan.elements = view.rows * view.columns;
+  plan.elements = rows * view.columns;
   plan.first = view.first;
-  const SliceAxis axes[] = {{view.rows, static_cast<std::int64_t>(view.row_step)},
+  const SliceAxis axes[] = {{view.groups, static_cast<std::int64_t>(view.group_step)},
+                            {view.rows, static_cast<std::int64_t>(view.row_step)},
                             {view.columns, static_cast<std::int64_t>(view.column_step)}};
   arrange(plan, axes);
   Component& data = made.numbers.components.front();
   data.blob = sliced_blob(data.blob, std::move(plan), sizeof(float));
-  made.numbers.shape = {view.rows, view.columns};
+  made.numbers.shape = {rows, view.columns};
   return made;
 }
 
@@ -58,6 +62,31 @@ Weight part_of(const Weight& whole, std::uint64_t first, std::uint64_t rows) {
   part.first_row += first;
   part.rows = rows;
   return part;
+}
+
+Projection rows_of(const Projection& whole, const RowGroups& rows) {
+  Projection made;
+  const std::uint64_t columns = whole.weight.columns;
+  if (rows.groups == 1)
+    made.weight = part_of(whole.weight, rows.first, rows.count);
+  else
+    made.weight = view_of(whole.weight, {.first = rows.first * columns,
+                                         .rows = rows.count,
+                                         .row_step = columns,
+                                         .columns = columns,
+                                         .column_step = 1,
+                                         .groups = rows.groups,
+                                         .group_step = rows.step * columns});
+  if (!whole.bias) return made;
+  made.bias = view_of(whole.bias, {.first = rows.first,
+                                   .rows = rows.count,
+                                   .row_step = 1,
+                                   .columns = 1,
+                                   .column_step = 1,
+                                   .groups = rows.groups,
+                                   .group_step = rows.step});
+  made.bias.columns = made.bias.rows, made.bias.rows = made.bias ? 1 : 0;
+  return made;
 }
 
 Tensors::Tensors(const Model& model, const std::vector<Tensor>& stored, const arch::Family& family) : family_(family) {
@@ -106,6 +135,15 @@ Weight Tensors::weight_of(const Tensor& tensor, const std::string& called, const
   return weight;
 }
 
+Weight Tensors::take_vector(arch::TensorName name, std::uint64_t size) {
+  const auto text = spelled(name);
+  const auto found = text ? tensors_.find(*text) : tensors_.end();
+  if (found == tensors_.end() || found->second->shape.elements() != size) return take(name, {size});
+  Weight weight = weight_of(*found->second, *text, {found->second->shape.begin(), found->second->shape.end()});
+  weight.columns = size, weight.rows = 1;
+  return weight;
+}
+
 Weight Tensors::take_norm(Role role, std::optional<std::uint32_t> layer, std::uint64_t size) {
   if (!knows(role)) return {};
   Weight weight = take({.role = role, .layer = layer}, {size});
@@ -114,8 +152,16 @@ Weight Tensors::take_norm(Role role, std::optional<std::uint32_t> layer, std::ui
   return weight;
 }
 
+Weight Tensors::take_bias(Role role, std::optional<std::uint32_t> layer, std::uint64_t size) {
+  return take({.role = role, .layer = layer, .suffix = Suffix::bias}, {size});
+}
+
 Projection Tensors::take_projection(arch::TensorName name, std::uint64_t rows, std::uint64_t columns, bool biased) {
-  Projection made{.weight = take(name, {rows, columns}), .bias = {}};
+  Projection made;
+  if (is_turned(name.role))
+    made.weight = view_of(take(name, {columns, rows}), {0, rows, 1, columns, rows});
+  else
+    made.weight = take(name, {rows, columns});
   name.suffix = Suffix::bias;
   if (biased) made.bias = take(name, {rows});
   return made;
@@ -152,11 +198,13 @@ std::vector<FeedForward> Tensors::take_experts(std::uint32_t layer, std::uint64_
   return experts;
 }
 
-// A directory has the matrices as [inputs][outputs].
-bool Tensors::is_turned(Role role) const {
+bool Tensors::has_step(Role role, arch::Verb verb) const {
   const arch::Pattern* const row = arch::find_row(family_, Dialect::hugging_face, {.role = role, .layer = 0});
-  return row != nullptr && std::ranges::find(row->steps, arch::Verb::transpose, &arch::Step::verb) != row->steps.end();
+  return row != nullptr && std::ranges::find(row->steps, verb, &arch::Step::verb) != row->steps.end();
 }
+
+// A directory has the matrices as [inputs][outputs].
+bool Tensors::is_turned(Role role) const { return has_step(role, arch::Verb::transpose); }
 
 const Tensor* Tensors::stored(Role role, std::uint32_t layer) const {
   for (const Dialect dialect : arch::kDialects)

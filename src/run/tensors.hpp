@@ -16,6 +16,13 @@ namespace tare::run {
 // Rows [first, first + rows) of a matrix.
 Weight part_of(const Weight& whole, std::uint64_t first, std::uint64_t rows);
 
+// Rows of a matrix that has them in equal groups: of each of `groups` groups of `step` rows, `count` rows from `first` on.
+struct RowGroups {
+  std::uint64_t groups = 1, step = 0, first = 0, count = 0;
+};
+// The same of a bias, which has an element for each row.
+Projection rows_of(const Projection& whole, const RowGroups& rows);
+
 // Finds tensors by role, and remembers what is wrong with them.
 class Tensors {
  public:
@@ -26,12 +33,17 @@ class Tensors {
   // Whether the family has such a tensor.
   bool knows(arch::Role role) const;
   bool exists(arch::TensorName name) const;
+  // Whether a directory has such tensors with this step undone.
+  bool has_step(arch::Role role, arch::Verb verb) const;
 
   // `shape`: slowest dimension first; a vector has one.
   Weight take(arch::TensorName name, std::vector<std::uint64_t> shape);
+  // A tensor with this many elements, in any shape.
+  Weight take_vector(arch::TensorName name, std::uint64_t size);
   // False if the family has no such norm.
   Weight take_norm(arch::Role role, std::optional<std::uint32_t> layer, std::uint64_t size);
-  // With the bias of the same name, if there is to be one.
+  Weight take_bias(arch::Role role, std::optional<std::uint32_t> layer, std::uint64_t size);
+  // With the bias of the same name, if there is to be one. The family may have such matrices as [inputs][outputs].
   Projection take_projection(arch::TensorName name, std::uint64_t rows, std::uint64_t columns, bool biased);
   // The experts of a layer, whichever way they are stored. `rows`: of the gate of one.
   std::vector<FeedForward> take_experts(std::uint32_t layer, std::uint64_t count, std::uint64_t rows,

@@ -7,8 +7,10 @@ import os
 
 from transformers import CONFIG_MAPPING, __version__
 
-TYPES = """deepseek_v2 deepseek_v3 glm4 gpt_oss gemma gemma2 gemma3_text granite llama ministral3 mistral mixtral olmo olmo2 olmo3 phi3 qwen2 qwen2_moe qwen3 qwen3_moe
-           smollm3""".split()
+TYPES = """arcee cohere cohere2 deepseek_v2 deepseek_v3 dots1 ernie4_5 ernie4_5_moe exaone4 gemma gemma2 gemma3_text glm4 glm4_moe
+           glm4_moe_lite gpt2 gpt_neox gpt_oss granite granitemoe hunyuan_v1_dense jais2 lfm2 llama minimax_m2 ministral3 mistral mixtral nemotron
+           olmo olmo2 olmo3 olmoe phi phi3 qwen2 qwen2_moe qwen3 qwen3_5_moe_text qwen3_5_text qwen3_moe qwen3_next seed_oss smollm3 stablelm
+           starcoder2""".split()
 PATH = os.path.join(os.path.dirname(os.path.abspath(__file__)), "../run/class_settings.json")
 
 

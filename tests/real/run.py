@@ -28,6 +28,12 @@ OSS = {"num_local_experts": 5, "num_experts_per_tok": 2, "head_dim": 12, "slidin
 LATENT = {"num_key_value_heads": 4, "q_lora_rank": 14, "kv_lora_rank": 20, "qk_nope_head_dim": 10, "qk_rope_head_dim": 8, "v_head_dim": 14,
           "n_routed_experts": 6, "num_experts_per_tok": 2, "moe_intermediate_size": 12, "n_shared_experts": 2, "first_k_dense_replace": 1}
 LATENT_YARN = {**YARN, "beta_fast": 32.0, "beta_slow": 1.0, "mscale": 0.707, "mscale_all_dim": 0.707}
+# States in place of attention.
+STATE = {"linear_num_key_heads": 2, "linear_num_value_heads": 4, "linear_key_head_dim": 6, "linear_value_head_dim": 10, "linear_conv_kernel_dim": 4,
+         "head_dim": 16}
+SHARED = {**MOE, "num_experts": 6, "shared_expert_intermediate_size": 28}
+ROUTED = {"n_routed_experts": 6, "num_experts_per_tok": 2, "moe_intermediate_size": 12, "n_shared_experts": 1, "first_k_dense_replace": 1}
+PART = {"rope_parameters": {"rope_type": "default", "rope_theta": 10000.0, "partial_rotary_factor": 0.5}}
 # (name, class of the configuration, its keys, whether GGUF has keys for all of them)
 FAMILIES = [
     ("llama", "LlamaConfig", {}, True),
@@ -84,6 +90,53 @@ FAMILIES = [
     ("deepseek_v3, plain queries, halves", "DeepseekV3Config", {
         **LATENT, "q_lora_rank": None, "n_group": 1, "topk_group": 1, "norm_topk_prob": False, "first_k_dense_replace": 2,
         "rope_interleave": False}, False),
+    ("qwen3_next", "Qwen3NextConfig", {**STATE, **SHARED}, True),
+    ("qwen3_next, plain layers, one head of keys", "Qwen3NextConfig", {
+        **STATE, **SHARED, "linear_num_key_heads": 1, "linear_num_value_heads": 3, "linear_conv_kernel_dim": 2, "norm_topk_prob": False,
+        "mlp_only_layers": [1], "layer_types": ["full_attention", "linear_attention", "linear_attention", "full_attention"]}, False),
+    ("qwen3_5", "Qwen3_5TextConfig", STATE, True),
+    ("qwen3_5, equal heads", "Qwen3_5TextConfig", {
+        **STATE, "linear_num_key_heads": 3, "linear_num_value_heads": 3, "linear_key_head_dim": 12, "tie_word_embeddings": True}, True),
+    ("qwen3_5_moe", "Qwen3_5MoeTextConfig", {**STATE, **SHARED}, True),
+    ("arcee", "ArceeConfig", {"head_dim": 16}, True),
+    ("cohere", "CohereConfig", {"logit_scale": 0.3}, True),
+    ("cohere2", "Cohere2Config", {"sliding_window": 19, "head_dim": 16, "logit_scale": 0.5}, True),
+    ("dots1", "Dots1Config", {**ROUTED, "sliding_window": None, "n_group": 2, "topk_group": 1}, True),
+    ("ernie4_5", "Ernie4_5Config", {"head_dim": 14, "use_bias": False}, True),
+    ("ernie4_5, biases", "Ernie4_5Config", {"head_dim": 12, "use_bias": True}, False),
+    ("ernie4_5_moe", "Ernie4_5_MoeConfig", {"moe_num_experts": 6, "moe_k": 2, "moe_intermediate_size": 12, "moe_num_shared_experts": 2}, True),
+    ("exaone4", "Exaone4Config", {"sliding_window": 19, "num_hidden_layers": 5}, True),
+    ("exaone4, no window", "Exaone4Config", {"sliding_window": None, "layer_types": ["full_attention"] * 4}, False),
+    ("glm4_moe", "Glm4MoeConfig", {**ROUTED, "head_dim": 16, "attention_bias": True, "use_qk_norm": True, "routed_scaling_factor": 1.5}, True),
+    ("glm4_moe, groups", "Glm4MoeConfig", {**ROUTED, "head_dim": 16, "n_group": 3, "topk_group": 2, "first_k_dense_replace": 2}, True),
+    ("glm4_moe_lite", "Glm4MoeLiteConfig", {**LATENT, "n_group": 1, "topk_group": 1}, True),
+    ("gpt2", "GPT2Config", {"n_embd": 48, "n_layer": 4, "n_head": 4, "n_positions": 256, "n_inner": 20,
+                            "intermediate_size": 20, "num_key_value_heads": 4}, True),
+    ("gpt_neox", "GPTNeoXConfig", {"num_key_value_heads": 4, **PART}, True),
+    ("gpt_neox, one after the other", "GPTNeoXConfig", {
+        "num_key_value_heads": 4, "use_parallel_residual": False, "hidden_act": "gelu_new", "rope_parameters": {
+            "rope_type": "default", "rope_theta": 10000.0, "partial_rotary_factor": 1.0}}, True),
+    ("granitemoe", "GraniteMoeConfig", {
+        "num_local_experts": 5, "num_experts_per_tok": 2, "intermediate_size": 68, "embedding_multiplier": 6.0, "residual_multiplier": 0.3,
+        "attention_multiplier": 0.2, "logits_scaling": 2.0}, True),
+    ("hunyuan_v1_dense", "HunYuanDenseV1Config", {"head_dim": 12}, True),
+    ("hunyuan_v1_dense, alpha", "HunYuanDenseV1Config", {"head_dim": 16, "rope_parameters": {
+        "rope_type": "dynamic", "alpha": 50.0, "factor": 1.0, "rope_theta": 10000.0}}, False),
+    ("jais2", "Jais2Config", {"head_dim": 12}, True),
+    ("lfm2", "Lfm2Config", {"block_auto_adjust_ff_dim": False, "layer_types": ["conv", "full_attention", "conv", "conv"]}, True),
+    ("lfm2, other sizes", "Lfm2Config", {
+        "block_multiple_of": 8, "conv_L_cache": 4, "layer_types": ["full_attention", "conv", "full_attention", "conv"]}, True),
+    ("minimax_m2", "MiniMaxM2Config", {"num_local_experts": 5, "num_experts_per_tok": 2, "head_dim": 12, "intermediate_size": 20, **PART}, True),
+    ("nemotron", "NemotronConfig", {"head_dim": 12}, True),
+    ("olmoe", "OlmoeConfig", {"num_experts": 6, "num_experts_per_tok": 2, "intermediate_size": 20}, True),
+    ("olmoe, clamped", "OlmoeConfig", {
+        "num_experts": 6, "num_experts_per_tok": 3, "intermediate_size": 20, "clip_qkv": 0.7, "norm_topk_prob": True}, False),
+    ("phi", "PhiConfig", PART, True),
+    ("seed_oss", "SeedOssConfig", {"head_dim": 16}, True),
+    ("stablelm", "StableLmConfig", {"use_qkv_bias": True, **PART}, True),
+    ("stablelm, side by side", "StableLmConfig", {"use_parallel_residual": True, **PART}, False),
+    ("starcoder2", "Starcoder2Config", {"sliding_window": None}, True),
+    ("starcoder2, window", "Starcoder2Config", {"sliding_window": 21, "use_bias": False}, False),
 ]
 
 
@@ -99,6 +152,9 @@ def tiny(folder, name, keys):
                 value += 0.2 * torch.randn_like(value)
             else:
                 value.copy_(torch.randn_like(value) / math.sqrt(value.shape[-1]) * (0.3 if "embed" in key else 1))
+        for key, value in model.named_parameters():
+            if "score_correction" in key and value.ndim > 1:
+                value.copy_(0.2 * torch.randn_like(value))
         for key, value in model.named_buffers():
             if "score_correction" in key:
                 value += 0.2 * torch.randn_like(value)

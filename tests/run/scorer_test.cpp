@@ -272,8 +272,8 @@ TEST(RunScorer, RefusesConfigs) {
   EXPECT_EQ(rule("llama", ""), "");
   EXPECT_EQ(rule("no_such_type", ""), "run.family");
   EXPECT_EQ(rule("tiny_llama", ""), "run.family");
-  // Its names and sizes are known, but not what it computes: attention and feed-forward network side by side.
-  EXPECT_EQ(rule("cohere2", ""), "run.family");
+  // Its names and sizes are known, but not what it computes: positions by slopes.
+  EXPECT_EQ(rule("bloom", ""), "run.family");
   EXPECT_EQ(rule("llama", R"(, "hidden_act": "no_such")"), "run.setting");
   EXPECT_EQ(rule("llama", R"(, "rope_scaling": {"rope_type": "no_such"})"), "run.setting");
   EXPECT_EQ(rule("llama", R"(, "rope_scaling": {"rope_type": "linear"})"), "run.setting");

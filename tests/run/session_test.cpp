@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <atomic>
 #include <cmath>
 #include <functional>
 #include <map>
@@ -133,6 +134,61 @@ TEST(RunSession, ThreadsAndRewindingChangeNothing) {
   EXPECT_EQ(session.position(), 20u);
   const auto again = session.feed(std::span(tokens).subspan(20));
   for (std::size_t i = 0; i < again.size(); ++i) EXPECT_NEAR(again[i], one[i], 1e-4);
+}
+
+// States cannot go back, so what stays is read again.
+TEST(RunSession, RewindingChangesNothingForEveryFamily) {
+  const std::vector<std::int32_t> tokens = tiny_tokens(45, 31);
+  for (const auto& [name, model, facts] : golden_models()) {
+    const run::Scorer scorer(model);
+    const std::vector<float> expected = scorer.logits(tokens);
+    const float largest = std::fabs(*std::ranges::max_element(expected, {}, [](float x) { return std::fabs(x); }));
+    run::Session session(scorer, {.positions = 45});
+    session.feed(std::span(tokens).first(40));
+    for (const std::size_t back : {38, 20, 19, 0}) {
+      session.feed(tiny_tokens(3, 29));
+      session.rewind(back);
+      session.rewind(back + 7);
+      EXPECT_EQ(session.position(), back) << name;
+      const auto again = session.feed(std::span(tokens).first(40).subspan(back));
+      for (std::size_t i = 0; i < again.size(); ++i)
+        EXPECT_NEAR(again[i], expected[39 * 31 + i], 1e-4f * largest) << name;
+    }
+    EXPECT_EQ(session.room(), 5u) << name;
+  }
+}
+
+class Switch : public Stop {
+ public:
+  std::atomic<bool> on = false;
+
+ private:
+  bool look() const noexcept override { return on; }
+};
+
+// An interrupted call leaves the text as it was, also after rewinding.
+TEST(RunSession, AnErrorLeavesTheStatesAsTheyWere) {
+  const std::vector<std::int32_t> tokens = tiny_tokens(20, 31);
+  const std::span<const std::int32_t> start = std::span(tokens).first(10), rest = std::span(tokens).subspan(10);
+  for (const auto& [name, model, facts] : golden_models()) {
+    if (!name.starts_with("qwen3_next") && !name.starts_with("lfm2")) continue;
+    const run::Scorer scorer(model);
+    const std::vector<float> expected = scorer.logits(tokens);
+    const float largest = std::fabs(*std::ranges::max_element(expected, {}, [](float x) { return std::fabs(x); }));
+    for (const bool rewinds : {false, true}) {
+      Switch stop;
+      run::Session session(scorer, {.work = {.stop = &stop}});
+      session.feed(start);
+      if (rewinds) session.feed(rest), session.rewind(10);
+      stop.on = true;
+      EXPECT_EQ(rule_of_session([&] { session.feed(rest); }), "work.stopped") << name;
+      EXPECT_EQ(session.position(), 10u) << name;
+      stop.on = false;
+      const auto found = session.feed(rest);
+      for (std::size_t i = 0; i < found.size(); ++i)
+        EXPECT_NEAR(found[i], expected[19 * 31 + i], 1e-4f * largest) << name;
+    }
+  }
 }
 
 TEST(RunSession, Refuses) {
