@@ -9,26 +9,56 @@ namespace {
 
 struct Cuts {
   std::string_view group;
-  std::array<std::string_view, 3> steps;  // as in TokenizerRules
+  // As in TokenizerRules, with \r and \n for the characters themselves.
+  std::array<std::string_view, 6> steps;
 };
 
-constexpr Cuts kPreCuts[] = {
-    {"llama",
-     {R"(split (?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}{1,3}| ?[^\s\p{L}\p{N}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+)"}},
-    {"qwen2",
-     {R"(split (?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}| ?[^\s\p{L}\p{N}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+)"}},
-    {"qwen35",
-     {R"(split (?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?[\p{L}\p{M}]+|\p{N}| ?[^\s\p{L}\p{M}\p{N}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+)"}},
-    {"gpt-2", {"bytes"}},
-    {"digits", {"digits one by one", "bytes"}},
-    {"tekken",
-     {R"(split [^\r\n\p{L}\p{N}]?[\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}]*[\p{Ll}\p{Lm}\p{Lo}\p{M}]+|[^\r\n\p{L}\p{N}]?[\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}]+[\p{Ll}\p{Lm}\p{Lo}\p{M}]*|\p{N}| ?[^\s\p{L}\p{N}]+[\r\n/]*|\s*[\r\n]+|\s+(?!\S)|\s+)"}},
-    {"gpt-4o",
-     {R"(split [^\r\n\p{L}\p{N}]?[\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}]*[\p{Ll}\p{Lm}\p{Lo}\p{M}]+(?i:'s|'t|'re|'ve|'m|'ll|'d)?|[^\r\n\p{L}\p{N}]?[\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}]+[\p{Ll}\p{Lm}\p{Lo}\p{M}]*(?i:'s|'t|'re|'ve|'m|'ll|'d)?|\p{N}{1,3}| ?[^\s\p{L}\p{N}]+[\r\n/]*|\s*[\r\n]+|\s+(?!\S)|\s+)"}},
-    {"deepseek-v3",
-     {R"(split \p{N}{1,3})", "split [\u4e00-\u9fa5\u3040-\u309f\u30a0-\u30ff]+",
-      "split [!\"#$%&'()*+,\\-./:;<=>?@\\[\\\\\\]^_`{|}~][A-Za-z]+|[^\\r\\n\\p{L}\\p{P}\\p{S}]?[\\p{L}\\p{M}]+| "
-      "?[\\p{P}\\p{S}]+[\\r\\n]*|\\s*[\\r\\n]+|\\s+(?!\\S)|\\s+"}},
+constexpr Cuts
+    kPreCuts[] =
+        {
+            {"llama",
+             {R"(split (?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}{1,3}| ?[^\s\p{L}\p{N}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+)"}},
+            {"qwen2",
+             {R"(split (?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}| ?[^\s\p{L}\p{N}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+)"}},
+            {"qwen35",
+             {R"(split (?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?[\p{L}\p{M}]+|\p{N}| ?[^\s\p{L}\p{M}\p{N}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+)"}},
+            {"gpt-2", {"bytes"}},
+            {"digits", {"digits one by one", "bytes"}},
+            {"tekken",
+             {R"(split [^\r\n\p{L}\p{N}]?[\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}]*[\p{Ll}\p{Lm}\p{Lo}\p{M}]+|[^\r\n\p{L}\p{N}]?[\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}]+[\p{Ll}\p{Lm}\p{Lo}\p{M}]*|\p{N}| ?[^\s\p{L}\p{N}]+[\r\n/]*|\s*[\r\n]+|\s+(?!\S)|\s+)"}},
+            {"gpt-4o",
+             {R"(split [^\r\n\p{L}\p{N}]?[\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}]*[\p{Ll}\p{Lm}\p{Lo}\p{M}]+(?i:'s|'t|'re|'ve|'m|'ll|'d)?|[^\r\n\p{L}\p{N}]?[\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}]+[\p{Ll}\p{Lm}\p{Lo}\p{M}]*(?i:'s|'t|'re|'ve|'m|'ll|'d)?|\p{N}{1,3}| ?[^\s\p{L}\p{N}]+[\r\n/]*|\s*[\r\n]+|\s+(?!\S)|\s+)"}},
+            {"deepseek-v3",
+             {R"(split \p{N}{1,3})", "split [\u4e00-\u9fa5\u3040-\u309f\u30a0-\u30ff]+",
+              "split "
+              "[!\"#$%&'()*+,\\-./:;<=>?@\\[\\\\\\]^_`{|}~][A-Za-z]+|[^\\r\\n\\p{L}\\p{P}\\p{S}]?[\\p{L}\\p{M}]+| "
+              "?[\\p{P}\\p{S}]+[\\r\\n]*|\\s*[\\r\\n]+|\\s+(?!\\S)|\\s+"}},
+            {"deepseek-llm",
+             {R"cut(split [\r\n])cut",
+              R"cut(split \s?[A-Za-zµÀ-ÖØ-öø-ƺƼ-ƿǄ-ʓʕ-ʯͰ-ͳͶͷͻ-ͽͿΆΈ-ΊΌΎ-ΡΣ-ϵϷ-ҁҊ-ԯԱ-ՖႠ-ჅᎠ-Ᏽᏸ-ᏽᲐ-ᲺᲽ-Ჿᴀ-ᴫᵫ-ᵷᵹ-ᶚḀ-ἕἘ-Ἕἠ-ὅὈ-Ὅὐ-ὗὙὛὝὟ-ώᾀ-ᾴᾶ-ᾼιῂ-ῄῆ-ῌῐ-ΐῖ-Ίῠ-Ῥῲ-ῴῶ-ῼℂℇℊ-ℓℕℙ-ℝℤΩℨK-ℭℯ-ℴℹℼ-ℿⅅ-ⅉⅎↃↄⰀ-ⱻⱾ-ⳤⳫ-ⳮⳲⳳꙀ-ꙭꚀ-ꚛꜢ-ꝯꝱ-ꞇꞋ-ꞎꭰ-ꮿﬀ-ﬆﬓ-ﬗＡ-Ｚａ-ｚ𐐀-𐑏𐒰-𐓓𐓘-𐓻𐲀-𐲲𐳀-𐳲𑢠-𑣟𞤀-𞥃]+)cut",
+              R"cut(split \s?[!-/:-~！-／：-～‘-‟　-。]+)cut", R"cut(split \s+$)cut",
+              R"cut(split [一-龥ࠀ-一가-퟿]+)cut", "digits one by one"}},
+            {"deepseek-coder",
+             {R"cut(split [\r\n])cut", R"cut(split \s?\p{L}+)cut", R"cut(split \s?\p{P}+)cut",
+              R"cut(split [一-龥ࠀ-一가-퟿]+)cut", "digits one by one"}},
+            {"bloom", {R"cut(split  ?[^(\s|[.,!?…。，、।۔،])]+)cut"}},
+            {"viking", {"digits one by one", R"cut(split  ?[^(\s|[.,!?…。，、।۔،])]+)cut"}},
+            {"bailingmoe",
+             {R"cut(split '(?i:[sdmt]|ll|ve|re)|[^\r\n\p{L}\p{N}]?+\p{L}+|\p{N}| ?[^\s\p{L}\p{N}]++[\r\n]*|\s*[\r\n]|\s+(?!\S)|\s+)cut"}},
+            {"seed-coder",
+             {R"cut(split (?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}{1}| ?[^\s\p{L}\p{N}\r\n]+|\s*[\r\n]+|\s+(?!\S)|\s+)cut"}},
+            {"minicpm5",
+             {R"cut(split \p{N}{1,3})cut",
+              R"cut(split (?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}+| ?[^\s\p{L}\p{N}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+)cut"}},
+            {"exaone-moe",
+             {R"cut(split (?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?(?:\p{L}\p{M}*(?: \p{L}\p{M}*)*)+|\p{N}| ?[^\s\p{L}\p{N}]+[\r\n/]?|\s*[\r\n]|\s+(?!\S)|\s+)cut"}},
+            {"jais-2",
+             {R"cut(split (?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}{1,3}| ?[^\s\p{L}\p{N}]+[\r\n]*|\s*[\r\n]+|\s{512}(?!\S)|\s{256}(?!\S)|\s{128}(?!\S)|\s{64}(?!\S)|\s{32}(?!\S)|\s{16}(?!\S)|\s{8}(?!\S)|\s{4}(?!\S)|\s{1,2}(?!\S)|\s{1})cut"}},
+            {"tiny_aya",
+             {R"cut(split \d{1,3}(?=(?:\d{3})*\b))cut",
+              R"cut(split [^\r\n\p{L}\p{N}]?[\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}]*[\p{Ll}\p{Lm}\p{Lo}\p{M}]+(?i:'s|'t|'re|'ve|'m|'ll|'d)?|[^\r\n\p{L}\p{N}]?[\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}]+[\p{Ll}\p{Lm}\p{Lo}\p{M}]*(?i:'s|'t|'re|'ve|'m|'ll|'d)?|\p{N}{1,3}| ?[^\s\p{L}\p{N}]+[\r\n/]*|\s*[\r\n]+|\s+(?!\S)|\s+)cut"}},
+            {"youtu",
+             {R"cut(split [가-힣ㄱ-ㆎ]+|[！…“”‘’—：；，、-〿︰-﹏]+|[ㄅ-ㄯ]+|[一-龥぀-ゟ゠-ヿ]+)cut", R"cut(split [^\r\n\p{L}\p{N}]?[\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}]*[\p{Ll}\p{Lm}\p{Lo}\p{M}]+(?i:'s|'t|'re|'ve|'m|'ll|'d)?|[^\r\n\p{L}\p{N}]?[\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}]+[\p{Ll}\p{Lm}\p{Lo}\p{M}]*(?i:'s|'t|'re|'ve|'m|'ll|'d)?|\p{N}| ?[^\s\p{L}\p{N}]+[\r\n/]*|\s*[\r\n]+|\s+(?!\S)|\s+)cut"}},
 };
 
 // A name implies more than how text is split: two names with the same cuts are not the same tokenizer. Facts from
@@ -104,6 +134,22 @@ constexpr PreTokenizer kPreTokenizers[] = {
     {"deepseek-v3", "deepseek-v3", kPreBlanks},
     {"hunyuan-dense", "deepseek-v3", kPreBlanks, {"hunyuan_v1_dense"}},
     {"joyai-llm", "deepseek-v3", kPreBlanks},
+    {"deepseek-llm", "deepseek-llm", kPreBlanks, {"deepseek_v2"}},
+    {"deepseek-coder", "deepseek-coder", kPreBlanks},
+    {"bloom", "bloom", kPrePlain, {"bloom"}},
+    {"gpt3-finnish", "bloom"},
+    {"poro-chat", "bloom", kPreBlanks},
+    {"viking", "viking", kPreBlanks},
+    {"bailingmoe", "bailingmoe", kPreBlanks},
+    {"bailingmoe2", "bailingmoe", kPreBlanks},
+    {"llada-moe", "bailingmoe", kPreBlanks},
+    {"seed-coder", "seed-coder", kPreBlanks},
+    {"minicpm5", "minicpm5", {.ignores_merges = true}},
+    {"exaone-moe", "exaone-moe", kPrePlain, {"exaone_moe"}},
+    {"jais-2", "jais-2", kPrePlain, {"jais2"}},
+    {"tiny_aya", "tiny_aya", kPreBlanks},
+    {"cohere2moe", "tiny_aya", kPreBlanks},
+    {"youtu", "youtu", {.ignores_merges = true, .keeps_blanks = true}},
 };
 
 std::vector<std::string> steps_of(const Cuts& row) {
@@ -111,6 +157,17 @@ std::vector<std::string> steps_of(const Cuts& row) {
   for (const std::string_view step : row.steps)
     if (!step.empty()) steps.emplace_back(step);
   return steps;
+}
+
+// Files spell the ends of lines in a regular expression as escapes or as the characters themselves (DeepSeek, Seed).
+std::vector<std::string> with_escapes(const std::vector<std::string>& cuts) {
+  std::vector<std::string> escaped;
+  for (const std::string& cut : cuts) {
+    std::string text;
+    for (const char c : cut) text += c == '\r' ? "\\r" : c == '\n' ? "\\n" : std::string(1, c);
+    escaped.push_back(std::move(text));
+  }
+  return escaped;
 }
 
 const PreTokenizer* find_pre_tokenizer(std::string_view name) {
@@ -121,7 +178,8 @@ const PreTokenizer* find_pre_tokenizer(std::string_view name) {
 }  // namespace
 
 std::string_view pre_tokenizer_of(const TokenizerTraits& traits) {
-  const auto group = std::ranges::find_if(kPreCuts, [&](const Cuts& row) { return steps_of(row) == traits.cuts; });
+  const std::vector<std::string> cuts = with_escapes(traits.cuts);
+  const auto group = std::ranges::find_if(kPreCuts, [&](const Cuts& row) { return steps_of(row) == cuts; });
   if (group == std::end(kPreCuts)) return {};
   // The tokens that a text becomes matter more than how they become text again.
   const auto fit = [&](const PreTokenizer& row) {

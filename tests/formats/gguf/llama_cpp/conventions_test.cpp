@@ -502,27 +502,81 @@ TEST(GgufConventions, AFileIsPairedWithTheDirectoryItWasMadeFrom) {
 
 // What each name implies in llama.cpp b21e4de745: m merges are ignored for words that are tokens, b texts begin with
 // bos, k blanks before punctuation are kept.
-const std::map<std::string_view, std::string_view> kNamesOfLlamaCpp = {
-    {"llama-bpe", "mb"},    {"llama3", "mb"},    {"llama-v3", "mb"},
-    {"falcon3", "mb"},      {"falcon-h1", "mb"}, {"pixtral", "mb"},
-    {"midm-2.0", "mb"},     {"lfm2", "mb"},      {"jina-v5-nano", "mb"},
-    {"dbrx", ""},           {"smaug-bpe", ""},   {"glm4", ""},
-    {"chatglm-bpe", ""},    {"qwen2", "k"},      {"deepseek-r1-qwen", "k"},
-    {"kormo", "k"},         {"f2llmv2", "k"},    {"hunyuan", "k"},
-    {"solar-open", "k"},    {"grok-2", "k"},     {"stablelm2", ""},
-    {"megrez", ""},         {"qwen35", "k"},     {"gpt-2", ""},
-    {"phi-2", ""},          {"mpt", ""},         {"olmo", ""},
-    {"jais", ""},           {"exaone4", ""},     {"modern-bert", ""},
-    {"gigachat", ""},       {"mellum", ""},      {"a.x-4.0", ""},
-    {"jina-es", ""},        {"jina-de", ""},     {"jina-v2-es", ""},
-    {"jina-v2-de", ""},     {"jina-v1-en", ""},  {"jina-v2-code", ""},
-    {"roberta-bpe", ""},    {"trillion", "k"},   {"smollm", "k"},
-    {"command-r", "k"},     {"starcoder", ""},   {"granite-docling", "k"},
-    {"refact", ""},         {"codeshell", ""},   {"exaone", ""},
-    {"minerva-7b", ""},     {"mellum2", ""},     {"tekken", "mbk"},
-    {"gpt-4o", "k"},        {"llama4", "k"},     {"kanana2", "k"},
-    {"talkie", "k"},        {"minimax-m2", "k"}, {"deepseek-v3", "k"},
-    {"hunyuan-dense", "k"}, {"joyai-llm", "k"}};
+const std::map<std::string_view, std::string_view> kNamesOfLlamaCpp = {{"llama-bpe", "mb"},
+                                                                       {"llama3", "mb"},
+                                                                       {"llama-v3", "mb"},
+                                                                       {"falcon3", "mb"},
+                                                                       {"falcon-h1", "mb"},
+                                                                       {"pixtral", "mb"},
+                                                                       {"midm-2.0", "mb"},
+                                                                       {"lfm2", "mb"},
+                                                                       {"jina-v5-nano", "mb"},
+                                                                       {"dbrx", ""},
+                                                                       {"smaug-bpe", ""},
+                                                                       {"glm4", ""},
+                                                                       {"chatglm-bpe", ""},
+                                                                       {"qwen2", "k"},
+                                                                       {"deepseek-r1-qwen", "k"},
+                                                                       {"kormo", "k"},
+                                                                       {"f2llmv2", "k"},
+                                                                       {"hunyuan", "k"},
+                                                                       {"solar-open", "k"},
+                                                                       {"grok-2", "k"},
+                                                                       {"stablelm2", ""},
+                                                                       {"megrez", ""},
+                                                                       {"qwen35", "k"},
+                                                                       {"gpt-2", ""},
+                                                                       {"phi-2", ""},
+                                                                       {"mpt", ""},
+                                                                       {"olmo", ""},
+                                                                       {"jais", ""},
+                                                                       {"exaone4", ""},
+                                                                       {"modern-bert", ""},
+                                                                       {"gigachat", ""},
+                                                                       {"mellum", ""},
+                                                                       {"a.x-4.0", ""},
+                                                                       {"jina-es", ""},
+                                                                       {"jina-de", ""},
+                                                                       {"jina-v2-es", ""},
+                                                                       {"jina-v2-de", ""},
+                                                                       {"jina-v1-en", ""},
+                                                                       {"jina-v2-code", ""},
+                                                                       {"roberta-bpe", ""},
+                                                                       {"trillion", "k"},
+                                                                       {"smollm", "k"},
+                                                                       {"command-r", "k"},
+                                                                       {"starcoder", ""},
+                                                                       {"granite-docling", "k"},
+                                                                       {"refact", ""},
+                                                                       {"codeshell", ""},
+                                                                       {"exaone", ""},
+                                                                       {"minerva-7b", ""},
+                                                                       {"mellum2", ""},
+                                                                       {"tekken", "mbk"},
+                                                                       {"gpt-4o", "k"},
+                                                                       {"llama4", "k"},
+                                                                       {"kanana2", "k"},
+                                                                       {"talkie", "k"},
+                                                                       {"minimax-m2", "k"},
+                                                                       {"deepseek-v3", "k"},
+                                                                       {"hunyuan-dense", "k"},
+                                                                       {"joyai-llm", "k"},
+                                                                       {"deepseek-llm", "k"},
+                                                                       {"deepseek-coder", "k"},
+                                                                       {"bloom", ""},
+                                                                       {"gpt3-finnish", ""},
+                                                                       {"poro-chat", "k"},
+                                                                       {"viking", "k"},
+                                                                       {"bailingmoe", "k"},
+                                                                       {"bailingmoe2", "k"},
+                                                                       {"llada-moe", "k"},
+                                                                       {"seed-coder", "k"},
+                                                                       {"minicpm5", "m"},
+                                                                       {"exaone-moe", ""},
+                                                                       {"jais-2", ""},
+                                                                       {"tiny_aya", "k"},
+                                                                       {"cohere2moe", "k"},
+                                                                       {"youtu", "mk"}};
 
 TEST(GgufConventions, MoreThanCutsHangsOnAName) {
   std::vector<std::string_view> known = gguf::llama_cpp::pre_tokenizers();
@@ -567,6 +621,16 @@ TEST(GgufConventions, TheNameOfThePreTokenizerByWhatHangsOnIt) {
   EXPECT_EQ(name("qwen2", false, false), "stablelm2");
   EXPECT_EQ(name("gpt-2", false, std::nullopt), "gpt-2");
   EXPECT_EQ(name("gpt-2", false, false, "olmo"), "olmo");
+}
+
+// The files of DeepSeek V3 and of Seed have the ends of lines themselves in their patterns; others have escapes.
+TEST(GgufConventions, EndsOfLinesInPatterns) {
+  std::vector<std::string> cuts = *gguf::llama_cpp::cuts_of("deepseek-v3");
+  for (std::string& cut : cuts)
+    for (const auto& [escape, character] : {std::pair("\\r", "\r"), {"\\n", "\n"}})
+      for (std::size_t at = cut.find(escape); at != cut.npos; at = cut.find(escape)) cut.replace(at, 2, character);
+  EXPECT_NE(cuts.back().find('\n'), cuts.back().npos);
+  EXPECT_EQ(gguf::llama_cpp::pre_tokenizer_of({.cuts = cuts, .keeps_blanks = true}), "deepseek-v3");
 }
 
 // A file of another program: keys, and no files.
