@@ -348,6 +348,12 @@ class Reader {
     const Next expected = next;
     next.known = false;
     const TensorType* const type = find_type(info.type);
+    if (const std::string_view own = name_in_ik_llama(info.type); type == nullptr && !own.empty())
+      throw tensor_error(info, "gguf.type",
+                         fmt::format("the type {} is {} of ik_llama.cpp, which is not one of llama.cpp's; the file is "
+                                     "not damaged, and that program reads it",
+                                     info.type, own),
+                         ErrorKind::unsupported);
     if (type == nullptr)
       throw tensor_error(info, "gguf.type", fmt::format("the type {} is not one of GGUF's", info.type),
                          ErrorKind::unsupported);

@@ -128,6 +128,19 @@ const TensorType* find_type(std::uint32_t number) {
   return found == kTensorTypes.end() ? nullptr : &*found;
 }
 
+std::string_view name_in_ik_llama(std::uint32_t number) {
+  struct OwnType {
+    std::uint32_t number;
+    std::string_view name;
+  };
+  constexpr OwnType kOwn[] = {{133, "q6_0"},    {134, "iq1_bn"}, {135, "iq2_bn"}, {137, "iq2_k"},  {138, "iq3_k"},
+                              {139, "iq4_k"},   {140, "iq5_k"},  {141, "iq6_k"},  {144, "iq4_ks"}, {145, "iq2_ks"},
+                              {146, "iq4_kss"}, {152, "iq5_ks"}, {153, "iq2_kt"}, {154, "iq3_kt"}, {155, "iq4_kt"},
+                              {156, "iq3_ks"},  {157, "iq2_kl"}, {158, "iq1_kt"}};
+  const auto* const found = std::ranges::find(kOwn, number, &OwnType::number);
+  return found == std::end(kOwn) ? std::string_view() : found->name;
+}
+
 const TensorType* type_of(const Tensor& tensor) {
   const auto found = std::ranges::find_if(kTensorTypes, [&](const TensorType& type) {
     if (type.layout != tensor.layout) return false;

@@ -54,6 +54,8 @@ struct TensorType {
 std::span<const TensorType> tensor_types();
 // Returns null if the number is not in use (any more).
 const TensorType* find_type(std::uint32_t number);
+// The name of a type that only the program ik_llama has, which numbers its own from 133 on; empty if it is not known.
+std::string_view name_in_ik_llama(std::uint32_t number);
 // Returns null if GGUF has no such type.
 const TensorType* type_of(const Tensor& tensor);
 
