@@ -22,6 +22,12 @@ struct ConvertOptions {
   bool check = false;      // verify every stored digest of the input during the work
   // Adapters (LoRA), files or directories, that are added to the weights one after the other; see merge.hpp.
   std::vector<std::string> merge = {};
+  // Path of a file with the vision tower of a multimodal model, as llama.cpp has it: written with a GGUF file, and read with
+  // one for a directory of both. Throws `convert.tower` for a model without one that llama.cpp knows.
+  std::string mmproj = {};
+  // The family whose names and keys the model has, if its config.json names another one or none: a model_type, a class or
+  // GGUF's architecture. Throws `convert.family` for one that is not known.
+  std::string family = {};
   Work work = {};  // replaces `read.work` and `write.work`, which are not used
 };
 

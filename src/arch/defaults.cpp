@@ -495,6 +495,32 @@ constexpr AssumedRow kAssumed[] = {
     {"glm4_moe_lite", {"max_position_embeddings", whole(202752)}},
     {"glm4_moe_lite", {"rms_norm_eps", 1e-5}},
     {"glm4_moe_lite", {"rope_theta", 10000.0}},
+    {"qwen2_vl_text", {"num_key_value_heads", whole(8)}},
+    {"qwen2_vl_text", {"max_position_embeddings", whole(32768)}},
+    {"qwen2_vl_text", {"rms_norm_eps", 1e-5}},
+    {"qwen2_vl_text", {"use_sliding_window", false}},
+    {"qwen2_vl_text", {"sliding_window", whole(4096)}},
+    {"qwen2_vl_text", {"max_window_layers", whole(80)}},
+    {"qwen2_vl_text", {"rope_theta", 1000000.0}},
+    {"qwen2_5_vl_text", {"num_key_value_heads", whole(8)}},
+    {"qwen2_5_vl_text", {"max_position_embeddings", whole(32768)}},
+    {"qwen2_5_vl_text", {"rms_norm_eps", 1e-5}},
+    {"qwen2_5_vl_text", {"use_sliding_window", false}},
+    {"qwen2_5_vl_text", {"sliding_window", whole(4096)}},
+    {"qwen2_5_vl_text", {"max_window_layers", whole(80)}},
+    {"qwen2_5_vl_text", {"rope_theta", 1000000.0}},
+    {"qwen3_vl_text", {"num_key_value_heads", whole(32)}},
+    {"qwen3_vl_text", {"head_dim", whole(128)}},
+    {"qwen3_vl_text", {"max_position_embeddings", whole(128000)}},
+    {"qwen3_vl_text", {"rms_norm_eps", 1e-6}},
+    {"qwen3_vl_text", {"rope_theta", 500000.0}},
+    {"qwen3_vl_moe_text", {"num_key_value_heads", whole(16)}},
+    {"qwen3_vl_moe_text", {"max_position_embeddings", whole(128000)}},
+    {"qwen3_vl_moe_text", {"rms_norm_eps", 1e-6}},
+    {"qwen3_vl_moe_text", {"moe_intermediate_size", whole(1408)}},
+    {"qwen3_vl_moe_text", {"num_experts_per_tok", whole(4)}},
+    {"qwen3_vl_moe_text", {"num_experts", whole(60)}},
+    {"qwen3_vl_moe_text", {"rope_theta", 500000.0}},
 };
 // clang-format on
 
@@ -511,6 +537,10 @@ std::string_view language_type(std::string_view model_type) {
   if (model_type == "llama4") return "llama4_text";
   if (model_type == "qwen3_5") return "qwen3_5_text";
   if (model_type == "qwen3_5_moe") return "qwen3_5_moe_text";
+  if (model_type == "qwen2_vl") return "qwen2_vl_text";
+  if (model_type == "qwen2_5_vl") return "qwen2_5_vl_text";
+  if (model_type == "qwen3_vl") return "qwen3_vl_text";
+  if (model_type == "qwen3_vl_moe") return "qwen3_vl_moe_text";
   if (model_type == "kimi_k2") return "deepseek_v3";
   return model_type == "mistral3" ? "mistral" : model_type;
 }

@@ -100,6 +100,12 @@ constexpr Words kQwen35Types = {"qwen3_5_text", "qwen3_5"},
                 kQwen35Classes = {"Qwen3_5ForCausalLM", "Qwen3_5ForConditionalGeneration"};
 constexpr Words kQwen35MoeTypes = {"qwen3_5_moe_text", "qwen3_5_moe"},
                 kQwen35MoeClasses = {"Qwen3_5MoeForCausalLM", "Qwen3_5MoeForConditionalGeneration"};
+constexpr Words kQwen2VlTypes = {"qwen2_vl", "qwen2_5_vl", "qwen2_vl_text", "qwen2_5_vl_text"},
+                kQwen2VlClasses = {"Qwen2VLForConditionalGeneration", "Qwen2_5_VLForConditionalGeneration",
+                                   "Qwen2VLModel"};
+constexpr Words kQwen3VlTypes = {"qwen3_vl", "qwen3_vl_text"}, kQwen3VlClasses = {"Qwen3VLForConditionalGeneration"};
+constexpr Words kQwen3VlMoeTypes = {"qwen3_vl_moe", "qwen3_vl_moe_text"},
+                kQwen3VlMoeClasses = {"Qwen3VLMoeForConditionalGeneration"};
 constexpr Words kStableLmTypes = {"stablelm"}, kStableLmClasses = {"StableLmForCausalLM"};
 constexpr Words kStarCoder2Types = {"starcoder2"}, kStarCoder2Classes = {"Starcoder2ForCausalLM"};
 
@@ -145,8 +151,7 @@ constexpr Family kFamilies[] = {
      .own_head_size = true,
      .biases = kLlamaBiases,
      .variants = kMistral3Variants,
-     .runtime = {.has_full_yarn = true},
-     .checked = Checked::by_own_tests},
+     .runtime = {.has_full_yarn = true}},
     {.name = "smollm3",
      .title = "SmolLM 3",
      .model_types = kSmolTypes,
@@ -702,6 +707,39 @@ constexpr Family kFamilies[] = {
                  .gates_queries = true,
                  .next_layers_apart = true,
                  .states_sections = true}},
+    {.name = "qwen2_vl",
+     .title = "Qwen2-VL, Qwen2.5-VL",
+     .model_types = kQwen2VlTypes,
+     .architectures = kQwen2VlClasses,
+     .gguf = "qwen2vl",
+     .names = {kEnds, kAttention, kFinalNorm, kPreNorms, kGated},
+     .biases = kQwen2Biases,
+     .runtime = {.has_max_window_layers = true,
+                 .states_sections = true,
+                 .usual_sections = {16, 24, 24, 0},
+                 .text_twin = "qwen2"}},
+    {.name = "qwen3_vl",
+     .title = "Qwen3-VL",
+     .model_types = kQwen3VlTypes,
+     .architectures = kQwen3VlClasses,
+     .gguf = "qwen3vl",
+     .names = {kEnds, kAttention, kFinalNorm, kPreNorms, kQkNorms, kGated},
+     .own_head_size = true,
+     .biases = kInnerBiases,
+     .runtime =
+         {.keys = {kDeepStackKeys}, .states_sections = true, .usual_sections = {24, 20, 20, 0}, .text_twin = "qwen3"}},
+    {.name = "qwen3_vl_moe",
+     .title = "Qwen3-VL, mixture of experts",
+     .model_types = kQwen3VlMoeTypes,
+     .architectures = kQwen3VlMoeClasses,
+     .gguf = "qwen3vlmoe",
+     .names = {kEnds, kAttention, kFinalNorm, kPreNorms, kQkNorms, kQwen3VlExperts, kPlainLayers},
+     .biases = kInnerBiases,
+     .runtime = {.keys = {kQwenExpertKeys, kDeepStackKeys},
+                 .normalizes_experts = true,
+                 .states_sections = true,
+                 .usual_sections = {24, 20, 20, 0},
+                 .text_twin = "qwen3moe"}},
     // Last, because no other program has it.
     {.name = "tiny_llama", .model_types = kTinyTypes, .architectures = {}, .gguf = {}, .names = {kTinyLlama}},
 };

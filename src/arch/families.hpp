@@ -31,7 +31,8 @@ enum class Root : std::uint8_t {
   model_language_model,  // model.language_model.layers.0..., lm_head: the same, newer
   transformer,           // GPT-2, Falcon, BLOOM
   gpt_neox,
-  backbone,  // Mamba
+  backbone,          // Mamba
+  model_text_model,  // model.text_model.layers.0..., lm_head: the text part of SmolVLM
 };
 
 // One tensor in every dialect that has a name for it, without root and suffix. {L} is the layer, {E} the expert.
@@ -124,8 +125,12 @@ struct Runtime {
   bool gates_queries = false;
   // The layers that predict further tokens are not among the others: their names begin with "mtp".
   bool next_layers_apart = false;
-  // The file states how many pairs each direction of a position has: mrope_section.
+  // The file states how many pairs each direction of a position has: mrope_section, and what the class assumes.
   bool states_sections = false;
+  std::array<std::int64_t, 4> usual_sections = {11, 11, 10, 0};
+  // GGUF's architecture that computes the same for texts alone, without the keys `rope.dimension_sections` and
+  // `n_deepstack_layers`: the text model is a class of its own there, which this family lacks.
+  std::string_view text_twin = {};
   // block_auto_adjust_ff_dim: config.json has a size from which that of the networks is computed.
   bool adjusts_width = false;
   // Keys of config.json of which llama.cpp's graph has one value.

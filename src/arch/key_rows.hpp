@@ -23,6 +23,7 @@ enum class KeyForm : std::uint8_t {
   groups,       // config.json has a word for that experts are chosen in groups, which the number of groups implies
   router,       // a word of config.json for how experts are weighted, as llama.cpp's number
   usual_text,   // `text`, unless another setting means something else
+  length,       // how many elements a list of config.json has, outside of the part for the language model
   words,        // config.json has a list with a word for each layer, and GGUF a list of flags: whether it is `text`
 };
 
@@ -69,6 +70,10 @@ inline constexpr KeyRow kQwenExpertKeys[] = {
     kMixtralKeys[2],
     kMixtralKeys[3],
 };
+
+// How many layers of the tower add to the first layers of the language model.
+inline constexpr KeyRow kDeepStackKeys[] = {
+    {.key = "n_deepstack_layers", .from = {"vision_config.deepstack_visual_indexes"}, .form = KeyForm::length}};
 
 inline constexpr KeyRow kSoftCaps[] = {
     {.key = "attn_logit_softcapping", .from = {"attn_logit_softcapping"}, .zero = Zero::null},

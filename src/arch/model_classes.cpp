@@ -114,6 +114,14 @@ constexpr ModelClass kClasses[] = {
     {.model_type = "qwen3_next", .has_window = false, .experts = Experts::of_moe_intermediate_size},
     {.model_type = "qwen3_5_text", .has_window = false},
     {.model_type = "qwen3_5_moe_text", .has_window = false, .experts = Experts::of_moe_intermediate_size},
+    {.model_type = "qwen2_vl", .biases = kQwen2},
+    {.model_type = "qwen2_vl_text", .biases = kQwen2},
+    {.model_type = "qwen2_5_vl", .biases = kQwen2},
+    {.model_type = "qwen2_5_vl_text", .biases = kQwen2},
+    {.model_type = "qwen3_vl", .has_window = false},
+    {.model_type = "qwen3_vl_text", .has_window = false},
+    {.model_type = "qwen3_vl_moe", .has_window = false, .experts = Experts::of_moe_intermediate_size},
+    {.model_type = "qwen3_vl_moe_text", .has_window = false, .experts = Experts::of_moe_intermediate_size},
     {.model_type = "phimoe", .biases = kPhiMoe, .experts = Experts::of_intermediate_size},
 };
 

@@ -8,7 +8,9 @@ namespace tare::arch {
 namespace {
 
 // Types with a language part, among those that Tare has defaults for.
-constexpr std::string_view kTypesWithParts[] = {"gemma3", "llama4", "mistral3", "qwen3_5", "qwen3_5_moe"};
+constexpr std::string_view kTypesWithParts[] = {"gemma3",   "llama4",       "mistral3",     "qwen2_vl",    "qwen2_5_vl",
+                                                "qwen3_vl", "qwen3_vl_moe", "qwen3_5",      "qwen3_5_moe", "llava",
+                                                "smolvlm",  "idefics3",     "internvl_chat"};
 
 // Further types that have none: their classes read config.json itself.
 constexpr std::string_view kTypesWithoutParts[] = {

@@ -8,6 +8,7 @@
 #include <set>
 
 #include "arch/patterns.hpp"
+#include "arch/towers.hpp"
 #include "base/forever.hpp"
 #include "base/name_map.hpp"
 
@@ -31,10 +32,12 @@ constexpr RootText kRoots[] = {{"model.", ""},
                                {"model.language_model.", ""},
                                {"transformer.", ""},
                                {"gpt_neox.", ""},
-                               {"backbone.", ""}};
+                               {"backbone.", ""},
+                               {"model.text_model.", ""}};
 
 constexpr std::string_view kRootNames[] = {
-    "model", "bare", "language_model.model", "model.language_model", "transformer", "gpt_neox", "backbone"};
+    "model",    "bare",     "language_model.model", "model.language_model", "transformer",
+    "gpt_neox", "backbone", "model.text_model"};
 
 std::span<const RootText> roots_of(Dialect dialect) {
   static constexpr RootText kNone[] = {{"", ""}};
@@ -95,6 +98,8 @@ class Index {
     for (const Patterns patterns : kAllPatterns) add(patterns);
     for (const Family& family : families())
       for (const Patterns patterns : family.names) add(patterns);
+    for (const Tower& tower : towers())
+      for (const Patterns patterns : tower.form.names) add(patterns);
   }
 
   // Made when it is needed first.

@@ -38,6 +38,22 @@ inline constexpr Pattern kLlama4Gated[] = {
     {.role = Role::down, .hugging_face = "layers.{L}.feed_forward.down_proj", .gguf = "blk.{L}.ffn_down"},
 };
 
+// Qwen3-VL: as in Llama 4, with Qwen's names.
+inline constexpr Pattern kQwen3VlExperts[] = {
+    kQwenExperts[0],
+    {.role = Role::stacked_gate, .gguf = "blk.{L}.ffn_gate_exps"},
+    {.role = Role::stacked_up, .gguf = "blk.{L}.ffn_up_exps"},
+    {.role = Role::stacked_gate_up,
+     .hugging_face = "layers.{L}.mlp.experts.gate_up_proj",
+     .bare = true,
+     .steps = kTransposeAndHalve},
+    {.role = Role::stacked_down,
+     .hugging_face = "layers.{L}.mlp.experts.down_proj",
+     .gguf = "blk.{L}.ffn_down_exps",
+     .bare = true,
+     .steps = kTranspose},
+};
+
 // GPT-OSS: rows of gate and up take turns, and experts have biases. The biases come first: a name ends in ".bias".
 inline constexpr Step kTransposeAndDeal[] = {
     {.verb = Verb::transpose}, {.verb = Verb::deal_rows, .role = Role::stacked_gate, .other_half = Role::stacked_up}};

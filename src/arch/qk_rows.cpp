@@ -10,6 +10,7 @@
 namespace tare::arch {
 
 std::optional<std::uint64_t> rotated_heads(Role role, const Config& config) {
+  if (role == Role::tower_q || role == Role::tower_k) role = Role::q;
   if (role != Role::q && role != Role::k) return std::nullopt;
   const std::optional<std::int64_t>& all = config.num_attention_heads;
   const std::optional<std::int64_t>& heads =

@@ -86,6 +86,36 @@ enum class Role : std::uint8_t {
   state_norm,
   state_convolution,
   state_out,
+  // The tower of a multimodal model, and its projector, which makes tokens for the language model of its result.
+  tower_patches,  // pixels to vectors
+  tower_second_patches,
+  tower_frames,  // both of these in one kernel
+  tower_positions,
+  tower_class,
+  tower_first_norm,
+  tower_last_norm,
+  tower_line_end,  // the token after each row of an image
+  tower_norm,      // before the attention of a layer
+  tower_ffn_norm,
+  tower_q,
+  tower_k,
+  tower_v,
+  tower_qkv,
+  tower_q_norm,
+  tower_k_norm,
+  tower_o,
+  tower_gate,
+  tower_up,
+  tower_down,
+  tower_scale,  // multiplies what the attention of a layer adds
+  tower_ffn_scale,
+  tower_tap_norm,  // a projector of its own for the vectors between layers
+  tower_tap_in,
+  tower_tap_out,
+  projector_merger,
+  projector_norm,
+  projector_in,
+  projector_out,
   other,
 };
 
@@ -108,18 +138,30 @@ constexpr bool is_norm(Role role) {
     case Role::own_attention_norm:
     case Role::own_ffn_norm:
     case Role::index_k_norm:
-    case Role::state_norm: return true;
+    case Role::state_norm:
+    case Role::tower_first_norm:
+    case Role::tower_last_norm:
+    case Role::tower_norm:
+    case Role::tower_ffn_norm:
+    case Role::tower_q_norm:
+    case Role::tower_k_norm:
+    case Role::tower_tap_norm:
+    case Role::projector_norm: return true;
     default: return false;
   }
 }
 
-constexpr bool is_in_layer(Role role) { return role >= Role::attention_norm && role != Role::other; }
+constexpr bool is_in_layer(Role role) {
+  return (role >= Role::attention_norm && role < Role::tower_patches) ||
+         (role >= Role::tower_norm && role <= Role::tower_tap_out);
+}
 
 // GGUF's runtime needs them as f32.
 constexpr bool is_f32(Role role) {
   return is_norm(role) || role == Role::router || role == Role::router_bias || role == Role::shared_router ||
          role == Role::index_weights || role == Role::position_embedding || role == Role::convolution ||
          role == Role::state_convolution || role == Role::state_rate ||
+         (role >= Role::tower_patches && role <= Role::tower_class) || role == Role::projector_merger ||
          (role >= Role::sinks && role <= Role::stacked_gate_up_bias);
 }
 

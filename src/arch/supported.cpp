@@ -37,6 +37,11 @@ bool Supported::is_called(std::string_view name) const {
          std::ranges::find(classes, name) != classes.end();
 }
 
+std::string_view type_of_family(std::string_view name) {
+  const Family* const family = find_family_by_any_name(name);
+  return family == nullptr || family->gguf.empty() ? std::string_view() : family->model_types.front();
+}
+
 std::vector<Supported> supported_families() {
   std::vector<Supported> rows;
   for (const Family& family : families())

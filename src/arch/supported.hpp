@@ -18,6 +18,8 @@ struct Supported {
   // Whether one of its names is this one.
   bool is_called(std::string_view name) const;
 };
+// Finds a family by any of its names, or by GGUF's, and returns its first model_type; empty if there is none.
+std::string_view type_of_family(std::string_view name);
 // Sorted by GGUF's names.
 std::vector<Supported> supported_families();
 

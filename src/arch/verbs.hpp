@@ -6,6 +6,7 @@
 // verbs suffice.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <span>
 #include <string_view>
@@ -41,6 +42,11 @@ enum class Verb : std::uint8_t {
   // Rows of each head of keys: queries, keys and values go to the role `role`, sorted as by sort_heads; gates to `other_half`.
   part_heads,
 
+  // Rows of queries, then keys, then values, as many of each: they have the roles `role`, `other_half` and `third`. Biases, too.
+  part_thirds,
+  // A kernel over two frames of a film, [outputs][channels][2][rows][columns]: one for each frame, `role` and `other_half`.
+  part_frames,
+
   // GGUF does not have the tensor.
   omit,       // it is computed from the hyper-parameters
   omit_copy,  // it must equal the tensor with the role `role`, which llama.cpp uses in its place
@@ -56,12 +62,24 @@ struct Step {
   float number = 0;
   Role role = Role::other, other_half = Role::other;
   std::string_view key = {};
+  Role third = Role::other;
 
+  // How many tensors the step makes of one, which the way back joins; 0: it makes one of it, or of several.
+  constexpr std::size_t parts() const {
+    switch (verb) {
+      case Verb::part_thirds: return 3;
+      case Verb::halve_rows:
+      case Verb::deal_rows:
+      case Verb::split_heads:
+      case Verb::part_heads:
+      case Verb::part_frames: return 2;
+      default: return 0;
+    }
+  }
   // Returns whether the step makes tensors of this role out of others.
   constexpr bool makes(Role made) const {
-    return (verb == Verb::stack && made == role) || ((verb == Verb::halve_rows || verb == Verb::deal_rows ||
-                                                      verb == Verb::split_heads || verb == Verb::part_heads) &&
-                                                     (made == role || made == other_half));
+    return (verb == Verb::stack && made == role) || (parts() > 0 && (made == role || made == other_half)) ||
+           (parts() == 3 && made == third);
   }
 };
 using Steps = std::span<const Step>;

@@ -58,6 +58,7 @@ constexpr Wording kWords[] = {
      "`tare convert --names keep` keeps the input's names, but other programs may not load the file"},
     {Remedy::set, "", "--set KEY=TEXT fills them in", "set", "`tare convert --set KEY=TEXT` fills them in"},
     {Remedy::set, kAny, "`tare convert --set '{}'` writes that key into a file", {}, {}},
+    {Remedy::attach, "tower", "--mmproj FILE writes it", "mmproj", "`tare convert --mmproj FILE` writes it"},
     {Remedy::attach, "", "--attach GLOB includes such files", "attach",
      "`tare convert --attach GLOB` includes such files"},
     {Remedy::compress, "", "--zstd compresses", "zstd", "`tare convert --zstd` compresses"},

@@ -8,7 +8,10 @@
 #include <algorithm>
 #include <filesystem>
 #include <iterator>
+#include <memory>
+#include <optional>
 
+#include "arch/supported.hpp"
 #include "base/budget.hpp"
 #include "base/name_map.hpp"
 #include "base/parallel.hpp"
@@ -21,6 +24,7 @@
 #include "convert/wording.hpp"
 #include "convert/writable.hpp"
 #include "formats/registry_limits.hpp"
+#include "formats/towers.hpp"
 #include "io/directory.hpp"
 #include "io/file_sink.hpp"
 #include "io/listing.hpp"
@@ -576,6 +580,13 @@ Model opened_for(const std::string& input, const ConvertOptions& options, Diagno
   const io::InputFiles files;
   Model model = open(input, read);
   if (own != nullptr) own->emplace(model).all.merge(io::FileIds(files.files()));
+  if (!options.family.empty()) {
+    const std::string_view type = arch::type_of_family(options.family);
+    if (type.empty())
+      throw Error(ErrorKind::usage, "convert.family",
+                  fmt::format("no family {} is known; `tare families` lists those that are", quote(options.family)));
+    model.config.model_type = std::string(type);
+  }
   for (const std::string& adapter : options.merge) model = merged(std::move(model), input, adapter, options, changes);
   return model;
 }
@@ -593,7 +604,80 @@ SaveOptions save_options(const ConvertOptions& options) {
 
 }  // namespace
 
+namespace {
+
+// The file of a vision tower, next to the model that is written or read.
+class TowerFile {
+ public:
+  // Throws unless the target, or the model, can have one.
+  TowerFile(const ConvertOptions& options, const std::string& output, const Destination& to)
+      : options_(options), writes_(options.mmproj.empty() ? nullptr : tower_conventions(to.format)) {
+    if (options.mmproj.empty()) return;
+    if (writes_ == nullptr && !has_directory_form(to.format))
+      throw Error(ErrorKind::usage, "convert.mmproj",
+                  fmt::format("{} has no files of vision towers, and is not a directory of both", to.format.title));
+    if (writes_ == nullptr) return;
+    if (options.mmproj == "-" || options.mmproj == output)
+      throw Error(ErrorKind::usage, "convert.mmproj", "the vision tower needs a file of its own").in(options.mmproj);
+    sink_ = sink_for(options.mmproj, to.format, options.overwrite);
+  }
+
+  // Before the model is adapted.
+  void take(Model& model, const std::string& input, std::vector<Change>& changes) {
+    if (options_.mmproj.empty()) return;
+    try {
+      if (writes_ != nullptr)
+        tower_ = writes_->adopt(model, changes);
+      else
+        join(model, changes);
+    } catch (Error& error) {
+      throw error.in(input);
+    }
+  }
+
+  // After the model was written.
+  void write(const OwnFiles& own, const std::string& input, const Destination& to, std::vector<Change>& changes) {
+    if (!tower_) return;
+    SaveOptions save;
+    save.adapt.dtype = options_.adapt.dtype;
+    save.adapt.overflow = options_.adapt.overflow;
+    save.to = to.format.name;
+    save.work = options_.work;
+    Saved saved = save_to(Destination(to.format), std::move(*tower_), own, input, options_.mmproj, save, options_.check,
+                          nullptr, sink_.get());
+    std::erase_if(changes, [](const Change& change) { return change.part == kTowerPart; });
+    std::ranges::move(saved.changes, std::back_inserter(changes));
+    changes.push_back({.impact = Impact::note,
+                       .detail = fmt::format("the vision tower is in {}: {} tensors, {}", quote(options_.mmproj),
+                                             saved.tensors, size_text(saved.file_bytes))});
+  }
+
+ private:
+  void join(Model& model, std::vector<Change>& changes) const {
+    ReadOptions read = options_.read;
+    read.work = options_.work;
+    read.diagnostics = nullptr;
+    read.attach.clear();
+    Model tower = open(options_.mmproj, read);
+    if (options_.check) check_digests(tower, options_.work.threads);
+    const TowerConventions* const conventions = tower_conventions_of(model);
+    if (conventions == nullptr)
+      throw Error(ErrorKind::unsupported, "convert.tower",
+                  "expected a text model in a container that keeps the vision tower in a file of its own");
+    conventions->join(model, std::move(tower), changes);
+  }
+
+  const ConvertOptions& options_;
+  const TowerConventions* writes_;
+  std::unique_ptr<Sink> sink_;
+  std::optional<Model> tower_;
+};
+
+}  // namespace
+
 Planned plan_conversion(const std::string& input, const std::string& output, const ConvertOptions& options) {
+  if (!options.mmproj.empty())
+    throw Error(ErrorKind::usage, "convert.mmproj", "a plan writes one model; its vision tower is written by convert");
   const StopScope stop(options.work);
   const Spending spending(allowance_of(options.read.limits));
   const Destination target(output, save_options(options));
@@ -619,13 +703,16 @@ Conversion convert_refitted(const std::string& input, const std::string& output,
   Remarks remarks(options.read.diagnostics, options.check);  // also checks sums that only a reader knows (zip)
   std::vector<Change> changes;
   const io::InputFiles inputs;
+  TowerFile tower(options, output, target);
   std::optional<io::WatchedTree> watched;
   if (target.tree && reads_from(input, output)) watched.emplace(output);
   std::optional<OwnFiles> own;
   Model model = opened_for(input, options, &remarks, changes, &own);
   Conversion done;
   done.from = model.format;
+  tower.take(model, input, changes);
   static_cast<Saved&>(done) = save_to(target, std::move(model), *own, input, output, save, options.check, refit);
+  tower.write(*own, input, target, done.changes);
   std::ranges::move(remarks.changes(), std::back_inserter(changes));
   for (Change& change : done.changes)
     if (std::ranges::find(changes, change) == changes.end()) changes.push_back(std::move(change));

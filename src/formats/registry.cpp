@@ -38,6 +38,19 @@ const BeforeFork kFormatsBeforeFork([] { static_cast<void>(formats()); });
 
 }  // namespace
 
+const TowerConventions* tower_conventions(const Format& format) {
+  static constexpr const TowerConventions* kAll[] = {&gguf::kTowers};
+  const auto* const found = std::ranges::find(kAll, format.name, [](const auto* one) { return one->format; });
+  return found == std::end(kAll) ? nullptr : *found;
+}
+
+const TowerConventions* tower_conventions_of(const Model& model) {
+  for (const Format& format : formats())
+    if (format.follows != nullptr && format.follows(model))
+      if (const TowerConventions* const found = tower_conventions(format)) return found;
+  return nullptr;
+}
+
 void add_row(Format row) { added_formats().push_back(std::move(row)); }
 
 std::span<const Format> formats() {

@@ -3,6 +3,7 @@
 
 #include "codecs/packs/stored.hpp"
 #include "formats/format.hpp"
+#include "formats/towers.hpp"
 
 // One line a container.
 // clang-format off
@@ -14,7 +15,7 @@ namespace tare::alt { extern const Format kFormat, kFormat1; }
 namespace tare::npz { extern const Format kFormat; }
 namespace tare::npy { extern const Format kFormat; }
 namespace tare::safetensors { extern const Format kFormat; }
-namespace tare::gguf { extern const Format kFormat; }
+namespace tare::gguf { extern const Format kFormat; extern const TowerConventions kTowers; }
 namespace tare::hf { extern const Format kFormat; }
 namespace tare::torch { extern const Format kFormat; }
 namespace tare::onnx { extern const Format kFormat; }

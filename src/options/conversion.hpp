@@ -107,6 +107,25 @@ inline constexpr Option kConversionOptions[] = {
      .quantize = Section::written,
      .keyword = Keyword::convert,
      .stored = Paths{field<&ConvertOptions::merge>}},
+    {.name = "mmproj",
+     .value = "FILE",
+     .help = "the vision tower of a multimodal model: written to FILE, as llama.cpp reads it, or read from FILE for a "
+             "directory "
+             "of both",
+     .completes = Completes::files,
+     .convert = Section::common,
+     .quantize = Section::written,
+     .keyword = Keyword::convert,
+     .stored = field<&ConvertOptions::mmproj>},
+    {.name = "family",
+     .value = "NAME",
+     .help = "convert the model as one of this family, whatever its config.json says: a model_type, a class or an "
+             "architecture "
+             "(see tare families)",
+     .convert = Section::written,
+     .quantize = Section::written,
+     .keyword = Keyword::convert,
+     .stored = field<&ConvertOptions::family>},
     {.name = "shard",
      .value = "SIZE",
      .help = "split the tensors into files of at most SIZE (5GB, 500MiB) in the directory OUT",

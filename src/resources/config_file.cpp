@@ -165,6 +165,13 @@ const Value* ConfigFile::find(std::string_view path) const& {
   return in(assumed_);
 }
 
+const Value* ConfigFile::find_outside(std::string_view path) const& {
+  asked_.emplace(path);
+  if (parts_.empty()) return nullptr;
+  const Value* const found = find_path(top_.empty() ? parts_.front() : top_, path);
+  return found == nullptr || found->is_null() ? nullptr : found;
+}
+
 bool ConfigFile::was_asked_for(std::string_view path) const {
   // The path in config.json itself may begin with the name of the language part.
   for (std::string_view rest = path;; rest.remove_prefix(rest.find('.') + 1)) {

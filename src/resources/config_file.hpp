@@ -33,6 +33,8 @@ class ConfigFile {
   // the model_type; "a.b" is the key b of an object a. Null if there is none, or if it is null.
   const Value* find(std::string_view path) const&;
   const Value* find(std::string_view path) const&& = delete;  // it would point into a temporary
+  // The same from config.json itself, outside of its language part.
+  const Value* find_outside(std::string_view path) const&;
   std::optional<double> number(std::string_view path) const;
   bool is_null(std::string_view path) const;  // config.json has the key with the value null
   // Keys that config.json has under none of their names, with the values that its model_type assumes. A key that is

@@ -101,6 +101,35 @@ std::string_view role_name(arch::Role role) {
     case Role::state_norm: return "state norm";
     case Role::state_convolution: return "state convolution";
     case Role::state_out: return "state out";
+    case Role::tower_patches:
+    case Role::tower_second_patches:
+    case Role::tower_frames: return "vision patches";
+    case Role::tower_positions: return "vision positions";
+    case Role::tower_class: return "vision class";
+    case Role::tower_first_norm: return "vision first norm";
+    case Role::tower_last_norm: return "vision last norm";
+    case Role::tower_line_end: return "vision line end";
+    case Role::tower_norm: return "vision attention norm";
+    case Role::tower_ffn_norm: return "vision ffn norm";
+    case Role::tower_q: return "vision q";
+    case Role::tower_k: return "vision k";
+    case Role::tower_v: return "vision v";
+    case Role::tower_qkv: return "vision q+k+v";
+    case Role::tower_q_norm: return "vision q norm";
+    case Role::tower_k_norm: return "vision k norm";
+    case Role::tower_o: return "vision out";
+    case Role::tower_gate: return "vision gate";
+    case Role::tower_up: return "vision up";
+    case Role::tower_down: return "vision down";
+    case Role::tower_scale: return "vision attention scale";
+    case Role::tower_ffn_scale: return "vision ffn scale";
+    case Role::tower_tap_norm: return "vision tap norm";
+    case Role::tower_tap_in: return "vision tap in";
+    case Role::tower_tap_out: return "vision tap out";
+    case Role::projector_merger: return "projector merger";
+    case Role::projector_norm: return "projector norm";
+    case Role::projector_in: return "projector in";
+    case Role::projector_out: return "projector out";
     case Role::other: break;
   }
   return "other";

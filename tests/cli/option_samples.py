@@ -41,6 +41,16 @@ SAMPLES = {
         (["--merge", "mistral"], "mistral", "out.zt", {"merge": "mistral"}),
         (["--merge", "missing"], "mistral", "out.zt", {"merge": "missing"}),
     ],
+    "family": [
+        (["--family", "mistral"], "mistral", "out.gguf", {"family": "mistral"}),
+        (["--family", "LlamaForCausalLM"], "mistral", "out.gguf", {"family": "LlamaForCausalLM"}),
+        (["--family", "nonsense"], "mistral", "out.gguf", {"family": "nonsense"}),
+    ],
+    "mmproj": [
+        (["--mmproj", "tower.gguf"], "mistral", "out.gguf", {"mmproj": "tower.gguf"}),
+        (["--mmproj", "tower.gguf"], "mistral", "out.zt", {"mmproj": "tower.gguf"}),
+        (["--mmproj", "mistral.gguf"], "mistral.gguf", "out/", {"mmproj": "mistral.gguf"}),
+    ],
     "dialect": [
         (["--dialect", "altc"], "twice.zt", "out.alt", {"dialect": "altc"}),
         (["--dialect", "store"], "mistral", "out.zt2", {"dialect": "store"}),

@@ -93,6 +93,26 @@ constexpr Declared kBehind[] = {
     {"attention.kv_lora_rank", ValueType::u32},
     {"attention.key_length_mla", ValueType::u32},
     {"attention.value_length_mla", ValueType::u32},
+    {"n_deepstack_layers", ValueType::u32},
+    // Keys of towers, whose architecture is "clip".
+    {"projector_type", ValueType::string},
+    {"has_vision_encoder", ValueType::boolean},
+    {"use_gelu", ValueType::boolean},
+    {"use_silu", ValueType::boolean},
+    {"vision.image_size", ValueType::u32},
+    {"vision.patch_size", ValueType::u32},
+    {"vision.embedding_length", ValueType::u32},
+    {"vision.feed_forward_length", ValueType::u32},
+    {"vision.projection_dim", ValueType::u32},
+    {"vision.block_count", ValueType::u32},
+    {"vision.attention.head_count", ValueType::u32},
+    {"vision.attention.layer_norm_epsilon", ValueType::f32},
+    {"vision.spatial_merge_size", ValueType::u32},
+    {"vision.n_wa_pattern", ValueType::u32},
+    {"vision.projector.scale_factor", ValueType::u32},
+    {"vision.preproc_image_size", ValueType::u32},
+    {"vision.preproc_min_tiles", ValueType::u32},
+    {"vision.preproc_max_tiles", ValueType::u32},
 };
 
 }  // namespace

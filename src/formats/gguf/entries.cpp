@@ -53,7 +53,7 @@ std::string reserved_key(std::string_view key) {
   if (key.starts_with("GGUF.")) return "the package gguf keeps the fields of the header under such names";
   if (key.starts_with(kFilePrefix)) return "it holds an attached file";
   if (key == kPrivateKey) return "it holds what has no other key, and is made anew with the file";
-  if (key == kKeysKey || key == kPlainTokensKey || key == kPaddedKey || key == kRootKey)
+  if (key == kKeysKey || key == kPlainTokensKey || key == kPaddedKey || key == kRootKey || key == kTowerKey)
     return "it is Tare's name for what it knows about a file, not a key in one";
   return {};
 }
@@ -76,11 +76,12 @@ void apply_entries(Model& model, std::vector<MetadataEntry> list) {
   }
   alignment_in(entries);
   const bool padded = is_padded(model);
-  const Value* const kept = model.metadata.find(kRootKey);
-  const Value root = kept == nullptr ? Value() : *kept;
+  Map kept;
+  for (const std::string_view key : {kRootKey, kTowerKey})
+    if (const Value* const found = model.metadata.find(key)) kept.append(std::string(key), *found);
   model.metadata = {};
   if (padded) model.metadata.append(std::string(kPaddedKey), true);
-  if (!root.is_null()) model.metadata.append(std::string(kRootKey), root);
+  for (const auto& [key, value] : kept) model.metadata.append(key, value);
   model.config = {};
   model.vocabulary = {};
   Diagnostics strict;

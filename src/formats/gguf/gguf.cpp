@@ -35,6 +35,7 @@
 #include "base/text.hpp"
 #include "codecs/ggml/type_table.hpp"
 #include "formats/gguf/llama_cpp/llama_cpp.hpp"
+#include "formats/gguf/llama_cpp/towers.hpp"
 #include "formats/gguf/vocabulary.hpp"
 #include "formats/rows.hpp"
 
@@ -112,13 +113,14 @@ constexpr auto kLayouts = [] {
   return all;
 }();
 constexpr std::string_view kSuffixes[] = {kSuffix};
-constexpr OwnKey kOwnKeys[] = {{.key = kKeysKey, .about_file = true},
-                               {.key = kPlainTokensKey, .about_file = true},
-                               {.key = kPaddedKey, .about_file = true},
-                               {.key = kRootKey, .about_file = true},
-                               {.key = kAlignmentKey, .about_file = true}};
+constexpr OwnKey kOwnKeys[] = {{.key = kKeysKey, .about_file = true},   {.key = kPlainTokensKey, .about_file = true},
+                               {.key = kPaddedKey, .about_file = true}, {.key = kRootKey, .about_file = true},
+                               {.key = kTowerKey, .about_file = true},  {.key = kAlignmentKey, .about_file = true}};
 
 }  // namespace
+
+constinit const TowerConventions kTowers = {
+    .format = kFormatName, .adopt = llama_cpp::adopt_tower, .join = llama_cpp::join_tower};
 
 constinit const Format kFormat = {
     .name = kFormatName,

@@ -154,7 +154,7 @@ bool is_ours(std::string_view key) { return key == kKeysKey || key == kPlainToke
 // Returns whether a metadata key of a model can be a key of the file.
 bool can_be_key(std::string_view key) {
   return !key.empty() && key.size() <= kMaxKey && is_valid_utf8(key) && key != kPrivateKey && key != kRootKey &&
-         !key.starts_with(kFilePrefix);
+         key != kTowerKey && !key.starts_with(kFilePrefix);
 }
 
 // Returns whether a split.* key of a single file was left by a program that merged a set. The model has recorded its

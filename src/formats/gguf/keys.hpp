@@ -30,6 +30,8 @@ inline constexpr std::string_view kKeysKey = "gguf.keys", kPlainTokensKey = "ggu
 inline constexpr std::string_view kPaddedKey = "gguf.padded";
 // Likewise, kept in the private tree: the prefix of the tensor names in Hugging Face's files, if it is not "model.".
 inline constexpr std::string_view kRootKey = "gguf.root";
+// Likewise: the model is the text model of a multimodal one, whose tower was left out.
+inline constexpr std::string_view kTowerKey = "gguf.tower";
 
 // ---- hyper-parameters ----
 

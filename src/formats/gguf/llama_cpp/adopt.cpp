@@ -8,6 +8,7 @@
 #include "base/printable.hpp"
 #include "base/text.hpp"
 #include "formats/gguf/llama_cpp/conventions.hpp"
+#include "formats/gguf/llama_cpp/towers.hpp"
 #include "resources/config_parts.hpp"
 #include "resources/resources.hpp"
 
@@ -168,6 +169,14 @@ void adopt(Model& model, std::vector<Change>& changes, std::vector<Renamed>& ren
   const std::string type = *model.config.model_type;
   const arch::Family* family = arch::find_family(type);
   if (is_in_form(model)) return;
+  const ConfigFile config(model);
+  const arch::Tower* const tower = arch::find_tower(type);
+  // The language model of some multimodal models may be of any family.
+  if (family == nullptr && tower != nullptr) {
+    family = arch::find_family(config.model_type());
+    if (family != nullptr) model.config.model_type = config.model_type();
+  }
+  if (tower != nullptr && family != nullptr) leave_out_tower(model, *tower, changes);
   if (family == nullptr || family->gguf.empty())
     throw unmapped(fmt::format(
         "llama.cpp's tensor names for a {} model are not known (found {}{})", quote(type),
@@ -177,7 +186,6 @@ void adopt(Model& model, std::vector<Change>& changes, std::vector<Renamed>& ren
           return listed_names(std::move(names));
         }(),
         resemblance(model)));
-  const ConfigFile config(model);
   if (const arch::Family* const other = bidirectional_family(*family, config)) {
     family = other;
     model.config.model_type = family->model_types.front();

@@ -86,6 +86,11 @@ class KeyAdopter {
     if (row.form == KeyForm::groups || row.form == KeyForm::usual_text || row.form == KeyForm::several ||
         row.form == KeyForm::norms)
       return;
+    if (row.form == KeyForm::length) {
+      const Value* const found = file_.find_outside(row.from[0]);
+      const List* const list = found == nullptr ? nullptr : found->get<List>();
+      return set(row.key, static_cast<std::int64_t>(list == nullptr ? 0 : list->size()));
+    }
     if (row.form == KeyForm::always_text) return set(row.key, row.text);
     if (row.form == KeyForm::always) return set_number(row, row.number);
     const std::string_view name = stated_name(row);
@@ -212,14 +217,15 @@ class KeyAdopter {
   void add_sections() {
     if (!runtime_.states_sections) return;
     constexpr std::size_t kDirections = 4;
-    constexpr std::int64_t kUsual[] = {11, 11, 10, 0};
     const Value* const said = RopeFile(file_).find("mrope_section");
     const List* const listed = said == nullptr ? nullptr : said->get<List>();
     List sections;
     for (std::size_t i = 0; i < kDirections; ++i) {
       const std::int64_t* const stated =
           listed != nullptr && i < listed->size() ? (*listed)[i].get<std::int64_t>() : nullptr;
-      sections.emplace_back(stated != nullptr ? *stated : listed != nullptr ? std::int64_t{0} : kUsual[i]);
+      sections.emplace_back(stated != nullptr   ? *stated
+                            : listed != nullptr ? std::int64_t{0}
+                                                : runtime_.usual_sections[i]);
     }
     set("rope.dimension_sections", std::move(sections));
   }

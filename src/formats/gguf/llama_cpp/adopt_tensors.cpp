@@ -99,7 +99,10 @@ class TensorAdopter {
           tensor = pair_rows(std::move(tensor), name.role, model_.config, head_rows_);
           ++reordered_;
           break;
-        case Verb::transpose: tensor = transposed_last(tensor); break;
+        case Verb::transpose:
+          tensor = transposed_last(tensor);
+          require_outputs_first(tensor, name.role);
+          break;
         case Verb::negate_exp: tensor = negate_exp(std::move(tensor)); break;
         case Verb::tile_rows: tensor = tile_rows(std::move(tensor), state_heads_, step.number == 1); break;
         case Verb::tile_columns: tensor = tile_columns(tensor, state_heads_); break;
@@ -121,6 +124,11 @@ class TensorAdopter {
         case Verb::split_heads:
           return add_both(split_heads(tensor, model_.config, config_.number(step.key)), step, name);
         case Verb::part_heads: return add_both(part_heads(tensor, state_heads_), step, name);
+        case Verb::part_thirds: return add_thirds(part_thirds(tensor), step, name);
+        case Verb::part_frames:
+          // A bias belongs to both frames together.
+          if (name.suffix == arch::Suffix::weight) return add_both(part_frames(tensor), step, name);
+          break;
         case Verb::omit: return omitted_.push_back(tensor.name);
         case Verb::omit_copy: copies_.emplace_back(std::move(tensor), step.role); return;
         case Verb::copy:
@@ -133,6 +141,24 @@ class TensorAdopter {
   void add_both(std::pair<Tensor, Tensor> parts, const arch::Step& step, const TensorName& whole) {
     add(std::move(parts.first), {.role = step.role, .layer = whole.layer}, Dialect::gguf);
     add(std::move(parts.second), {.role = step.other_half, .layer = whole.layer}, Dialect::gguf);
+  }
+
+  void add_thirds(std::vector<Tensor> parts, const arch::Step& step, const TensorName& whole) {
+    std::size_t next = 0;
+    for (const Role role : {step.role, step.other_half, step.third})
+      add(std::move(parts[next++]), {.role = role, .layer = whole.layer, .suffix = whole.suffix}, Dialect::gguf);
+  }
+
+  // Some versions of the libraries write stacks of experts the other way around, under the same names.
+  void require_outputs_first(const Tensor& tensor, Role role) const {
+    const auto hidden = static_cast<std::uint64_t>(std::max<std::int64_t>(model_.config.hidden_size.value_or(0), 0));
+    if (tensor.shape.rank() != 3 || hidden == 0) return;
+    const bool fits = role == Role::stacked_down ? tensor.shape[1] == hidden : tensor.shape[2] == hidden;
+    if (!fits)
+      throw unmapped(
+          fmt::format("{}: expected [experts][inputs][outputs] with {} inputs or outputs, found the last two "
+                      "dimensions {} and {}",
+                      quote(tensor.name), hidden, tensor.shape[2], tensor.shape[1]));
   }
 
   static void require_floats(const Tensor& tensor) {

@@ -189,6 +189,7 @@ class UnsupportedSettings {
     constexpr std::string_view kKnown[] = {"", "default", "linear", "yarn", "longrope", "su", "llama3"};
     const std::string_view object = rope_object();
     if (kind == "dynamic" && runtime_.has_alpha_base && rope.number("alpha")) return;
+    if (kind == "mrope" && runtime_.states_sections) return;  // an earlier name of "default" with sections
     if (std::ranges::find(kKnown, kind) == std::end(kKnown))
       return report(object, fmt::format("llama.cpp does not scale positions by \"{}\"", quote(kind)));
     const bool lacks = (kind == "llama3" && !has_table(arch::Role::rope_factors)) ||

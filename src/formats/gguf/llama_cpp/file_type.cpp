@@ -58,6 +58,8 @@ MostOf type_of_most(const Model& model) {
     const Role role = arch::role_of(tensor.name);
     // These two are the largest matrices of a small model and have a type of their own.
     if (tensor.shape.rank() < 2 || role == Role::token_embedding || role == Role::output_head) continue;
+    // In files of towers, these are always f32.
+    if (role >= Role::tower_patches && role != Role::other && arch::is_f32(role)) continue;
     const std::int64_t number = number_of(tensor);
     const MostOf type = number < 0 ? MostOf() : MostOf{!tensor.is_dense(), number, tensor.layout};
     elements[type] += tensor.shape.elements().value_or(0);

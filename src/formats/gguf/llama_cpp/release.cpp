@@ -8,6 +8,7 @@
 #include "codecs/packs/expert_arrays.hpp"
 #include "formats/gguf/llama_cpp/arch_keys.hpp"
 #include "formats/gguf/llama_cpp/conventions.hpp"
+#include "formats/gguf/llama_cpp/towers.hpp"
 #include "resources/config_quantization.hpp"
 #include "resources/json_file.hpp"
 #include "resources/packed_config.hpp"
@@ -19,15 +20,9 @@ namespace {
 // Removes keys that the attached files repeat, and keys that describe the GGUF file.
 void forget_keys(Model& model, const arch::Family& family) {
   const std::string prefix = key_of(family, "");
-  constexpr std::string_view kOfFile[] = {kKeysKey,
-                                          kPlainTokensKey,
-                                          kPaddedKey,
-                                          kAlignmentKey,
-                                          kRootKey,
-                                          "general.type",
-                                          "general.file_type",
-                                          "general.size_label",
-                                          "general.quantization_version"};
+  constexpr std::string_view kOfFile[] = {
+      kKeysKey,  kPlainTokensKey, kPaddedKey,          kAlignmentKey,        kRootKey,
+      kTowerKey, "general.type",  "general.file_type", "general.size_label", "general.quantization_version"};
   // config.json implies the name.
   if (const Value* const name = model.metadata.find("general.name");
       name != nullptr && *name == Value(general_name(ConfigFile(model))))
@@ -81,6 +76,22 @@ void require_no_form(const Model& model) {
                                 quote(*model.config.model_type), listed_names(std::move(names))));
 }
 
+// The text model of some multimodal ones is of another family's class, and that of GGUF's other architecture computes the
+// same for texts. Gives the model that one's keys; the tensors have the same names.
+const arch::Family& as_text_model(Model& model, const arch::Family& family) {
+  const arch::Family* const twin = arch::find_gguf_family(family.runtime.text_twin);
+  if (twin == nullptr || model.attachment("config.json") != nullptr) return family;
+  for (const std::string_view key : {"rope.dimension_sections", "n_deepstack_layers"})
+    model.metadata.erase(key_of(family, key));
+  const std::string before = key_of(family, "");
+  Map renamed;
+  for (const auto& [key, value] : model.metadata)
+    renamed.append(key.starts_with(before) ? key_of(*twin, std::string_view(key).substr(before.size())) : key, value);
+  model.metadata = std::move(renamed);
+  model.config.model_type = std::string(twin->model_types.front());
+  return *twin;
+}
+
 bool states_experts_packed(const Model& model) {
   return resources::stated_in_files(model).method == codec::packs::kExpertArrays;
 }
@@ -112,8 +123,10 @@ std::size_t count_released(const Model& model) {
 }
 
 void release(Model& model, std::vector<Change>& changes, std::vector<Renamed>& renamed) {
-  const arch::Family* const family = named_family(model);
+  const arch::Family* family = named_family(model);
   if (family == nullptr) return require_no_form(model);
+  if (lacks_tower(model)) forget_tower(model, changes);
+  if (!is_adapter(model)) family = &as_text_model(model, *family);
   require_fields(model, *family);
   if (is_adapter(model)) return release_adapter(model, *family, changes, renamed);
   Way way = way_back(model, *family);

@@ -62,6 +62,7 @@ void add_extra(const Origin& origin, const arch::KeyRow& row, Map& keys) {
   if (row.form == arch::KeyForm::norms) return add_norm_count(origin, row, keys);
   // Where they matter, another part reads them.
   if (row.form == arch::KeyForm::always_text || row.form == arch::KeyForm::usual_text) return;
+  if (row.form == arch::KeyForm::length) return origin.keys.ignore(row.key);  // describes the tower, which is not here
   if (row.form == arch::KeyForm::words) return add_words(origin, row, keys);
   if (row.form == arch::KeyForm::router) return add_router(origin, row, keys);
   if (row.form == arch::KeyForm::flag) {

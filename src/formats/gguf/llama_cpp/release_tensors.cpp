@@ -7,10 +7,12 @@
 #include <cmath>
 #include <map>
 #include <set>
+#include <tuple>
 
 #include "base/printable.hpp"
 #include "formats/gguf/llama_cpp/arch_keys.hpp"
 #include "formats/gguf/llama_cpp/verbs/verbs.hpp"
+#include "tare/codec.hpp"
 #include "tare/elements.hpp"
 
 namespace tare::gguf::llama_cpp {
@@ -79,6 +81,20 @@ class SharedNames {
   std::set<Role> present_;
 };
 
+// The names of the two stacks that a tensor of the file holds together; nothing if it is no such tensor.
+std::optional<std::pair<std::string, std::string>> parts_of_fused(const arch::Family& family, std::string_view name) {
+  constexpr std::string_view kFused = ".ffn_gate_up_exps.";
+  const std::size_t at = name.find(kFused);
+  if (at == name.npos || arch::parse(family, Dialect::gguf, name)) return std::nullopt;
+  const auto part = [&](std::string_view stack) {
+    return fmt::format("{}.{}.{}", name.substr(0, at), stack, name.substr(at + kFused.size()));
+  };
+  std::pair names(part("ffn_gate_exps"), part("ffn_up_exps"));
+  if (!arch::parse(family, Dialect::gguf, names.first) || !arch::parse(family, Dialect::gguf, names.second))
+    return std::nullopt;
+  return names;
+}
+
 std::uint32_t usual_layers_of(const Model& model, const arch::Family& family) {
   constexpr double kMost = 1 << 20;
   const auto all = static_cast<double>(model.config.num_hidden_layers.value_or(0));
@@ -100,6 +116,7 @@ class TensorReleaser {
         usual_layers_(usual_layers_of(model, family)) {}
 
   void run() {
+    part_fused();
     std::vector<std::string> strangers;
     for (const Tensor& tensor : model_.tensors)
       if (!arch::parse(family_, Dialect::gguf, tensor.name)) strangers.push_back(quote(tensor.name));
@@ -134,6 +151,25 @@ class TensorReleaser {
   }
 
  private:
+  // Newer files may have gate and up of all experts as one tensor: the rows of gate come first.
+  void part_fused() {
+    std::vector<Tensor> all;
+    for (Tensor& tensor : model_.tensors) {
+      const auto names = parts_of_fused(family_, tensor.name);
+      if (!names) {
+        all.push_back(std::move(tensor));
+        continue;
+      }
+      auto [gate, up] = halve_rows(to_dense(tensor));
+      renamed_.push_back({tensor.name, names->first});
+      gate.name = names->first;
+      up.name = names->second;
+      all.push_back(std::move(gate));
+      all.push_back(std::move(up));
+    }
+    model_.tensors = std::move(all);
+  }
+
   void add(Tensor tensor, TensorName name) {
     const arch::Pattern* const maker = arch::find_maker(family_, name.role);
     const std::string before = tensor.name;
@@ -142,6 +178,10 @@ class TensorReleaser {
       return finish(std::move(tensor), before, name);
     }
     tensor = restored(std::move(tensor), name, steps_in(family_, Dialect::gguf, name));
+    if (name.suffix == arch::Suffix::bias && maker->steps.back().verb == Verb::part_frames) {
+      name.role = maker->role;  // the bias of both frames together
+      return finish(std::move(tensor), before, name);
+    }
     if (maker->steps.back().verb != Verb::stack) return add_half(std::move(tensor), name, *maker);
     name.role = maker->role;
     std::uint32_t expert = 0;
@@ -154,29 +194,35 @@ class TensorReleaser {
   // Joins the tensor with the other half, which may come earlier or later.
   void add_half(Tensor tensor, TensorName name, const arch::Pattern& maker) {
     const Role half = name.role, whole = maker.role;
-    auto& halves = halves_[{name.layer.value_or(0), whole}];
+    const auto place = std::tuple(name.layer.value_or(0), whole, name.suffix);
+    auto& halves = halves_[place];
     halves.emplace(half, std::move(tensor));
-    if (halves.size() < 2) return;
     const arch::Step& step = maker.steps.back();
-    const Tensor &first = halves.at(step.role), &second = halves.at(step.other_half);
+    if (halves.size() < step.parts()) return;
+    const Tensor& first = halves.at(step.role);
     name.role = whole;
     const std::string whole_name = arch::spell(family_, Dialect::hugging_face, name).value_or("");
-    renamed_.push_back(
-        {second.name, family_.runtime.next_layers_apart ? name_apart(whole_name, usual_layers_) : whole_name});
-    Tensor joined = joined_by(step.verb, first, second);
+    for (const auto& [role, other] : halves)
+      if (role != step.role)
+        renamed_.push_back(
+            {other.name, family_.runtime.next_layers_apart ? name_apart(whole_name, usual_layers_) : whole_name});
+    Tensor joined = step.verb == Verb::part_thirds
+                        ? join_thirds(first, halves.at(step.other_half), halves.at(step.third))
+                        : joined_by(step.verb, first, halves.at(step.other_half));
     finish(restored(std::move(joined), name, maker.steps), first.name, name);
-    halves_.erase({name.layer.value_or(0), whole});
+    halves_.erase(place);
   }
 
   Tensor joined_by(Verb verb, const Tensor& first, const Tensor& second) const {
     if (verb == Verb::split_heads) return join_heads(first, second);
     if (verb == Verb::part_heads) return rejoin_heads(first, second, state_heads_);
+    if (verb == Verb::part_frames) return join_frames(first, second);
     return verb == Verb::deal_rows ? merge_rows(first, second) : join_rows(first, second);
   }
 
   void require_both_halves() const {
     for (const auto& [key, halves] : halves_)
-      throw no_way_back(fmt::format("{} is one half of a tensor, and the other one does not exist",
+      throw no_way_back(fmt::format("{} is one part of a tensor, and another one does not exist",
                                     quote(halves.begin()->second.name)));
   }
 
@@ -200,6 +246,8 @@ class TensorReleaser {
         case Verb::deal_rows:
         case Verb::split_heads:
         case Verb::part_heads:
+        case Verb::part_thirds:
+        case Verb::part_frames:
         case Verb::omit:
         case Verb::omit_copy:
         case Verb::copy:
@@ -317,8 +365,8 @@ class TensorReleaser {
   StateHeads state_heads_;
   std::uint32_t usual_layers_;  // without those that predict further tokens
   std::vector<Tensor> out_;
-  // By layer and role of the whole: the halves that exist.
-  std::map<std::pair<std::uint32_t, Role>, std::map<Role, Tensor>> halves_;
+  // By layer, role and suffix of the whole: the parts that exist.
+  std::map<std::tuple<std::uint32_t, Role, arch::Suffix>, std::map<Role, Tensor>> halves_;
   std::vector<std::string> changed_;  // widened tensors whose values no longer fit the former type
 };
 
@@ -327,7 +375,8 @@ class TensorReleaser {
 std::size_t count_released_tensors(const Model& model, const arch::Family& family, bool has_config) {
   std::size_t count = 0;
   for (const Tensor& tensor : model.tensors) {
-    const auto name = arch::parse(family, Dialect::gguf, tensor.name);
+    const auto fused = parts_of_fused(family, tensor.name);
+    const auto name = arch::parse(family, Dialect::gguf, fused ? fused->first : tensor.name);
     if (!name) return 0;
     const bool paired = arch::find_step(family, name->role, Verb::pair_rows) != nullptr;
     if (paired && !arch::rotated_heads(name->role, model.config)) return 0;
@@ -339,7 +388,7 @@ std::size_t count_released_tensors(const Model& model, const arch::Family& famil
     }
     const std::size_t made = maker != nullptr ? count_unstacked(tensor) : 1;
     if (made == 0) return 0;
-    count += made;
+    count += fused ? 2 * made : made;
   }
   return count;
 }

@@ -5,7 +5,8 @@
 a model that lacks a matrix, or has one of another shape or in a layer too many, is refused by its name
 
 A line has the config.json of a tiny model as transformers writes it, its tensors, and the tensors and keys of the file that the
-converter made of it. `tests/real/families.py TARE --record` makes the lines.
+converter made of it. `tests/real/families.py TARE --record` makes the lines. Those of towers.jsonl are multimodal models, with the files
+that the converter made of both parts; `tests/real/towers.py TARE --record` makes them.
 """
 import json
 import pathlib
@@ -15,7 +16,7 @@ import subprocess
 import sys
 import tempfile
 
-RECORD = pathlib.Path(__file__).with_name("recorded.jsonl")
+RECORDS = [pathlib.Path(__file__).with_name(name) for name in ("recorded.jsonl", "towers.jsonl")]
 SIZES = {"BF16": 2, "F32": 4, "U8": 1}
 TYPES = {0: "F32", 1: "F16", 30: "BF16", 39: "MXFP4"}
 SCALARS = {0: "<B", 1: "<b", 2: "<H", 3: "<h", 4: "<I", 5: "<i", 6: "<f", 7: "<?", 10: "<Q", 11: "<q", 12: "<d"}
@@ -90,21 +91,15 @@ def read_safetensors(path):
             for name, entry in json.loads(blob[8:8 + size]).items() if name != "__metadata__"}
 
 
-def convert(tare, source, target):
-    done = subprocess.run([tare, "convert", source, target], capture_output=True, text=True, check=False)
+def convert(tare, source, target, *options):
+    done = subprocess.run([tare, "convert", source, target, *options], capture_output=True, text=True, check=False)
     return "" if done.returncode == 0 else f"{source} to {target}: {done.stderr[-1000:]}"
 
 
-def problems_of(tare, row, folder):
-    """What differs."""
-    directory, file, back = folder / "hf", folder / "model.gguf", folder / "back"
-    directory.mkdir()
-    (directory / "config.json").write_text(json.dumps(row["config"], indent=2, sort_keys=True) + "\n")
-    write_safetensors(directory / "model.safetensors", row["tensors"], random.Random(row["family"]))
-    if problem := convert(tare, directory, file):
-        return [problem]
+def differences(path, row):
+    """What a file has that the converter's file did not, or the other way around."""
     found = []
-    tensors, keys = read_gguf(file)
+    tensors, keys = read_gguf(path)
     expected = {name: tuple(entry) for name, entry in row["gguf"].items()}
     extra = set(tensors) - set(expected) - set(row["copies"])
     if extra or set(expected) - set(tensors):
@@ -115,7 +110,24 @@ def problems_of(tare, row, folder):
     for key, (kinds, value) in row["keys"].items():
         if key not in keys or keys[key][0] != kinds or keys[key][1] != value:
             found.append(f"{key}: expected {kinds} {value}, found {keys.get(key)}")
-    if problem := convert(tare, file, f"{back}/"):
+    return found
+
+
+def problems_of(tare, row, folder):
+    """What differs."""
+    directory, file, back, beside = folder / "hf", folder / "model.gguf", folder / "back", folder / "mmproj.gguf"
+    directory.mkdir()
+    (directory / "config.json").write_text(json.dumps(row["config"], indent=2, sort_keys=True) + "\n")
+    for name, text in row.get("files", {}).items():
+        (directory / name).write_text(text)
+    write_safetensors(directory / "model.safetensors", row["tensors"], random.Random(row["family"]))
+    options = ["--mmproj", beside] if "tower" in row else []
+    if problem := convert(tare, directory, file, *options):
+        return [problem]
+    found = differences(file, row)
+    if options:
+        found += [f"tower: {problem}" for problem in differences(beside, row["tower"])]
+    if problem := convert(tare, file, f"{back}/", *options):
         return [*found, problem]
     if (back / "config.json").read_bytes() != (directory / "config.json").read_bytes():
         found.append("config.json is another one after the way back")
@@ -142,6 +154,8 @@ def damaged(row):
 
 def accepted(tare, row, folder):
     """Damage that is not refused by the name of the tensor."""
+    if "tower" in row:
+        return
     for number, (name, tensors) in enumerate(damaged(row)):
         directory = folder / f"damaged-{number}"
         directory.mkdir()
@@ -162,7 +176,7 @@ def claimed(tare, rows):
 
 def main():
     tare, wrong = sys.argv[1], 0
-    rows = [json.loads(line) for line in RECORD.read_text().splitlines()]
+    rows = [json.loads(line) for path in RECORDS for line in path.read_text().splitlines()]
     if problem := claimed(tare, rows):
         print(problem)
         wrong += 1

@@ -233,6 +233,8 @@ TEST(GgufSilent, WhatTheClassWouldAssumeIsStatedOnTheWayBack) {
                                           "moe_num_shared_experts"};
   std::size_t compared = 0;
   for (const std::string& type : known_types()) {
+    // Without its tower it comes back as a model of another type.
+    if (!arch::find_family(type)->runtime.text_twin.empty()) continue;
     const Map all = complete(type);
     const Model whole = model_of(type, all);
     for (const arch::Assumed& fact : arch::assumed_keys(type)) {

@@ -83,6 +83,33 @@ TEST(GgufVerbs, SplitHeadsAreJoined) {
   EXPECT_EQ(rule_of([&, &half = keys] { join_heads(half, numbers("v", {3, 1, 4})); }), "convert.names");
 }
 
+TEST(GgufVerbs, ThirdsAreJoined) {
+  const Tensor whole = numbers("qkv", {6, 2}), bias = numbers("bias", {6});
+  const std::vector<Tensor> parts = part_thirds(whole), biases = part_thirds(bias);
+  ASSERT_EQ(parts.size(), 3U);
+  EXPECT_EQ(parts[1].shape, (Shape{2, 2}));
+  EXPECT_EQ(parts[1].values<float>(), (std::vector<float>{4, 5, 6, 7}));
+  EXPECT_EQ(biases[2].values<float>(), (std::vector<float>{4, 5}));
+  EXPECT_EQ(join_thirds(parts[0], parts[1], parts[2]).values<float>(), whole.values<float>());
+  EXPECT_EQ(join_thirds(parts[0], parts[1], parts[2]).shape, whole.shape);
+  EXPECT_EQ(rule_of([] { part_thirds(numbers("x", {4, 2})); }), "convert.names");
+  EXPECT_EQ(rule_of([&] { join_thirds(parts[0], parts[1], biases[2]); }), "convert.names");
+}
+
+// One output, two channels, two frames of one row with two columns.
+TEST(GgufVerbs, FramesAreJoined) {
+  const Tensor whole = numbers("kernel", {1, 2, 2, 1, 2});
+  const auto [first, second] = part_frames(whole);
+  EXPECT_EQ(first.shape, (Shape{1, 2, 1, 2}));
+  EXPECT_EQ(first.values<float>(), (std::vector<float>{0, 1, 4, 5}));
+  EXPECT_EQ(second.values<float>(), (std::vector<float>{2, 3, 6, 7}));
+  EXPECT_EQ(join_frames(first, second).shape, whole.shape);
+  EXPECT_EQ(join_frames(first, second).values<float>(), whole.values<float>());
+  EXPECT_EQ(rule_of([] { part_frames(numbers("x", {1, 2, 3, 1, 2})); }), "convert.names");
+  EXPECT_EQ(rule_of([] { part_frames(numbers("x", {1, 2, 2, 1})); }), "convert.names");
+  EXPECT_EQ(rule_of([&, &one = first] { join_frames(one, numbers("x", {1, 2, 2, 1})); }), "convert.names");
+}
+
 TEST(GgufVerbs, TransposingTwiceIsNothing) {
   const Tensor matrix = numbers("w", {2, 3}), stack = numbers("e", {2, 2, 3}), vector = numbers("b", {3});
   EXPECT_EQ(transposed_last(matrix).shape, (Shape{3, 2}));

@@ -145,6 +145,17 @@ std::pair<Tensor, Tensor> split_heads(const Tensor& tensor, const Config& config
 // The inverse. The result has the name of the first.
 Tensor join_heads(const Tensor& first, const Tensor& second);
 
+// ---- tower_parts.cpp ----
+
+// The three thirds of the rows of a matrix or a bias.
+std::vector<Tensor> part_thirds(const Tensor& tensor);
+// The inverse. The result has the name of the first.
+Tensor join_thirds(const Tensor& first, const Tensor& second, const Tensor& third);
+// The kernel of each of two frames.
+std::pair<Tensor, Tensor> part_frames(const Tensor& tensor);
+// The inverse. The result has the name of the first.
+Tensor join_frames(const Tensor& first, const Tensor& second);
+
 // ---- copy.cpp ----
 
 // Compares layouts, shapes and stored bytes. Reads both tensors.
