@@ -21,7 +21,7 @@
 #include "base/name_map.hpp"
 #include "base/printable.hpp"
 #include "base/text.hpp"
-#include "formats/gguf/llama_cpp/conventions.hpp"
+#include "formats/gguf/llama_cpp/verbs/verbs.hpp"
 #include "resources/json_file.hpp"
 #include "tare/elements.hpp"
 
@@ -45,6 +45,46 @@ Error refused_adapter(const Tensor& tensor, std::string_view sentence) {
 
 bool is_matrix(const Tensor& tensor) { return tensor.is_dense() && tensor.shape.rank() == 2; }
 
+// The two factors of a weight whose rows or columns GGUF has in another order: the rows of B are those of the weight, the
+// columns of A its columns. A weight that is transposed needs neither: PEFT's factors are [rank, inputs] and
+// [outputs, rank] whichever way the weight is stored.
+class MovedFactors {
+ public:
+  MovedFactors(const arch::Family& family, const Model& model)
+      : family_(family), config_(model.config), heads_(state_heads_of(ConfigFile(model))) {}
+
+  Tensor second(Tensor tensor, Role role, bool back) const {
+    if (has(role, arch::Verb::sort_heads)) tensor = back ? unsort_heads(tensor, config_) : sort_heads(tensor, config_);
+    if (const arch::Step* const step = arch::find_step(family_, role, arch::Verb::tile_rows)) {
+      const bool by_elements = step->number == 1;
+      tensor = back ? untile_rows(std::move(tensor), heads_, by_elements)
+                    : tile_rows(std::move(tensor), heads_, by_elements);
+    }
+    return tensor;
+  }
+  Tensor first(Tensor tensor, Role role, bool back) const {
+    if (!has(role, arch::Verb::tile_columns)) return tensor;
+    return back ? untile_columns(tensor, heads_) : tile_columns(tensor, heads_);
+  }
+
+ private:
+  bool has(Role role, arch::Verb verb) const { return arch::find_step(family_, role, verb) != nullptr; }
+
+  const arch::Family& family_;
+  const Config& config_;
+  StateHeads heads_;
+};
+
+// The same with the sentence of a refusal in that of the adapter.
+Tensor moved(const MovedFactors& factors, Tensor tensor, Role role, bool first, bool back) {
+  const std::string name = tensor.name;
+  try {
+    return first ? factors.first(std::move(tensor), role, back) : factors.second(std::move(tensor), role, back);
+  } catch (const Error& error) {
+    throw refused_adapter(error.sentence()).about("tensor " + quote(name));
+  }
+}
+
 // Orders the rows of matrix B like those of the weight.
 Tensor with_rows_of(const Tensor& tensor, Role role, const arch::Family& family, const Config& config,
                     arch::QkOrder order) {
@@ -60,12 +100,12 @@ Tensor with_rows_of(const Tensor& tensor, Role role, const arch::Family& family,
   }
 }
 
-// Verbs that move the rows or the columns of a matrix in another way than pair_rows, which the two factors of an adapter
-// cannot follow here.
+// Verbs that make a weight something else than one matrix, so that it has no two factors in GGUF.
 bool is_moved(const arch::Family& family, Role role) {
   using arch::Verb;
-  constexpr Verb kMoves[] = {Verb::transpose, Verb::sort_heads,   Verb::squeeze,   Verb::split_heads,
-                             Verb::tile_rows, Verb::tile_columns, Verb::part_heads};
+  constexpr Verb kMoves[] = {Verb::squeeze,    Verb::split_heads, Verb::part_heads,
+                             Verb::halve_rows, Verb::deal_rows,   Verb::part_thirds};
+  if (role >= Role::stacked_gate && role <= Role::stacked_gate_up) return true;
   return std::ranges::any_of(kMoves, [&](Verb verb) { return arch::find_step(family, role, verb) != nullptr; });
 }
 
@@ -82,7 +122,7 @@ class AdapterAdopter {
  public:
   AdapterAdopter(Model& model, const resources::Adapter& facts, const arch::Family& family,
                  std::vector<Renamed>& renamed)
-      : model_(model), facts_(facts), family_(family), renamed_(renamed) {}
+      : model_(model), facts_(facts), family_(family), renamed_(renamed), factors_(family, model) {}
 
   void run() {
     for (Tensor& tensor : model_.tensors) add(std::move(tensor));
@@ -117,7 +157,7 @@ class AdapterAdopter {
         arch::find_step(family_, name.role, arch::Verb::omit_copy) != nullptr)
       throw refused_adapter(tensor, fmt::format("llama.cpp has no matrix of its own for {}", quote(part.module)));
     if (is_moved(family_, name.role))
-      throw refused_adapter(tensor, fmt::format("GGUF has the rows of {} in another order", quote(part.module)));
+      throw refused_adapter(tensor, fmt::format("{} is several tensors in GGUF", quote(part.module)));
     if (first) settle_alpha(part.module, tensor);
     const std::string before = tensor.name;
     if (first && embedding) {
@@ -127,6 +167,7 @@ class AdapterAdopter {
       tensor = with_rows_of(tensor, name.role, family_, model_.config, arch::QkOrder::pairs);
       reordered_ += old.is_plain() != tensor.components.front().blob.is_plain() ? 1 : 0;
     }
+    if (!embedding) tensor = moved(factors_, std::move(tensor), name.role, first, false);
     tensor.name = fmt::format("{}{}", *spelled, first ? kFirst : kSecond);
     unsigned& parts = parts_[*spelled];
     const unsigned bit = first ? 1 : 2;
@@ -165,6 +206,7 @@ class AdapterAdopter {
   const resources::Adapter& facts_;
   const arch::Family& family_;
   std::vector<Renamed>& renamed_;
+  MovedFactors factors_;
   std::vector<Tensor> out_;
   NameMap<unsigned> parts_;  // per weight: bit 1 for A, bit 2 for B
   std::optional<double> alpha_;
@@ -174,7 +216,7 @@ class AdapterAdopter {
 class AdapterReleaser {
  public:
   AdapterReleaser(Model& model, const arch::Family& family, std::vector<Renamed>& renamed)
-      : model_(model), family_(family), renamed_(renamed) {}
+      : model_(model), family_(family), renamed_(renamed), factors_(family, model) {}
 
   void run() {
     for (Tensor& tensor : model_.tensors) add(std::move(tensor));
@@ -203,11 +245,12 @@ class AdapterReleaser {
           tensor, fmt::format("what {} of a {} model is called elsewhere is not known", quote(weight), family_.name));
     const std::string module = spelled->substr(0, spelled->size() - kWeight.size());
     if (is_moved(family_, name->role))
-      throw refused_adapter(tensor, fmt::format("GGUF has the rows of {} in another order", quote(module)));
+      throw refused_adapter(tensor, fmt::format("{} is several tensors in GGUF", quote(module)));
     const bool embedding = name->role == Role::token_embedding;
     const std::string before = tensor.name;
     if (first && embedding) tensor = transposed(tensor);
     if (!first) tensor = with_rows_of(tensor, name->role, family_, model_.config, arch::QkOrder::halves);
+    if (!embedding) tensor = moved(factors_, std::move(tensor), name->role, first, true);
     if (first) ranks_.emplace_back(module, tensor.shape[0]);
     tensor.name = embedding ? fmt::format("{}{}.lora_embedding_{}", kWrapper, module, first ? "A" : "B")
                             : fmt::format("{}{}.lora_{}.weight", kWrapper, module, first ? "A" : "B");
@@ -246,6 +289,7 @@ class AdapterReleaser {
   Model& model_;
   const arch::Family& family_;
   std::vector<Renamed>& renamed_;
+  MovedFactors factors_;
   std::vector<Tensor> out_;
   std::vector<std::pair<std::string, std::uint64_t>> ranks_;
 };

@@ -191,23 +191,80 @@ TEST(GgufAdapter, ScaleIsThatOfTheAdapter) {
   EXPECT_EQ(merged_digest(base, foreign), merged_digest(base, ranks));
 }
 
-// GGUF moves their rows or columns in a way that the two factors cannot follow: an adapter under the same name would change
-// other weights than those it was trained on.
-TEST(GgufAdapter, OfMovedMatricesIsRefusedInBothDirections) {
+// The rows of B move like those of the weight, the columns of A like its columns.
+TEST(GgufAdapter, OfMovedMatricesMovesWithThem) {
+  constexpr std::string_view kStates =
+      R"({"model_type": "qwen3_5_text", "linear_num_key_heads": 2, "linear_num_value_heads": 4,
+    "linear_key_head_dim": 3, "linear_value_head_dim": 1})";
+  struct Moved {
+    const char *family, *module, *gguf;
+    std::size_t rows, columns;
+    std::vector<std::size_t> row_order, column_order;  // empty: as they are
+  };
+  const Moved moved[] = {
+      {"bloom",
+       "transformer.h.0.self_attention.query_key_value",
+       "blk.0.attn_qkv",
+       12,
+       4,
+       {0, 1, 6, 7, 2, 3, 8, 9, 4, 5, 10, 11},
+       {}},
+      {"gpt_neox",
+       "gpt_neox.layers.0.attention.query_key_value",
+       "blk.0.attn_qkv",
+       12,
+       4,
+       {0, 1, 6, 7, 2, 3, 8, 9, 4, 5, 10, 11},
+       {}},
+      {"gpt2", "transformer.h.0.mlp.c_fc", "blk.0.ffn_up", 8, 4, {}, {}},
+      {"qwen3_5_text", "model.layers.0.linear_attn.in_proj_z", "blk.0.attn_gate", 4, 3, {0, 2, 1, 3}, {}},
+      {"qwen3_5_text", "model.layers.0.linear_attn.out_proj", "blk.0.ssm_out", 3, 4, {}, {0, 2, 1, 3}},
+  };
+  for (const Moved& one : moved) {
+    Model adapter;
+    adapter.config.model_type = one.family;
+    adapter.config.num_attention_heads = 2;
+    adapter.attachments.push_back(text_file("adapter_config.json", kLora));
+    if (std::string_view(one.family) == "qwen3_5_text")
+      adapter.attachments.push_back(text_file("config.json", std::string(kStates)));
+    const auto numbers = [](std::string name, std::size_t rows, std::size_t columns) {
+      std::vector<float> values(rows * columns);
+      for (std::size_t i = 0; i < values.size(); ++i) values[i] = static_cast<float>(i);
+      return dense<float>(std::move(name), {rows, columns}, values);
+    };
+    adapter.tensors = {numbers(fmt::format("base_model.model.{}.lora_A.weight", one.module), 2, one.columns),
+                       numbers(fmt::format("base_model.model.{}.lora_B.weight", one.module), one.rows, 2)};
+    const Model made = adapt(adapter, gguf()).model;
+    const Tensor* const a = made.tensor(fmt::format("{}.weight.lora_a", one.gguf));
+    const Tensor* const b = made.tensor(fmt::format("{}.weight.lora_b", one.gguf));
+    ASSERT_TRUE(a != nullptr && b != nullptr) << one.module;
+    std::vector<float> first, second;
+    for (std::size_t row = 0; row < 2; ++row)
+      for (std::size_t i = 0; i < one.columns; ++i)
+        first.push_back(static_cast<float>(row * one.columns + (one.column_order.empty() ? i : one.column_order[i])));
+    for (std::size_t i = 0; i < one.rows; ++i)
+      for (std::size_t rank = 0; rank < 2; ++rank)
+        second.push_back(static_cast<float>((one.row_order.empty() ? i : one.row_order[i]) * 2 + rank));
+    EXPECT_EQ(a->values<float>(), first) << one.module;
+    EXPECT_EQ(b->values<float>(), second) << one.module;
+    const Model back = adapt(made, *find_format("hf")).model;
+    for (const Tensor& tensor : adapter.tensors) {
+      ASSERT_NE(back.tensor(tensor.name), nullptr) << tensor.name;
+      EXPECT_EQ(back.tensor(tensor.name)->values<float>(), tensor.values<float>()) << tensor.name;
+    }
+  }
+}
+
+// In GGUF they are several tensors, or one of rank 3, which have no two factors.
+TEST(GgufAdapter, OfMatricesThatComeApartIsRefusedInBothDirections) {
   struct Moved {
     const char *family, *module, *gguf;
   };
   constexpr Moved kMoved[] = {
-      {"bloom", "transformer.h.0.self_attention.query_key_value", "blk.0.attn_qkv"},
-      {"gpt_neox", "gpt_neox.layers.0.attention.query_key_value", "blk.0.attn_qkv"},
-      {"gpt2", "transformer.h.0.mlp.c_fc", "blk.0.ffn_up"},
       {"deepseek_v3", "model.layers.0.self_attn.kv_b_proj", "blk.0.attn_kv_b"},
       {"lfm2", "model.layers.0.conv.conv", "blk.0.shortconv.conv"},
       {"gpt_oss", "model.layers.0.mlp.experts.down_proj", "blk.0.ffn_down_exps"},
       {"qwen3_next", "model.layers.0.linear_attn.in_proj_qkvz", "blk.0.attn_qkv"},
-      {"qwen3_5_text", "model.layers.0.linear_attn.in_proj_qkv", "blk.0.attn_qkv"},
-      {"qwen3_5_text", "model.layers.0.linear_attn.in_proj_z", "blk.0.attn_gate"},
-      {"qwen3_5_text", "model.layers.0.linear_attn.out_proj", "blk.0.ssm_out"},
   };
   for (const auto& [family, module, name] : kMoved) {
     Model adapter;
