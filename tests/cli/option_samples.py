@@ -139,6 +139,8 @@ QUANTIZE_SAMPLES = [
     (["--method", "k4", "--match", "*q_proj*"], "out.zt", {"method": "k4", "match": "*q_proj*"}),
     (["--method", "k4", "--skip", "*q_proj*", "--check"], "out.zt", {"method": "k4", "skip": "*q_proj*", "check": True}),
     (["--method", "k4", "--merge", "lora"], "out.mcf", {"method": "k4", "merge": "lora"}),
+    (["--method", "q8_0", "--family", "LlamaForCausalLM"], "out.gguf", {"method": "q8_0", "family": "LlamaForCausalLM"}),
+    (["--method", "q8_0", "--mmproj", "tower.gguf"], "out.gguf", {"method": "q8_0", "mmproj": "tower.gguf"}),
     (["--method", "k4", "--drop", "vocabulary", "--drop", "attachments"], "out.zt", {"method": "k4", "drop": ["vocabulary", "attachments"]}),
     (["--method", "k4", "--weights-only"], "out.zt", {"method": "k4", "weights_only": True}),
     (["--method", "q8_0", "--names", "keep", "--weights-only"], "out.gguf", {"method": "q8_0", "keep_names": True, "weights_only": True}),
