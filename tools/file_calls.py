@@ -33,6 +33,9 @@ CALLS = re.compile(
 OPEN = re.compile(r"(?<![\w.>])open_file\(")
 OPENS = {
     "src/io/source.cpp": "defines it",
+    "src/io/remote/hub.cpp": "the file of a token, which the user named",
+    "src/io/remote/bucket.cpp": "likewise, of keys",
+    "src/io/remote/remote_source.cpp": "a file of Hugging Face's cache, which is no link",
     "src/io/links.cpp": "io::open_beside, which checks where the file is",
     "src/formats/registry.cpp": "the path that the user named",
     "src/formats/append.cpp": "likewise",

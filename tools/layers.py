@@ -91,6 +91,7 @@ PUBLIC_FOLDERS = {"tiny_llama"}
 # right whatever they are. A parser takes a copy (io/metadata.hpp). These may look, and why nothing can happen.
 VIEWS = {
     "io/metadata.cpp": "copies, then looks at the copy",
+    "io/remote/remote_source.cpp": "passes a downloaded file's on",
     "io/sink.cpp": "hands them to the kernel to be written",
     "io/blob.cpp": "passes a source's on",
     "model/slice.cpp": "copies runs whose places follow from the shape alone",
@@ -129,7 +130,8 @@ KNOWS = {
     "tiny_llama": ("tllm", "runs the models of that document"),
     "cli/verbs/families.cpp": ("gguf hf", "lists what converts between these two"),
     "cli/verbs/demo.cpp": ("alt hf mcf safetensors zt", "makes files of some of them"),
-    "options/missing_file.cpp": ("hf", "the program that downloads models is called so"),
+    "options/missing_file.cpp": ("hf", "the scheme of addresses on the Hub is called so"),
+    "io/remote": ("hf", "likewise"),
     "formats/own_attributes.cpp": ("zt", "the form that both versions share"),
     "formats/zt2": ("gguf zt", "its profiles and attributes are called after others, and it is the second of its name"),
     "codecs/zt2": ("zt", "the profiles of its second version are called so"),

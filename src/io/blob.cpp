@@ -9,6 +9,7 @@
 #include "base/parallel.hpp"
 #include "io/checked_ranges.hpp"
 #include "io/kept_bytes.hpp"
+#include "io/remote/extent.hpp"
 #include "io/zstd.hpp"
 #include "tare/error.hpp"
 
@@ -24,6 +25,7 @@ class RangeReader final : public BlobReader {
   void read(std::span<std::byte> out) override {
     if (out.empty()) return;
     if (!fits(offset_, out.size(), end_)) throw Error(ErrorKind::usage, "blob.bounds", "read past the end of a blob");
+    const io::remote::ReadingUntil until(*source_, end_);
     source_->read(offset_, out);
     offset_ += out.size();
   }
@@ -233,6 +235,7 @@ void Blob::read(std::uint64_t offset, std::span<std::byte> out) const {
                 fmt::format("{} bytes at {} asked of a blob of {}", out.size(), offset, size_));
   if (out.empty()) return;
   if (!is_plain()) return open(offset)->read(out);
+  const io::remote::ReadingUntil until(*source_, offset_ + size_);
   source_->read(offset_ + offset, out);
   if (out.size() != size_) return;
   if (is_known(digest_)) io::CheckedRanges::check(*source_, offset_, size_, digest_, out);

@@ -14,6 +14,9 @@
 #include "base/printable.hpp"
 #include "io/descriptor.hpp"
 #include "io/listing.hpp"
+#include "io/places.hpp"
+#include "io/remote/hub.hpp"
+#include "io/remote/url.hpp"
 #include "io/resolve.hpp"
 
 namespace tare {
@@ -48,6 +51,7 @@ fs::path blobs_of(const fs::path& directory) {
 }  // namespace
 
 Links::Links(const std::string& directory) {
+  if (io::is_remote(directory)) return;  // servers have no links
   std::error_code failed;
   const fs::path root = io::resolved(directory, failed);
   if (failed) return;  // files in it cannot be reached either
@@ -68,6 +72,7 @@ std::string Links::target_of(const std::string& path, std::error_code& failed) c
 }
 
 std::optional<std::string> Links::outside(const std::string& path) const {
+  if (io::is_remote(path)) return std::nullopt;
   std::error_code failed;
   const fs::path target = target_of(path, failed);
   if (failed || is_below(target, inside_) || is_below(target, blobs_)) return std::nullopt;
@@ -78,7 +83,7 @@ std::optional<std::string> Links::outside(const std::string& path) const {
 
 bool Links::allow(const Source& source) const {
   struct stat opened {};
-  if (source.descriptor() < 0) return true;  // bytes in memory
+  if (source.descriptor() < 0) return true;  // bytes in memory, or of a server
   if (::fstat(source.descriptor(), &opened) != 0) return false;
   std::error_code failed;
   const fs::path target = target_of(source.name(), failed);
@@ -97,6 +102,10 @@ bool Links::allow(const Source& source) const {
 }
 
 SourcePtr io::open_beside(const Source& source, std::string_view name, Access access) {
+  if (remote::is_hub(source.name())) {
+    const std::string path = path_in(directory_of(source.name()), name);
+    return is_file(path) ? open_file(path, access) : nullptr;
+  }
   if (source.descriptor() < 0) return nullptr;
   const std::string directory = directory_of(source.name());
   const std::string path = source.name().find('/') == std::string::npos ? std::string(name) : path_in(directory, name);

@@ -3,12 +3,22 @@
 #include <cerrno>
 
 #include "io/directory.hpp"
+#include "io/remote/hub.hpp"
+#include "io/remote/url.hpp"
 #include "io/resolve.hpp"
 
 namespace tare::io {
 
 std::vector<std::string> names_in(const std::string& path, std::error_code& failed) {
   failed.clear();
+  if (remote::is_hub(path)) {
+    const remote::HubPath place = remote::parse_hub(path);
+    return remote::open_repository(place)->names(place.path);
+  }
+  if (is_remote(path)) {
+    failed = std::make_error_code(std::errc::not_supported);
+    return {};
+  }
   const Directory directory = Directory::open(path.c_str());
   if (!directory) {
     failed = std::error_code(errno, std::generic_category());

@@ -10,7 +10,7 @@
 namespace tare::io {
 
 // The names except "." and "..", sorted; empty if it cannot be listed, with the reason in `failed`. Throws Error limit
-// `open.steps` if following the links among them would take long (io/resolve.hpp).
+// `open.steps` if following the links among them would take long (io/resolve.hpp), and `remote.*` for what a server has.
 std::vector<std::string> names_in(const std::string& path, std::error_code& failed);
 
 // The path of a file in a directory; an empty directory is the current one.

@@ -5,6 +5,7 @@
 
 #include "base/budget.hpp"
 #include "base/huge_pages.hpp"
+#include "io/remote/extent.hpp"
 
 namespace tare::io {
 namespace {
@@ -21,6 +22,7 @@ Metadata::Metadata(const Source& source, std::uint64_t offset, std::uint64_t len
   size_ = length;
   bytes_ = std::make_unique_for_overwrite<std::byte[]>(size_ + padding);
   prefer_huge_pages(bytes_.get(), size_ + padding);
+  const remote::ReadingUntil until(source, offset + length);
   source.read(offset, std::span(bytes_.get(), size_));
   std::fill_n(bytes_.get() + size_, padding, std::byte{0});
 }

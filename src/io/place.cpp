@@ -13,6 +13,7 @@
 #include <utility>
 
 #include "io/owner.hpp"
+#include "io/remote/url.hpp"
 
 namespace tare::io {
 namespace {
@@ -120,6 +121,10 @@ void refuse_blob(const Place& place, const std::string& path, std::string_view d
 Place find_place(const std::string& path, std::string_view rule, std::string_view doing, FollowLinks follow,
                  std::string_view refused) {
   check_path(path);
+  if (is_remote(path))
+    throw Error(ErrorKind::usage, "io.sink.remote", "is on a server; Tare reads from servers and changes nothing there")
+        .in(path)
+        .blame(Subject::output);
   const auto failed = [&](int code) {
     return system_error(code == ENOENT || refused.empty() ? rule : refused, doing, path, code);
   };

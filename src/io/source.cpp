@@ -14,6 +14,8 @@
 #include "io/file_source.hpp"
 #include "io/input_files.hpp"
 #include "io/mapping_guard.hpp"
+#include "io/remote/remote_source.hpp"
+#include "io/remote/url.hpp"
 
 namespace tare {
 namespace {
@@ -121,6 +123,7 @@ std::optional<std::span<const std::byte>> Source::view(std::uint64_t offset, std
 
 SourcePtr open_file(const std::string& path, Access access) {
   io::check_path(path);
+  if (io::is_remote(path)) return io::remote::open_remote(path, access);
   // O_NONBLOCK: opening a FIFO must not wait for a writer before it is refused. It has no effect on files.
   io::Descriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
   if (!file)
