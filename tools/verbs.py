@@ -54,6 +54,7 @@ EXAMPLES = {
     "run": (["tare run mistral -p 'the model of this file' -n 8", "tare run demo.tllm --tokens 1,2,3 -n 5"], ["run.md", "tiny-llama.md"]),
     "formats": (["tare formats npy | head -8"], ["formats.md", "layouts.md"]),
     "families": (["tare families qwen3_moe", "tare families MixtralForCausalLM --json"], ["families.md", "formats/gguf-directory.md"]),
+    "cache": (["XDG_CACHE_HOME=$PWD/caches tare cache 2>&1 | sed 's/ in .*//'"], ["remote.md#the-cache"]),
     "demo": (["tare demo play | head -6"], ["tour.md"]),
     "version": (["tare version | sed 's/[0-9].*/X.Y.Z/'"], []),
     "help": (["tare help version | head -3"], ["cli.md"]),

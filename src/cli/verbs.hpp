@@ -112,6 +112,9 @@ extern const Verb kVerb;
 namespace demo_verb {
 extern const Verb kVerb;
 }
+namespace cache_verb {
+extern const Verb kVerb;
+}
 namespace version_verb {
 extern const Verb kVerb;
 }

@@ -78,6 +78,8 @@ SAMPLES = [
     ("load", "tare load numbers.npy --verify --json"),
     ("formats", "tare formats --json"),
     ("families", "tare families --json"),
+    ("cache", "tare cache --json"),
+    ("cache", "tare cache --empty --json"),
     ("version", "tare version --json"),
     ("view", "tare view mistral --json overview"),
     ("report", "tare report mistral demo.zt -o page.html --json"),
