@@ -453,8 +453,8 @@ def test_hints_are_those_of_the_command(tmp_path, monkeypatch):
     tare.save("mistral.zt", {"w": np.ones((2, 256), "f4")})
     for path, words in (
         ("mistrl.zt", "did you mean mistral.zt?"),
-        ("https://example.org/m.gguf", "Tare does not download: fetch the file first"),
-        ("owner/model", "hf download owner/model"),
+        ("ftp://example.org/m.gguf", "Tare reads https://, http://, hf:// and s3:// addresses: fetch the file first"),
+        ("owner/model", "its address is hf:owner/model"),
     ):
         for work in (tare.open, tare.verify, lambda path: tare.convert(path, "out.zt")):
             if work is tare.verify:

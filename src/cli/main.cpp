@@ -20,6 +20,7 @@
 #include "cli/text.hpp"
 #include "cli/verbs.hpp"
 #include "io/input_files.hpp"
+#include "io/remote/url.hpp"
 #include "options/missing_file.hpp"
 #include "tare/error.hpp"
 #include "tare/sink.hpp"
@@ -54,9 +55,10 @@ int usage_error(std::string_view verb, const std::string& sentence, std::span<co
   return kUsage;
 }
 
+// A file on a server exists as far as the command line is concerned.
 bool exists(const std::string& path) {
   std::error_code ignored;
-  return std::filesystem::exists(path, ignored);
+  return io::is_remote(path) || std::filesystem::exists(path, ignored);
 }
 
 // Whether a word in the place of the verb is a path: `tare model.gguf` is `tare info model.gguf`.

@@ -28,6 +28,7 @@
 #include "io/directory.hpp"
 #include "io/file_sink.hpp"
 #include "io/listing.hpp"
+#include "io/places.hpp"
 #include "io/watched_tree.hpp"
 #include "resources/model_files.hpp"
 #include "resources/resources.hpp"
@@ -568,8 +569,7 @@ Model merged(Model model, const std::string& input, const std::string& adapter, 
 // of the input alone; may be null.
 Model opened_for(const std::string& input, const ConvertOptions& options, Diagnostics* diagnostics,
                  std::vector<Change>& changes, std::optional<OwnFiles>* own) {
-  std::error_code none;
-  if (!options.read.attach.empty() && !std::filesystem::is_directory(input, none))
+  if (!options.read.attach.empty() && !io::is_folder(input))
     throw Error(ErrorKind::usage, "convert.attach",
                 "files to attach are those of a model's directory; this is one file")
         .in(input);

@@ -21,6 +21,8 @@
 #include "formats/unknown.hpp"
 #include "io/descriptor.hpp"
 #include "io/input_files.hpp"
+#include "io/places.hpp"
+#include "io/remote/url.hpp"
 #include "io/tree_sink.hpp"
 #include "resources/packed_config.hpp"
 #include "tare/formats.hpp"
@@ -111,7 +113,7 @@ const Format* format_of_suffix(std::string_view path) {
       if (path.size() > suffix.size() && path.ends_with(suffix)) return &format;
   // An existing directory needs no slash after its name.
   std::error_code none;
-  if (!path.ends_with('/') && std::filesystem::is_directory(path, none))
+  if (!path.ends_with('/') && !io::is_remote(path) && std::filesystem::is_directory(path, none))
     return format_of_suffix(std::string(path) + "/");
   return nullptr;
 }
@@ -293,8 +295,7 @@ Model open_as(PackedForm form, const std::string& path, const ReadOptions& optio
   const StopScope stop(options.work);
   if (ollama::is_name(path)) return ollama::open_named(form, path, options);
   io::check_path(path);
-  std::error_code none;
-  if (!std::filesystem::is_directory(path, none)) return open_as(form, open_file(path, options.access), options);
+  if (!io::is_folder(path)) return open_as(form, open_file(path, options.access), options);
   try {
     return read(look_into(path), {path, nullptr}, options, form);
   } catch (const Error& error) {

@@ -12,6 +12,7 @@
 #include "formats/foreign_weights.hpp"
 #include "formats/format.hpp"
 #include "io/listing.hpp"
+#include "io/places.hpp"
 #include "wire/zip.hpp"
 
 namespace tare {
@@ -65,9 +66,8 @@ std::vector<std::string> names_in(const std::string& path, bool folders) {
   std::error_code failed;
   for (const std::string& name : io::names_in(path, failed)) {
     if (names.size() == kMost) break;
-    std::error_code broken;
-    const fs::file_status status = fs::status(io::path_in(path, name), broken);
-    if (!name.starts_with('.') && (folders ? fs::is_directory(status) : fs::is_regular_file(status)))
+    if (!name.starts_with('.') &&
+        io::kind_at(io::path_in(path, name)) == (folders ? io::EntryKind::folder : io::EntryKind::file))
       names.push_back(name);
   }
   return names;

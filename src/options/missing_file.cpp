@@ -10,6 +10,7 @@
 #include "base/printable.hpp"
 #include "formats/format.hpp"
 #include "io/listing.hpp"
+#include "io/remote/url.hpp"
 
 namespace tare {
 namespace {
@@ -55,16 +56,17 @@ std::string similar_name(const fs::path& path) {
 
 std::string not_a_file(std::string_view path) {
   if (path == "-") return "Tare reads parts of a file in any order and needs a file, not standard input";
-  return is_url(path) ? "Tare does not download: fetch the file first" : "";
+  return is_url(path) && !io::is_remote(path)
+             ? "Tare reads https://, http://, hf:// and s3:// addresses: fetch the file first"
+             : "";
 }
 
 std::string missing_file_hint(const std::string& path) {
   std::error_code ignored;
-  if (fs::exists(path, ignored)) return {};
+  if (io::is_remote(path) || fs::exists(path, ignored)) return {};
   const std::string similar = similar_name(path);
   if (names_repository(path) && (similar.empty() || similar == path))
-    return fmt::format("; if it is a model of Hugging Face, download it first: hf download {} --local-dir {}",
-                       printable(path), printable(path.substr(path.find('/') + 1)));
+    return fmt::format("; if it is a model of Hugging Face, its address is hf:{}", printable(path));
   if (similar.empty() || similar == path) return {};
   return fmt::format("; did you mean {}{}?", similar.starts_with('-') ? "./" : "", printable(similar));
 }

@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <optional>
 
 #include "base/error_runs.hpp"
 #include "base/printable.hpp"
@@ -15,6 +16,7 @@
 #include "convert/no_match.hpp"
 #include "formats/format.hpp"
 #include "formats/ollama.hpp"
+#include "formats/only_tensors.hpp"
 #include "resources/packed_config.hpp"
 #include "tare/codec.hpp"
 
@@ -167,10 +169,16 @@ int list_store(const Arguments& arguments, Session& session) {
   return kDone;
 }
 
+Model opened(const std::string& file, const Arguments& arguments) {
+  std::optional<OnlyTensors> only;
+  if (!arguments.has("json")) only.emplace();
+  return open(file, listing_options(arguments));
+}
+
 int run(const Arguments& arguments, Session& session) {
   const std::string& file = arguments.operand(0);
   if (file == ollama::kScheme) return list_store(arguments, session);
-  const Model model = open(file, listing_options(arguments));
+  const Model model = opened(file, arguments);
   const Listed tensors = list(model, arguments);
   const Broken broken = list_broken(model, arguments);
   if (arguments.has("json"))

@@ -16,6 +16,8 @@
 #include "io/links.hpp"
 #include "io/listing.hpp"
 #include "io/place.hpp"
+#include "io/places.hpp"
+#include "io/remote/url.hpp"
 #include "io/tree_sink.hpp"
 
 namespace tare::gguf {
@@ -274,7 +276,7 @@ Model read(const Input& input, const ReadOptions& options) {
   Model model = read_file(source, options, parts);
   const std::optional<Split>& split = parts.split;
   if (split) {
-    if (source->descriptor() < 0)
+    if (source->descriptor() < 0 && !io::is_remote(path))
       throw Error(ErrorKind::usage, "gguf.split.memory", "one of several files, which must be opened as files")
           .in(path);
     model = SetReader(path, options).run(source, *split);
@@ -292,7 +294,7 @@ bool recognize_tree(const std::string& path) {
   std::error_code none;
   for (const std::string& file : io::names_in(path, none))
     if (const Format* const other = format_of_suffix(file);
-        other != nullptr && other->name != kFormatName && !fs::is_directory(io::path_in(path, file), none))
+        other != nullptr && other->name != kFormatName && !io::is_folder(io::path_in(path, file)))
       return false;
   return true;
 }

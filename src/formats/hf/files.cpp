@@ -16,6 +16,8 @@
 #include "formats/safetensors/safetensors.hpp"
 #include "io/descriptor.hpp"
 #include "io/listing.hpp"
+#include "io/places.hpp"
+#include "io/remote/url.hpp"
 #include "io/tree_sink.hpp"
 #include "resources/model_files.hpp"
 
@@ -47,6 +49,14 @@ std::vector<std::string> list(const std::string& directory, const Wanted& wanted
     if (wanted(fs::directory_entry(io::path_in(directory, name), gone))) names.push_back(name);
   }
   if (failed) throw io::system_error("hf.directory", "cannot look into the directory", directory, failed.value());
+  return names;
+}
+
+// The same for a directory on a server, which has only files and folders.
+std::vector<std::string> list_remote(const std::string& directory, io::EntryKind wanted) {
+  std::error_code failed;
+  std::vector<std::string> names = io::names_in(directory, failed);
+  std::erase_if(names, [&](const std::string& name) { return io::kind_at(io::path_in(directory, name)) != wanted; });
   return names;
 }
 
@@ -115,6 +125,7 @@ std::string without_slashes(std::string path) {
 }
 
 std::vector<std::string> list_files(const std::string& directory) {
+  if (io::is_remote(directory)) return list_remote(directory, io::EntryKind::file);
   return list(directory, [](const fs::directory_entry& entry) {
     std::error_code broken;
     const std::string name = entry.path().filename().string();
@@ -125,6 +136,7 @@ std::vector<std::string> list_files(const std::string& directory) {
 }
 
 std::vector<std::string> list_folders(const std::string& directory) {
+  if (io::is_remote(directory)) return list_remote(directory, io::EntryKind::folder);
   return list(directory, [](const fs::directory_entry& entry) {
     std::error_code broken;
     return entry.is_directory(broken);
@@ -132,6 +144,8 @@ std::vector<std::string> list_folders(const std::string& directory) {
 }
 
 std::vector<std::string> list_entries(const std::string& directory) {
+  std::error_code failed;
+  if (io::is_remote(directory)) return io::names_in(directory, failed);
   return list(directory, [](const fs::directory_entry&) { return true; });
 }
 
@@ -147,7 +161,8 @@ std::vector<std::string> list_below(const std::string& directory, const std::str
       const std::string relative = prefix + name, path = fmt::format("{}/{}", directory, relative);
       std::error_code broken;
       // Links are not followed
-      const bool is_folder = fs::symlink_status(path, broken).type() == fs::file_type::directory;
+      const bool is_folder = io::is_remote(path) ? io::is_folder(path)
+                                                 : fs::symlink_status(path, broken).type() == fs::file_type::directory;
       if (++entries > kMost || (is_folder && std::ranges::count(relative, '/') >= kDeepest))
         throw Error(ErrorKind::limit, "hf.folder.large",
                     fmt::format("more than {} files or {} levels of folders: this is not the directory of a model",
@@ -155,7 +170,7 @@ std::vector<std::string> list_below(const std::string& directory, const std::str
             .in(path);
       if (is_folder)
         folders.push_back(relative);
-      else if (fs::is_regular_file(path, broken))
+      else if (io::is_file(path))
         found.push_back(relative);
     }
   }
@@ -186,6 +201,8 @@ std::optional<std::string> stem_in(const Map& metadata) {
 }
 
 std::optional<std::string> what_is_wrong(const std::string& path) {
+  if (io::is_remote(path))
+    return io::is_file(path) ? std::nullopt : std::optional<std::string>("is not a file of the repository");
   std::error_code failed;
   const fs::file_status status = fs::status(path, failed);
   if (fs::is_regular_file(status)) return std::nullopt;
@@ -252,8 +269,7 @@ bool is_safe_path(std::string_view name) {
 }
 
 bool recognize(const std::string& path) {
-  std::error_code failed;
-  if (!fs::is_directory(path, failed)) return false;
+  if (!io::is_folder(path)) return false;
   const std::vector<std::string> files = list_files(path);
   return std::any_of(files.begin(), files.end(),
                      [](const std::string& file) {

@@ -34,9 +34,12 @@
 #include "base/name_map.hpp"
 #include "base/printable.hpp"
 #include "base/text.hpp"
+#include "formats/only_tensors.hpp"
 #include "formats/private_tree.hpp"
 #include "formats/rows.hpp"
 #include "formats/safetensors/safetensors.hpp"
+#include "io/places.hpp"
+#include "io/remote/url.hpp"
 #include "resources/model_files.hpp"
 #include "resources/resources.hpp"
 
@@ -68,8 +71,10 @@ class Reader {
     find_edited(own, files);  // checks the directory's own files, before others of the same names
     attach_others(own);
     attach_asked_for();
-    check_config();
-    resources::describe(model_, *reports_);
+    if (!io::is_remote(directory_) || !OnlyTensors::wanted()) {
+      check_config();
+      resources::describe(model_, *reports_);
+    }
     apply(own);
     note_unused(files);
     for (const SourcePtr& source : model_.sources) require_inside(*source);
@@ -150,7 +155,8 @@ class Reader {
     for (const std::string& shard : *shards) {
       // An index may name hundreds of thousands of shards, and resolving a path takes one call per folder.
       std::error_code none;
-      const bool plain = shard.find('/') == std::string::npos && !fs::is_symlink(path_of(shard), none);
+      const bool plain =
+          shard.find('/') == std::string::npos && (io::is_remote(directory_) || !fs::is_symlink(path_of(shard), none));
       if (const auto outside = plain ? std::nullopt : links_.outside(path_of(shard)))
         throw problem("hf.file.outside", *outside, path_of(shard));
     }
@@ -198,8 +204,10 @@ class Reader {
   void attach_templates() {
     const std::string folder = path_of(kTemplateFolder);
     std::error_code none;
-    if (!fs::exists(fs::symlink_status(folder, none))) return;
-    if (!fs::is_directory(folder, none))
+    if (!io::is_remote(folder) ? !fs::exists(fs::symlink_status(folder, none))
+                               : io::kind_at(folder) == io::EntryKind::none)
+      return;
+    if (!io::is_folder(folder))
       return reports_->error(problem("hf.file.broken", "is not a directory of chat templates; move it away", folder));
     if (leads_out(folder)) return;
     for (const std::string& file : list_entries(folder)) {
@@ -214,8 +222,7 @@ class Reader {
     for (const std::string& file : files)
       if (named.cover(file)) attach(file, file);
     for (const std::string& folder : named.folders) {
-      std::error_code none;
-      if (!fs::is_directory(path_of(folder), none)) continue;  // a module without files
+      if (!io::is_folder(path_of(folder))) continue;  // a module without files
       if (leads_out(path_of(folder))) continue;
       for (const std::string& file : list_below(directory_, folder))
         if (named.cover(file) && !has_attachment(file)) attach(file, file);
@@ -280,8 +287,7 @@ class Reader {
     const Map* const others = map_at(own, "attachments");
     if (others == nullptr) return;
     for (const auto& [file, name] : *others) {
-      std::error_code none;
-      if (name.text() == nullptr || !is_safe_path(file) || !fs::is_regular_file(path_of(file), none))
+      if (name.text() == nullptr || !is_safe_path(file) || !io::is_file(path_of(file)))
         warn(fmt::format("names a file \"{}\", which does not exist", quote(file)));
       else if (!is_used(path_of(file)))  // a file that older versions did not know
         attach(file, *name.text());

@@ -9,7 +9,6 @@
 
 #include <algorithm>
 #include <cstdint>
-#include <filesystem>
 #include <map>
 #include <utility>
 
@@ -17,6 +16,7 @@
 #include "base/printable.hpp"
 #include "base/text.hpp"
 #include "formats/hf/hf.hpp"
+#include "io/places.hpp"
 #include "resources/json_file.hpp"
 
 namespace tare::hf {
@@ -58,9 +58,7 @@ std::optional<PipelinePart> part_at(const std::string& directory, const std::str
   const List* const pair = value.get<List>();
   if (pair == nullptr || pair->size() != 2 || (*pair)[1].text() == nullptr) return std::nullopt;
   const std::string folder = fmt::format("{}/{}", directory, name);
-  std::error_code none;
-  if (!is_safe_path(name) || name.find('/') != std::string::npos || !std::filesystem::is_directory(folder, none))
-    return std::nullopt;
+  if (!is_safe_path(name) || name.find('/') != std::string::npos || !io::is_folder(folder)) return std::nullopt;
   if (const auto outside = Links(directory).outside(folder))
     throw Error(ErrorKind::corrupt, "hf.file.outside", *outside).in(folder);
   return PipelinePart{.name = name, .kind = *(*pair)[1].text(), .is_model = has_weights(folder)};
@@ -95,9 +93,9 @@ bool is_pipeline(const std::string& directory) {
 namespace tare {
 
 std::optional<Pipeline> find_pipeline(const std::string& path) {
-  std::error_code none;
   const std::string directory = hf::without_slashes(path);
-  if (!std::filesystem::is_regular_file(fmt::format("{}/{}", directory, hf::kPipelineFile), none)) return std::nullopt;
+  if (!io::has_neighbours(directory) || !io::is_file(fmt::format("{}/{}", directory, hf::kPipelineFile)))
+    return std::nullopt;
   const Spending spending;    // for all parts together
   hf::list_files(directory);  // charges the links, before one of them is followed
   const Map index = hf::read_pipeline_file(directory);

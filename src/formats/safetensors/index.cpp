@@ -21,6 +21,7 @@
 #include "formats/safetensors/safetensors.hpp"
 #include "io/descriptor.hpp"
 #include "io/links.hpp"
+#include "io/remote/url.hpp"
 #include "wire/cbor.hpp"
 #include "wire/value_json.hpp"
 
@@ -407,7 +408,7 @@ Index read_index(const std::string& path, const Source& source, const Limits& li
 }
 
 Model read_set(const std::string& path, const SourcePtr& source, const ReadOptions& options) {
-  if (source->descriptor() < 0)
+  if (source->descriptor() < 0 && !io::is_remote(path))
     throw Error(ErrorKind::usage, "safetensors.index.memory",
                 "an index names files next to it: it must be opened as a file")
         .in(path)

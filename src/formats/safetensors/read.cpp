@@ -12,6 +12,7 @@
 #include "formats/safetensors/safetensors.hpp"
 #include "io/links.hpp"
 #include "io/metadata.hpp"
+#include "io/remote/url.hpp"
 
 namespace tare::safetensors {
 namespace {
@@ -116,7 +117,7 @@ SourcePtr index_of(const Source& file, const ReadOptions& options) {
 
 Model read(const Input& input, const ReadOptions& options) {
   if (is_index(*input.source)) return read_set(input.path, input.source, options);
-  if (input.source->descriptor() < 0) return read_file(input.source, options);
+  if (input.source->descriptor() < 0 && !io::is_remote(input.path)) return read_file(input.source, options);
   const SourcePtr index = index_of(*input.source, options);
   if (index == nullptr) return read_file(input.source, options);
   Reports(options)->note(

@@ -17,6 +17,7 @@
 #include "formats/torch/torch.hpp"
 #include "io/links.hpp"
 #include "io/listing.hpp"
+#include "io/places.hpp"
 
 namespace tare::torch {
 namespace {
@@ -304,7 +305,7 @@ class CheckpointReader {
 
 bool is_distributed(const std::string& path) {
   std::error_code failed;
-  if (!fs::is_regular_file(fmt::format("{}/{}", path, kMetadataFile), failed)) return false;
+  if (!io::is_file(fmt::format("{}/{}", path, kMetadataFile))) return false;
   return std::ranges::any_of(io::names_in(path, failed),
                              [](const std::string& name) { return fs::path(name).extension() == kDataSuffix; });
 }

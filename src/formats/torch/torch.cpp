@@ -26,11 +26,10 @@
 // Refused: every other global; TorchScript (its tensors need the program); the tar archives of PyTorch 0.1; writing.
 #include "formats/torch/torch.hpp"
 
-#include <filesystem>
-
 #include "formats/registry_limits.hpp"
 #include "formats/rows.hpp"
 #include "formats/unknown.hpp"
+#include "io/places.hpp"
 #include "model/element_types.hpp"
 
 namespace tare::torch {
@@ -53,8 +52,7 @@ std::string companion_index(const std::string& path) {
       !is_number(std::string_view(path).substr(dash + 1, of - dash - 1)))
     return {};
   std::string index = path.substr(0, dash) + ".bin.index.json";
-  std::error_code none;
-  return std::filesystem::is_regular_file(index, none) ? index : std::string();
+  return io::has_neighbours(index) && io::is_file(index) ? index : std::string();
 }
 
 Model read(const Input& input, const ReadOptions& options) {

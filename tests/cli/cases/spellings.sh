@@ -9,7 +9,7 @@ tare info --json tiny.zt model.zt | cut -c 1-22
 tare info tinny.zt
 tare tinny.zt
 tare info -
-tare info https://example.org/model.gguf
+tare info ftp://example.org/model.gguf
 tare info modle.zt
 # spellings of types and methods
 tare convert tiny.zt half.zt --dtype float16 -q; tare ls half.zt
