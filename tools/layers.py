@@ -46,7 +46,7 @@ PUBLIC = {
     "inspect": ["inspect"],
     "tokenize": ["tokenizer"],
     "chat": ["chat"],
-    "run": ["run"],
+    "run": ["calibrate", "damage", "quality", "run"],
     "device": ["device"],
     "cli": ["tare"],
 }
@@ -128,7 +128,9 @@ KNOWS = {
     "codecs/group": ("zt", "the public name of its methods"),
     "device": ("mcf", "has kernels for layouts of that name"),
     "tiny_llama": ("tllm", "runs the models of that document"),
+    "run/matrix_names.cpp": ("gguf", "files of importance values have its names of tensors"),
     "cli/verbs/families.cpp": ("gguf hf", "lists what converts between these two"),
+    "cli/verbs/calibrate.cpp": ("gguf", "the usual name of its output ends so"),
     "cli/verbs/demo.cpp": ("alt hf mcf safetensors zt", "makes files of some of them"),
     "options/missing_file.cpp": ("hf", "the scheme of addresses on the Hub is called so"),
     "io/remote": ("hf", "likewise"),

@@ -82,8 +82,9 @@ Adapted adapt(Model model, const Format& target, const AdaptOptions& options, co
 }
 
 Adapted adapt_as(Model model, const Format& target, const AdaptOptions& options, const Work& work,
-                 Completeness completeness) {
+                 Completeness completeness, const recipe::Objective* objective) {
   Adaptation it(std::move(model), target, options, work.threads, completeness);
+  it.objective = objective;
   for (const auto step : kSteps) step(it);
   Adapted adapted{std::move(it.model), it.changes.take(), std::move(it.outcomes), std::move(it.lost)};
   adapted.changes.insert(adapted.changes.end(), it.lines.begin(), it.lines.end());

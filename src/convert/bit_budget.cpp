@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "base/parallel.hpp"
+#include "base/printable.hpp"
 #include "convert/knapsack.hpp"
 #include "convert/recipe.hpp"
 #include "convert/steps/fit_rest.hpp"
@@ -72,6 +73,28 @@ double sampled_error(const Sample& sample, const std::string& method, const Quan
   return options.report->squared_error;
 }
 
+// The squared error of a sample that was encoded, weighted by column, relative to the weights.
+double sampled_relative_error(const Sample& sample, const std::string& method, const Quantization& how) {
+  EncodeOptions options = encode_options(how, sample.tensor.name, method, 1);
+  const auto columns = static_cast<std::size_t>(sample.tensor.shape[1]);
+  std::vector<float> weights(columns, 1);
+  if (!options.importance.empty()) {
+    const auto first = options.importance.begin() + static_cast<std::ptrdiff_t>(sample.first_column);
+    options.importance = {first, first + static_cast<std::ptrdiff_t>(columns)};
+    weights = options.importance;
+  }
+  const std::vector<float>
+      before = sample.tensor.values<float>(kMaxValuesBytes, 1),
+      after = find_codec_by_method(method)->encode(sample.tensor, options).values<float>(kMaxValuesBytes, 1);
+  double error = 0, size = 0;
+  for (std::size_t i = 0; i < before.size(); ++i) {
+    const double weight = static_cast<double>(weights[i % columns]), value = static_cast<double>(before[i]),
+                 off = static_cast<double>(after[i]) - value;
+    error += weight * off * off, size += weight * value * value;
+  }
+  return size == 0 ? 0 : error / size;
+}
+
 // A method that a budget may choose for a target, by its full name.
 struct Candidate {
   std::string method;
@@ -95,20 +118,31 @@ std::vector<Candidate> candidates_for(const Format& target) {
 struct Offers {
   std::vector<std::string> methods;  // empty: the tensor is kept
   std::vector<Price> prices;
+  std::vector<double> relative_errors;  // with an objective
 };
 
 Offers offers_for(const Tensor& tensor, std::uint64_t kept_bytes, const Quantization& how,
-                  const std::vector<Candidate>& candidates, std::size_t tensors) {
+                  const std::vector<Candidate>& candidates, std::size_t tensors, const Objective* objective) {
   const Sample sample = sample_of(as_plain_floats(tensor), tensors);
-  const double scale =
-      static_cast<double>(*tensor.shape.elements()) / static_cast<double>(*sample.tensor.shape.elements());
+  const std::uint64_t columns = tensor.shape[tensor.shape.rank() - 1];
+  if (const auto found = how.importance.find(tensor.name);
+      found != how.importance.end() && found->second.size() != columns)
+    throw Error(ErrorKind::usage, "quant.importance",
+                fmt::format("{} importance values for {} columns", found->second.size(), columns))
+        .about("tensor " + quote(tensor.name));
+  const double scale = objective != nullptr ? objective->rate(tensor)
+                                            : static_cast<double>(*tensor.shape.elements()) /
+                                                  static_cast<double>(*sample.tensor.shape.elements());
+  const auto error_of = [&](const std::string& method) {
+    return objective != nullptr ? sampled_relative_error(sample, method, how) : sampled_error(sample, method, how);
+  };
   std::vector<std::pair<std::string, Price>> all = {{"", {kept_bytes, 0}}};
   for (const auto& [method, codec] : candidates) {
     const std::size_t rank = tensor.shape.rank();
     if (rank < codec->min_rank || rank > codec->max_rank) continue;
     if (tensor.shape[rank - 1] % codec->row_multiple != 0) continue;
     const std::uint64_t bytes = codec->budget(tensor.shape);
-    if (bytes < kept_bytes) all.push_back({method, {bytes, scale * sampled_error(sample, method, how)}});
+    if (bytes < kept_bytes) all.push_back({method, {bytes, scale * error_of(method)}});
   }
   std::stable_sort(all.begin(), all.end(), [](const auto& a, const auto& b) {
     return std::pair(a.second.bytes, a.second.error) < std::pair(b.second.bytes, b.second.error);
@@ -120,6 +154,7 @@ Offers offers_for(const Tensor& tensor, std::uint64_t kept_bytes, const Quantiza
   for (const std::size_t i : worth_paying(prices)) {
     offers.methods.push_back(all[i].first);
     offers.prices.push_back(prices[i]);
+    offers.relative_errors.push_back(scale == 0 ? 0 : prices[i].error / scale);
   }
   return offers;
 }
@@ -147,7 +182,8 @@ void fit_budget(const std::vector<Tensor>& tensors, const std::vector<bool>& ope
   }
   std::vector<Offers> offers(places.size());
   parallel_for(places.size(), threads, [&](std::size_t i) {
-    offers[i] = offers_for(tensors[places[i]], target.kept_bytes(tensors[places[i]]), how, candidates, places.size());
+    offers[i] = offers_for(tensors[places[i]], target.kept_bytes(tensors[places[i]]), how, candidates, places.size(),
+                           target.objective);
   });
 
   std::vector<std::vector<Price>> lists;
@@ -165,6 +201,16 @@ void fit_budget(const std::vector<Tensor>& tensors, const std::vector<bool>& ope
             "a budget of {} bits per weight is too small; the smallest methods plus the kept tensors need {:.3f}",
             *how.bits, weights == 0 ? 0 : least * 8 / weights));
   for (std::size_t i = 0; i < places.size(); ++i) decisions[places[i]].method = offers[i].methods[(*choice)[i]];
+  if (target.objective == nullptr) return;
+  for (std::size_t i = 0; i < places.size(); ++i) {
+    const Tensor& tensor = tensors[places[i]];
+    Bargain bargain{
+        .tensor = tensor.name, .elements = tensor.shape.elements().value_or(0), .offers = {}, .chosen = (*choice)[i]};
+    for (std::size_t o = 0; o < offers[i].prices.size(); ++o)
+      bargain.offers.push_back(
+          {offers[i].methods[o], offers[i].prices[o].bytes, offers[i].relative_errors[o], offers[i].prices[o].error});
+    target.objective->report(std::move(bargain));
+  }
 }
 
 }  // namespace tare::recipe

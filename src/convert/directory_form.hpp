@@ -8,6 +8,10 @@
 
 namespace tare {
 
+namespace recipe {
+struct Objective;
+}
+
 // Returns whether the format is always a directory.
 bool is_directory(const Format& format);
 
@@ -37,8 +41,9 @@ std::vector<Attachment> directory_files(Model model, std::vector<Change>& lines)
 
 // `adapt`, with or without the check of require_configured.
 enum class Completeness : std::uint8_t { open, required };
+// `objective`: of a budget of bits; null: squared errors.
 Adapted adapt_as(Model model, const Format& target, const AdaptOptions& options, const Work& work,
-                 Completeness completeness);
+                 Completeness completeness, const recipe::Objective* objective = nullptr);
 
 // Throws `convert.config` unless a model in its directory's form has every tensor that its config.json implies, in that
 // shape. Adds a warning to `lines` if the model has tensors beyond those, which programs ignore. `used_by`: a target

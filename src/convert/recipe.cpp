@@ -14,6 +14,7 @@
 #include "base/printable.hpp"
 #include "codecs/packs/pack.hpp"
 #include "model/element_types.hpp"
+#include "resources/config_file.hpp"
 #include "tare/convert.hpp"
 #include "tare/elements.hpp"
 
@@ -170,6 +171,38 @@ Importance in_new_names(Importance importance, const std::vector<Renamed>& renam
     for (std::size_t i = 0; i < sum.size(); ++i) sum[i] += found->second[i];
   }
   importance.merge(moved);
+  return importance;
+}
+
+const arch::Family* family_of(const Model& model) {
+  return arch::find_family(model.config.model_type ? *model.config.model_type
+                                                   : resources::ConfigFile(model).model_type());
+}
+
+Importance in_names_of(const Model& model, Importance importance) {
+  const arch::Family* const family = importance.empty() ? nullptr : family_of(model);
+  if (family == nullptr) return importance;
+  const auto stack_of = [](arch::TensorName name) {
+    if (name.role == arch::Role::expert_gate) name.role = arch::Role::stacked_gate;
+    if (name.role == arch::Role::expert_up) name.role = arch::Role::stacked_up;
+    if (name.role == arch::Role::expert_down) name.role = arch::Role::stacked_down;
+    name.expert.reset(), name.root = arch::Root::model;
+    return name;
+  };
+  Importance added;
+  for (const Tensor& tensor : model.tensors) {
+    if (importance.contains(tensor.name)) continue;
+    for (const arch::Dialect from : arch::kDialects) {
+      const auto name = arch::parse(*family, from, tensor.name);
+      if (!name) continue;
+      for (const arch::Dialect to : arch::kDialects)
+        for (const arch::TensorName& one : {*name, stack_of(*name)})
+          if (const auto other = arch::spell(*family, to, one))
+            if (const auto found = importance.find(*other); found != importance.end())
+              added.emplace(tensor.name, found->second);
+    }
+  }
+  importance.merge(added);
   return importance;
 }
 

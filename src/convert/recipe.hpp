@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "arch/families.hpp"
 #include "formats/format.hpp"
 #include "tare/change.hpp"
 #include "tare/quantize.hpp"
@@ -15,10 +16,32 @@ namespace tare::recipe {
 // The same numbers as a dense tensor of a plain float type.
 Tensor as_plain_floats(const Tensor& tensor);
 
+// What a budget of bits may get for a tensor: a method (empty: the tensor is kept), its bytes, what it costs.
+struct Offer {
+  std::string method = {};
+  std::uint64_t bytes = 0;
+  double relative_error = 0;  // squared, weighted by column, relative to the weights
+  double cost = 0;
+};
+// What a tensor got, and what else it could have had, smallest first.
+struct Bargain {
+  std::string tensor;
+  std::uint64_t elements = 0;
+  std::vector<Offer> offers;
+  std::size_t chosen = 0;
+};
+// What a budget of bits minimizes instead of squared errors.
+struct Objective {
+  // The cost of each unit of relative error of a tensor.
+  std::function<double(const Tensor&)> rate;
+  std::function<void(Bargain)> report;  // called for each tensor, in their order
+};
+
 struct Target {
   const Format& format;
   // The bytes that a kept tensor takes in this format: perhaps more than now, in a type or layout that the format has.
   std::function<std::uint64_t(const Tensor&)> kept_bytes;
+  const Objective* objective = nullptr;  // null: the sum of squared errors
 };
 
 struct Decision {
@@ -32,6 +55,13 @@ std::optional<DType> type_called(std::string_view method);
 
 // Translates importance values by tensor names before a renaming to the names after it. Values by new names are kept.
 Importance in_new_names(Importance importance, const std::vector<Renamed>& renamed);
+
+// Null if it is not known.
+const arch::Family* family_of(const Model& model);
+
+// Gives importance values the names that the model's tensors have, if its family has other names for them in another
+// dialect. Experts of a stack that the model has one by one get those of the stack.
+Importance in_names_of(const Model& model, Importance importance);
 
 // Returns one decision for each tensor. Rules are matched with the names of tensors, and with those that they had before
 // `renamed`; importance values have the new names. Throws usage `convert.quant` for a method that does not exist or has

@@ -49,6 +49,14 @@ std::size_t Batch::longest() const {
   return most;
 }
 
+std::vector<std::uint8_t> Batch::used() const {
+  std::vector<std::uint8_t> all(panels);
+  for (const Text& text : texts)
+    for (std::size_t panel = 0; panel < text.panels; ++panel)
+      all[text.first_panel + panel] = static_cast<std::uint8_t>(std::min(kPanel, text.tokens.size() - panel * kPanel));
+  return all;
+}
+
 Floats Executor::take_buffer(std::size_t size) const {
   Floats buffer;
   {
@@ -93,6 +101,12 @@ void Executor::multiply(const Projection& by, const std::string& place, const Fl
         add_bias(panel_of(y, panel, rows) + first * kPanel, bias.data() + first, count);
     give_buffer(std::move(buffer));
   });
+}
+
+void Executor::multiply(const Projection& by, const std::string& place, const Floats& x, std::size_t panels, Floats& y,
+                        const Watched& watched) const {
+  if (watched.watch != nullptr) watched.watch->see(by.weight, x, watched.used);
+  multiply(by, place, x, panels, y);
 }
 
 void Executor::normalize_all(const Weight& weight, const Weight& bias, const std::string& place, const Floats& x,
@@ -289,32 +303,34 @@ void Executor::attend_head(const LayerPlan& layer, const Text& text, std::size_t
   give_buffer(std::move(buffer));
 }
 
-void Executor::make_heads(const LayerPlan& layer, std::size_t panels, const Floats& x, Heads& out) const {
-  multiply(layer.q, layer.place, x, panels, out.q);
-  multiply(layer.k, layer.place, x, panels, out.k);
-  multiply(layer.v, layer.place, x, panels, out.v);
+void Executor::make_heads(const LayerPlan& layer, std::size_t panels, const Floats& x, Heads& out,
+                          const Watched& watched) const {
+  multiply(layer.q, layer.place, x, panels, out.q, watched);
+  multiply(layer.k, layer.place, x, panels, out.k, watched);
+  multiply(layer.v, layer.place, x, panels, out.v, watched);
 }
 
 // The end of the compressed vector is the rotated part of the keys, which all heads share.
-void Executor::make_latent_heads(const LayerPlan& layer, std::size_t panels, const Floats& x, Heads& out) const {
+void Executor::make_latent_heads(const LayerPlan& layer, std::size_t panels, const Floats& x, Heads& out,
+                                 const Watched& watched) const {
   const auto heads = static_cast<std::size_t>(plan_.heads), head = static_cast<std::size_t>(plan_.head),
              value = static_cast<std::size_t>(plan_.value_head), unrotated = static_cast<std::size_t>(plan_.unrotated),
              latent = static_cast<std::size_t>(plan_.latent);
   Floats joined, small, expanded;
   if (plan_.query_latent == 0) {
-    multiply(layer.q, layer.place, x, panels, out.q);
+    multiply(layer.q, layer.place, x, panels, out.q, watched);
   } else {
-    multiply(layer.q_compress, layer.place, x, panels, small);
+    multiply(layer.q_compress, layer.place, x, panels, small, watched);
     normalize_latent(layer.q_compress_norm, layer.place, panels, small);
-    multiply(layer.q, layer.place, small, panels, out.q);
+    multiply(layer.q, layer.place, small, panels, out.q, watched);
   }
-  multiply(layer.kv_compress, layer.place, x, panels, joined);
+  multiply(layer.kv_compress, layer.place, x, panels, joined, watched);
   small.resize(panels * latent * kPanel);
   const std::size_t rotated = head - unrotated, both = latent + rotated;
   for (std::size_t panel = 0; panel < panels; ++panel)
     std::copy_n(panel_of(joined, panel, both), latent * kPanel, panel_of(small, panel, latent));
   normalize_latent(layer.kv_compress_norm, layer.place, panels, small);
-  multiply(layer.kv_expand, layer.place, small, panels, expanded);
+  multiply(layer.kv_expand, layer.place, small, panels, expanded, watched);
   out.k.resize(panels * heads * head * kPanel), out.v.resize(panels * heads * value * kPanel);
   parallel_for(panels, threads_, [&](std::size_t panel) {
     const float* from = panel_of(expanded, panel, heads * (unrotated + value));
@@ -329,14 +345,14 @@ void Executor::make_latent_heads(const LayerPlan& layer, std::size_t panels, con
   });
 }
 
-void Executor::attend(const LayerPlan& layer, const Batch& batch, const Floats& x, Floats& out,
-                      const Extras& extras) const {
+void Executor::attend(const LayerPlan& layer, const Batch& batch, const Floats& x, Floats& out, const Extras& extras,
+                      const Watched& watched) const {
   const auto heads = static_cast<std::size_t>(plan_.heads), kv_heads = static_cast<std::size_t>(plan_.kv_heads);
   Heads made;
   if (plan_.latent != 0)
-    make_latent_heads(layer, batch.panels, x, made);
+    make_latent_heads(layer, batch.panels, x, made, watched);
   else
-    make_heads(layer, batch.panels, x, made);
+    make_heads(layer, batch.panels, x, made, watched);
   if (plan_.most != 0) clamp(made.v.data(), plan_.most, made.v.size() / kPanel);
   prepare_heads(layer.q_norm, layer, batch, heads, true, made.q);
   prepare_heads(layer.k_norm, layer, batch, kv_heads, false, made.k);
@@ -355,14 +371,15 @@ void Executor::attend(const LayerPlan& layer, const Batch& batch, const Floats& 
   });
   if (extras.keys != nullptr) *extras.keys = std::move(made.k);
   if (extras.values != nullptr) *extras.values = std::move(made.v);
-  if (layer.attention_gate.weight) gate_answers(layer, batch.panels, x, answers);
-  multiply(layer.o, layer.place, answers, batch.panels, out);
+  if (layer.attention_gate.weight) gate_answers(layer, batch.panels, x, answers, watched);
+  multiply(layer.o, layer.place, answers, batch.panels, out, watched);
 }
 
-void Executor::gate_answers(const LayerPlan& layer, std::size_t panels, const Floats& x, Floats& answers) const {
+void Executor::gate_answers(const LayerPlan& layer, std::size_t panels, const Floats& x, Floats& answers,
+                            const Watched& watched) const {
   const auto features = static_cast<std::size_t>(plan_.answers());
   Floats gate;
-  multiply(layer.attention_gate, layer.place, x, panels, gate);
+  multiply(layer.attention_gate, layer.place, x, panels, gate, watched);
   parallel_for(panels, threads_, [&](std::size_t panel) {
     float* const to = panel_of(answers, panel, features);
     const float* const from = panel_of(gate, panel, features);
@@ -402,13 +419,13 @@ void Executor::run_state_head(StateHead& head, const Text& text, std::size_t num
   }
 }
 
-void Executor::run_state(const LayerPlan& layer, const Batch& batch, const Floats& x, Floats& out,
-                         const Extras& extras) const {
+void Executor::run_state(const LayerPlan& layer, const Batch& batch, const Floats& x, Floats& out, const Extras& extras,
+                         const Watched& watched) const {
   const StateWeights& weights = layer.state;
   std::vector<Floats> inputs(6);
   const Projection* const by[] = {&weights.q, &weights.k, &weights.v, &weights.gate, &weights.step, &weights.share};
   for (std::size_t i = 0; i < inputs.size(); ++i)
-    if (by[i]->weight) multiply(*by[i], layer.place, x, batch.panels, inputs[i]);
+    if (by[i]->weight) multiply(*by[i], layer.place, x, batch.panels, inputs[i], watched);
   StateParts own;
   if (extras.parts == nullptr) own = state_parts(weights, layer.place, plan_.epsilon);
   const StateParts& parts = extras.parts == nullptr ? own : *extras.parts;
@@ -423,16 +440,16 @@ void Executor::run_state(const LayerPlan& layer, const Batch& batch, const Float
     StateHead fresh(plan_.state, parts, number);
     run_state_head(extras.states == nullptr ? fresh : (*extras.states)[number], text, number, inputs, answers);
   });
-  multiply(weights.out, layer.place, answers, batch.panels, out);
+  multiply(weights.out, layer.place, answers, batch.panels, out, watched);
 }
 
 void Executor::feed_forward(const FeedForward& by, bool clamps, const std::string& place, const Floats& x,
-                            std::size_t panels, Floats& out) const {
+                            std::size_t panels, Floats& out, const Watched& watched) const {
   Floats gate, up;
   const auto rows = static_cast<std::size_t>(by.up.weight.rows);
-  multiply(by.up, place, x, panels, up);
+  multiply(by.up, place, x, panels, up, watched);
   if (by.gate.weight) {
-    multiply(by.gate, place, x, panels, gate);
+    multiply(by.gate, place, x, panels, gate, watched);
   } else {
     gate = up;
     if (!plan_.squares) std::ranges::fill(up, 1.0f);
@@ -445,13 +462,13 @@ void Executor::feed_forward(const FeedForward& by, bool clamps, const std::strin
       apply_gate(plan_.activation, to, from, rows);
   });
   up = {};
-  multiply(by.down, place, gate, panels, out);
+  multiply(by.down, place, gate, panels, out, watched);
 }
 
 std::vector<std::vector<Executor::Routed>> Executor::route(const LayerPlan& layer, const Batch& batch, const Floats& x,
-                                                           const Extras& extras) const {
+                                                           const Extras& extras, const Watched& watched) const {
   Floats scores;
-  multiply(layer.router, layer.place, x, batch.panels, scores);
+  multiply(layer.router, layer.place, x, batch.panels, scores, watched);
   const std::size_t experts = layer.experts.size(), used = plan_.routing.used;
   const std::vector<float> bias = layer.choice_bias.values(layer.place);
   Router router(plan_.routing, bias);
@@ -479,11 +496,11 @@ std::vector<std::vector<Executor::Routed>> Executor::route(const LayerPlan& laye
 }
 
 void Executor::run_experts(const LayerPlan& layer, const Batch& batch, const Floats& x, Floats& out,
-                           const Extras& extras) const {
+                           const Extras& extras, const Watched& watched) const {
   const auto hidden = static_cast<std::size_t>(plan_.hidden);
   const std::size_t experts = layer.experts.size();
   const bool clamps = plan_.gate_sharpness != 0;
-  const std::vector<std::vector<Routed>> routed = route(layer, batch, x, extras);
+  const std::vector<std::vector<Routed>> routed = route(layer, batch, x, extras, watched);
   out.assign(batch.panels * hidden * kPanel, 0.0f);
   Floats gathered, made;
   for (std::size_t expert = 0; expert < experts; ++expert) {
@@ -497,7 +514,9 @@ void Executor::run_experts(const LayerPlan& layer, const Batch& batch, const Flo
           panel_of(gathered, panel, hidden)[f * kPanel + i % kPanel] =
               panel_of(x, tokens[i].panel, hidden)[f * kPanel + tokens[i].lane];
     });
-    feed_forward(layer.experts[expert], clamps, layer.place, gathered, panels, made);
+    std::vector<std::uint8_t> used(panels, static_cast<std::uint8_t>(kPanel));
+    if (tokens.size() % kPanel != 0) used.back() = static_cast<std::uint8_t>(tokens.size() % kPanel);
+    feed_forward(layer.experts[expert], clamps, layer.place, gathered, panels, made, {watched.watch, used});
     parallel_for(panels, threads_, [&](std::size_t panel) {
       for (std::size_t i = panel * kPanel; i < std::min((panel + 1) * kPanel, tokens.size()); ++i)
         for (std::size_t f = 0; f < hidden; ++f)
@@ -507,8 +526,11 @@ void Executor::run_experts(const LayerPlan& layer, const Batch& batch, const Flo
   }
   if (!layer.shared.gate.weight) return;
   Floats share;
-  if (layer.shared_router) multiply({layer.shared_router, {}}, layer.place, x, batch.panels, share);
-  feed_forward(layer.shared, clamps, layer.place, x, batch.panels, made);
+  if (layer.shared_router) {
+    if (watched.watch != nullptr) watched.watch->see(layer.shared_router, x, watched.used);
+    multiply({layer.shared_router, {}}, layer.place, x, batch.panels, share);
+  }
+  feed_forward(layer.shared, clamps, layer.place, x, batch.panels, made, watched);
   parallel_for(batch.panels, threads_, [&](std::size_t panel) {
     float* const one = panel_of(made, panel, hidden);
     if (layer.shared_router) scale_by_sigmoid(one, panel_of(share, panel, 1), hidden);
@@ -535,6 +557,8 @@ void Executor::add_to_hidden(Floats& out, const Weight& norm, const LayerPlan& l
 
 void Executor::run_layer(std::size_t number, const Batch& batch, Floats& hidden, const Extras& extras) const {
   const LayerPlan& layer = plan_.layers.at(number);
+  const std::vector<std::uint8_t> used = extras.watch == nullptr ? std::vector<std::uint8_t>() : batch.used();
+  const Watched watched{extras.watch, used};
   Floats x, out;
   const auto enter = [&](const Weight& norm, const Weight& bias) -> const Floats& {
     if (!plan_.norms_first) return hidden;
@@ -543,24 +567,31 @@ void Executor::run_layer(std::size_t number, const Batch& batch, Floats& hidden,
   };
   const Floats& before = enter(layer.attention_norm, layer.attention_norm_bias);
   if (layer.state)
-    run_state(layer, batch, before, out, extras);
+    run_state(layer, batch, before, out, extras, watched);
   else
-    attend(layer, batch, before, out, extras);
+    attend(layer, batch, before, out, extras, watched);
   Floats more;
   // With the same norm as attention, if there is no other.
   if (plan_.parallel)
-    run_networks(layer, batch, layer.ffn_norm ? enter(layer.ffn_norm, layer.ffn_norm_bias) : before, more, extras);
+    run_networks(layer, batch, layer.ffn_norm ? enter(layer.ffn_norm, layer.ffn_norm_bias) : before, more, extras,
+                 watched);
   add_to_hidden(out, layer.post_attention_norm, layer, batch.panels, hidden);
-  if (!plan_.parallel) run_networks(layer, batch, enter(layer.ffn_norm, layer.ffn_norm_bias), more, extras);
+  if (!plan_.parallel) run_networks(layer, batch, enter(layer.ffn_norm, layer.ffn_norm_bias), more, extras, watched);
   add_to_hidden(more, layer.post_ffn_norm, layer, batch.panels, hidden);
 }
 
 void Executor::run_networks(const LayerPlan& layer, const Batch& batch, const Floats& x, Floats& out,
-                            const Extras& extras) const {
+                            const Extras& extras, const Watched& watched) const {
   if (layer.router.weight)
-    run_experts(layer, batch, x, out, extras);
+    run_experts(layer, batch, x, out, extras, watched);
   else
-    feed_forward(layer.ffn, false, layer.place, x, batch.panels, out);
+    feed_forward(layer.ffn, false, layer.place, x, batch.panels, out, watched);
+}
+
+void Executor::watch_head(const Batch& batch, const Floats& hidden, InputWatch& watch) const {
+  Floats x;
+  normalize_all(plan_.final_norm, plan_.final_norm_bias, "the final norm", hidden, batch.panels, x);
+  watch.see(plan_.head_weight, x, batch.used());
 }
 
 void Executor::logits(const Floats& hidden, std::size_t first, std::size_t count, Floats& out) const {

@@ -15,6 +15,7 @@
 #include "base/aligned.hpp"
 #include "run/plan.hpp"
 #include "run/state.hpp"
+#include "run/watch.hpp"
 
 namespace tare::run {
 
@@ -35,6 +36,8 @@ struct Batch {
 
   void add(std::span<const std::int32_t> tokens);
   std::size_t longest() const;  // tokens
+  // For each panel, how many of its places are tokens.
+  std::vector<std::uint8_t> used() const;
 };
 
 // Which experts the router of a layer has chosen: for each place of a panel, as many as are in use, best first.
@@ -60,6 +63,7 @@ struct Extras {
   // here, and they are made. They refer to `parts`.
   std::vector<StateHead>* states = nullptr;
   const StateParts* parts = nullptr;
+  InputWatch* watch = nullptr;                // sees what the layer's matrices are multiplied with
 };
 
 class Executor {
@@ -75,8 +79,15 @@ class Executor {
   void run_layer(std::size_t layer, const Batch& batch, Floats& hidden) const { run_layer(layer, batch, hidden, {}); }
   // The logits of panels [first, first + count) of hidden states: [count][vocabulary][kPanel].
   void logits(const Floats& hidden, std::size_t first, std::size_t count, Floats& out) const;
+  // Shows what the head is multiplied with, for a whole batch, without the product.
+  void watch_head(const Batch& batch, const Floats& hidden, InputWatch& watch) const;
 
  private:
+  // The observer of an input, and how many places of each panel are tokens.
+  struct Watched {
+    InputWatch* watch = nullptr;
+    std::span<const std::uint8_t> used = {};
+  };
   struct Angles {
     std::size_t pairs = 0;
     Floats cosines, sines;  // [panels][pairs][kPanel]
@@ -86,6 +97,8 @@ class Executor {
   // For the positions [before, before + count) of a text that has `length` tokens.
   AnglesPtr angles(bool local, std::size_t length, std::size_t before, std::size_t count) const;
   void multiply(const Projection& by, const std::string& place, const Floats& x, std::size_t panels, Floats& y) const;
+  void multiply(const Projection& by, const std::string& place, const Floats& x, std::size_t panels, Floats& y,
+                const Watched& watched) const;
   void normalize_all(const Weight& weight, const Weight& bias, const std::string& place, const Floats& x,
                      std::size_t panels, Floats& out) const;
   // The norm of a short vector, in place.
@@ -100,34 +113,39 @@ class Executor {
     Floats k, v;
   };
   PastPanels past_of(const LayerPlan& layer, const Batch& batch, const Past& past) const;
-  void make_heads(const LayerPlan& layer, std::size_t panels, const Floats& x, Heads& out) const;
-  void make_latent_heads(const LayerPlan& layer, std::size_t panels, const Floats& x, Heads& out) const;
-  void attend(const LayerPlan& layer, const Batch& batch, const Floats& x, Floats& out, const Extras& extras) const;
+  void make_heads(const LayerPlan& layer, std::size_t panels, const Floats& x, Heads& out,
+                  const Watched& watched) const;
+  void make_latent_heads(const LayerPlan& layer, std::size_t panels, const Floats& x, Heads& out,
+                         const Watched& watched) const;
+  void attend(const LayerPlan& layer, const Batch& batch, const Floats& x, Floats& out, const Extras& extras,
+              const Watched& watched) const;
   void prepare_heads(const Weight& norm, const LayerPlan& layer, const Batch& batch, std::size_t heads, bool queries,
                      Floats& x) const;
   void attend_head(const LayerPlan& layer, const Text& text, std::size_t panel, std::size_t head, const Heads& heads,
                    const PastPanels& past, float sink, Floats& answers) const;
   // Multiplies the results of the heads with the sigmoid of the layer's gate.
-  void gate_answers(const LayerPlan& layer, std::size_t panels, const Floats& x, Floats& answers) const;
+  void gate_answers(const LayerPlan& layer, std::size_t panels, const Floats& x, Floats& answers,
+                    const Watched& watched) const;
   // A layer without attention.
-  void run_state(const LayerPlan& layer, const Batch& batch, const Floats& x, Floats& out, const Extras& extras) const;
+  void run_state(const LayerPlan& layer, const Batch& batch, const Floats& x, Floats& out, const Extras& extras,
+                 const Watched& watched) const;
   void run_state_head(StateHead& head, const Text& text, std::size_t number, const std::vector<Floats>& inputs,
                       Floats& answers) const;
   // Experts, or the feed-forward network.
-  void run_networks(const LayerPlan& layer, const Batch& batch, const Floats& x, Floats& out,
-                    const Extras& extras) const;
+  void run_networks(const LayerPlan& layer, const Batch& batch, const Floats& x, Floats& out, const Extras& extras,
+                    const Watched& watched) const;
   // `clamps`: with the gate of experts that clamp it.
   void feed_forward(const FeedForward& by, bool clamps, const std::string& place, const Floats& x, std::size_t panels,
-                    Floats& out) const;
+                    Floats& out, const Watched& watched) const;
   // The tokens that each expert of the layer gets.
   struct Routed {
     std::size_t panel, lane;
     float share;
   };
   std::vector<std::vector<Routed>> route(const LayerPlan& layer, const Batch& batch, const Floats& x,
-                                         const Extras& extras) const;
-  void run_experts(const LayerPlan& layer, const Batch& batch, const Floats& x, Floats& out,
-                   const Extras& extras) const;
+                                         const Extras& extras, const Watched& watched) const;
+  void run_experts(const LayerPlan& layer, const Batch& batch, const Floats& x, Floats& out, const Extras& extras,
+                   const Watched& watched) const;
   void add_to_hidden(Floats& out, const Weight& norm, const LayerPlan& layer, std::size_t panels, Floats& hidden) const;
   // The heads' results do not fit into the place of the queries.
   bool has_own_answers() const { return plan_.head != plan_.value_head; }

@@ -39,6 +39,7 @@ class Planner {
   Planner(const Model& model, const std::vector<Tensor>& stored, const Map& json, const arch::Family& family,
           const arch::ComputeFacts& facts)
       : family_(family), runtime_(family.runtime), facts_(facts), file_(json), tensors_(model, stored, family) {
+    plan_.family = &family;
     for (const SourcePtr& source : model.sources) plan_.file_bytes += source->size();
     if (model.sources.empty())
       for (const Tensor& tensor : model.tensors) plan_.file_bytes += tensor.bytes();

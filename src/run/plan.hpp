@@ -29,6 +29,9 @@ struct Weight {
   // the tensor has.
   std::string part = {};
   std::string stored_name = {};  // the file's own name of the tensor, if `tensor` has another one
+  // Noise of this squared size, relative to the mean square of each run of kNoiseBlock weights of a row, is added to what
+  // is read. The same for each run of the same weight.
+  float noise = 0;
 
   // What no other weight has whose numbers are other rows of the same.
   std::string key() const { return (stored_name.empty() ? tensor.name : stored_name) + part; }
@@ -40,6 +43,8 @@ struct Weight {
   // A vector.
   std::vector<float> values(const std::string& place) const;
 };
+
+inline constexpr std::size_t kNoiseBlock = 32;
 
 struct Projection {
   Weight weight, bias;
@@ -101,6 +106,7 @@ struct StateSizes {
 };
 
 struct Plan {
+  const arch::Family* family = nullptr;
   std::uint64_t vocabulary = 0, hidden = 0, intermediate = 0, heads = 0, kv_heads = 0;
   std::uint64_t head = 0, value_head = 0;  // elements of a head of queries and keys, of values
   std::uint64_t unrotated = 0;             // the first elements of a head of queries and keys, which have no position

@@ -1,16 +1,18 @@
 // Texts instead of tokens: perplexity() and compare() with the models' own tokenizers.
+#include "run/words.hpp"
+
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <optional>
 
+#include "base/endian.hpp"
 #include "base/printable.hpp"
+#include "tare/digest.hpp"
 #include "tare/run.hpp"
 
 namespace tare::run {
-namespace {
 
-// With the tokens before the text, but not those after it: as llama.cpp does to measure a perplexity.
 std::vector<std::int32_t> tokens_of_text(const Tokenizer& tokenizer, std::string_view text) {
   std::vector<std::int32_t> tokens = tokenizer.before();
   const std::vector<std::int32_t> own = tokenizer.encode(text, {.frame = false});
@@ -25,7 +27,6 @@ Options options_for(const Tokenizer& tokenizer, Options options) {
   return options;
 }
 
-// Null: the model has no vocabulary, or one of which Tare makes no tokens.
 const Tokenizer* tokenizer_if_any(const Scorer& scorer) {
   try {
     return &scorer.tokenizer();
@@ -34,6 +35,22 @@ const Tokenizer* tokenizer_if_any(const Scorer& scorer) {
     return nullptr;
   }
 }
+
+std::string digest_of_text(std::string_view text) {
+  Hasher hasher(DigestAlgorithm::xxh3_128);
+  hasher.update(text);
+  return hasher.finish().text();
+}
+
+std::string digest_of_tokens(std::span<const std::int32_t> tokens) {
+  Bytes bytes(tokens.size() * sizeof(std::int32_t));
+  for (std::size_t i = 0; i < tokens.size(); ++i) store_le(bytes.data() + i * sizeof(std::int32_t), tokens[i]);
+  Hasher hasher(DigestAlgorithm::xxh3_128);
+  hasher.update(bytes);
+  return hasher.finish().text();
+}
+
+namespace {
 
 // An id is that of a token, or of none: a text may end earlier for one of the two.
 std::string token_text(const Tokenizer& tokenizer, std::span<const std::int32_t> tokens, std::size_t at) {

@@ -28,7 +28,8 @@ struct Adaptation {
 
   // Facts about the input that cannot be determined once its tensors change.
   const Statements statements;
-  const codec::packs::Stated stated;  // for a model with packed weights
+  const codec::packs::Stated stated;             // for a model with packed weights
+  const recipe::Objective* objective = nullptr;  // for a budget of bits; null: squared errors
   const bool had_token_table;
 
   // Results of steps for those that follow.

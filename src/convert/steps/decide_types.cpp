@@ -94,7 +94,7 @@ void steps::decide_types(Adaptation& it) {
   it.decisions.resize(it.model.tensors.size());
   if (asked) {
     const auto bytes = [&](const Tensor& tensor) { return kept_bytes(tensor, it.target, it.options, it.threads); };
-    it.decisions = recipe::decide(it.model, it.quant, it.renamed, {it.target, bytes}, it.threads);
+    it.decisions = recipe::decide(it.model, it.quant, it.renamed, {it.target, bytes, it.objective}, it.threads);
   }
   note_importance(it);
   if (asked) note_nothing_quantized(it);

@@ -178,7 +178,7 @@ void steps::follow_conventions(Adaptation& it) {
   layouts.report_decoded(it.model, it.renamed, it.changes);
   if (it.settings_wait) set_waiting_keys(it);
   it.quant = it.options.quant;
-  it.quant.importance = recipe::in_new_names(std::move(it.quant.importance), it.renamed);
+  it.quant.importance = recipe::in_names_of(it.model, recipe::in_new_names(std::move(it.quant.importance), it.renamed));
 }
 
 }  // namespace tare
