@@ -494,6 +494,7 @@ Model merge_adapter(Model model, const Model& adapter, std::vector<Change>& chan
   model.refuse_broken();
   const Model usual = in_usual_form(adapter, model.config);
   Merging(model, usual, changes).run();
+  forget_quality(model, {}, changes);
   return model;
 }
 

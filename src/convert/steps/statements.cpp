@@ -141,4 +141,19 @@ void Statements::update_count(const OwnKey& own, std::optional<std::uint64_t> no
   if (entries->empty()) model.metadata.erase(own.key);
 }
 
+void forget_quality(Model& model, std::span<const std::string> except, std::vector<Change>& lines) {
+  std::vector<std::string> keys;
+  model.metadata.erase_if([&](const Map::Entry& entry) {
+    if (!entry.first.starts_with(kQualityKeys) || std::ranges::find(except, entry.first) != except.end()) return false;
+    keys.push_back(entry.first);
+    return true;
+  });
+  if (!keys.empty())
+    lines.push_back({.kind = ChangeKind::left_out,
+                     .impact = Impact::note,
+                     .part = "metadata",
+                     .items = std::move(keys),
+                     .detail = "what the input says that it lost, which is not true of other weights"});
+}
+
 }  // namespace tare

@@ -3,7 +3,9 @@
 
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "formats/format.hpp"
@@ -36,5 +38,10 @@ class Statements {
 
 // Removes what the files of a model state about the packing of weights that are no longer packed.
 void forget_packing(Model& model, std::vector<Change>& lines);
+
+// The keys for what a model lost against the one that it was made from begin with this (tare::run::Quality).
+inline constexpr std::string_view kQualityKeys = "tare.quality.";
+// Removes them, because tensors changed; those of `except` stay.
+void forget_quality(Model& model, std::span<const std::string> except, std::vector<Change>& lines);
 
 }  // namespace tare

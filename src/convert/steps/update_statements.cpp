@@ -40,10 +40,19 @@ void check_set_keys(Adaptation& it) {
   }
 }
 
+// What tensors lost is true of these tensors alone.
+void forget_changed_quality(Adaptation& it) {
+  if (!it.changes.any_type() && it.options.match.empty() && it.options.skip.empty()) return;
+  std::vector<std::string> asked;
+  for (const MetadataEdit& edit : steps::requested_edits(it.options)) asked.push_back(edit.key);
+  forget_quality(it.model, asked, it.lines);
+}
+
 }  // namespace
 
 void steps::update_statements(Adaptation& it) {
   it.statements.update(it.model, it.lines);
+  forget_changed_quality(it);
   if (!it.repacked) it.statements.forget_decoded(it.model, it.packed_anew, it.lines);
   const std::string_view mix = recipe::is_mix(it.quant.method) ? std::string_view(it.quant.method) : std::string_view();
   if (it.renamed.empty() && !it.changes.any_type() && mix.empty()) return;
