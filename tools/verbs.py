@@ -47,6 +47,8 @@ EXAMPLES = {
     "diff": (["tare diff mistral k4.mcf --tensors --match '*layers.0.mlp*' || echo \"exit code $?\"", "tare diff mistral mistral.zt --tensors"],
              ["guide/look.md#compare", "recipes.md#what-did-quantization-cost"]),
     "compare": (["tare compare mistral mistral.zt"], ["run.md"]),
+    "calibrate": (["seq 1 2 95 > ids.txt", "tare calibrate mistral --tokens ids.txt --context 20 -o imatrix.gguf"],
+                  ["quantization.md#calibration", "run.md"]),
     "perplexity": (["seq 1 2 95 > ids.txt", "tare perplexity mistral --tokens ids.txt --context 20 | sed 's/.* (/P ± E (/'"], ["run.md"]),
     "load": (["tare load mistral --device tpu || echo \"exit code $?\""], ["gpu.md"]),
     "view": (["tare view mistral --json 'tensors?sort=bytes&way=down&count=1'"], ["view.md", "view-api.md"]),

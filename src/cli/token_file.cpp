@@ -83,12 +83,16 @@ std::vector<std::int32_t> tokens_of(const Arguments& arguments) {
 
 }  // namespace
 
+std::string text_in(const std::string& path, Access access) {
+  const Bytes bytes = bytes_of(path, access);
+  return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
+}
+
 RunInput run_input(const Arguments& arguments) {
   if (arguments.has("tokens") && arguments.has("text")) throw UsageError("give either --tokens or --text");
   if (arguments.has("tokens")) return {.tokens = tokens_of(arguments)};
   if (!arguments.has("text")) return {.text = std::string(run::sample_text())};
-  const Bytes bytes = bytes_of(arguments.get("text"), arguments.access());
-  return {.text = std::string(reinterpret_cast<const char*>(bytes.data()), bytes.size())};
+  return {.text = text_in(arguments.get("text"), arguments.access())};
 }
 
 run::Options run_options(const Arguments& arguments) {

@@ -40,6 +40,8 @@ struct RunInput {
 };
 // Throws usage `run.ids` for a file that is not a list of numbers.
 RunInput run_input(const Arguments& arguments);
+// The bytes of a file.
+std::string text_in(const std::string& path, Access access);
 // --context, --begin and --threads.
 run::Options run_options(const Arguments& arguments);
 // Warns of what the model's files state and Tare does not compute.

@@ -97,6 +97,9 @@ extern const Verb kVerb;
 namespace perplexity_verb {
 extern const Verb kVerb;
 }
+namespace calibrate_verb {
+extern const Verb kVerb;
+}
 namespace load_verb {
 extern const Verb kVerb;
 }

@@ -37,7 +37,9 @@ inline constexpr Option kConversionOptions[] = {
      .stored = Method{field<kAdapt, kQuant, &Quantization::method>}},
     {.name = "bits",
      .value = "N",
-     .help = "choose a method for each matrix: the least error within N bits per weight on average",
+     .help = "choose a method for each matrix: the least error within N bits per weight on average; the least damage, "
+             "if the "
+             "file of --importance says how much each matrix matters",
      .quantize = Section::common,
      .keyword = Keyword::recipe,
      .stored = field<kAdapt, kQuant, &Quantization::bits>},
@@ -311,6 +313,19 @@ inline constexpr Option kConversionOptions[] = {
      .append = true,
      .keyword = Keyword::save,
      .stored = Threads{}},
+    {.name = "explain",
+     .help = "with --bits and damage in the file of --importance: say why each tensor got its method",
+     .quantize = Section::reporting,
+     .python = "only the command has it"},
+    {.name = "measure",
+     .value = "PATH",
+     .help =
+         "run IN and OUT on a text, report what was lost and write it into OUT; without PATH, on the text of 6 KB that "
+         "comes with Tare",
+     .optional_value = true,
+     .completes = Completes::files,
+     .quantize = Section::reporting,
+     .python = "tare.measure(target, source)"},
     {.letter = 'v',
      .name = "verbose",
      .help = "report every change, harmless ones too, with the names of tensors",

@@ -164,6 +164,7 @@ VERBS = {
     "view compare other": lambda run: ["view", run.other(), run.path, "--json", "compare/all"],
     "tokens": lambda run: ["tokens", run.path, TEXT, "--json"],
     "perplexity": lambda run: ["perplexity", run.path, "--tokens", run.ids(), "--context", "8"],
+    "calibrate": lambda run: ["calibrate", run.path, "--tokens", run.ids(), "--context", "8", "-o", run.out("i.gguf")],
     "compare": lambda run: ["compare", run.path, run.path, "--tokens", run.ids(), "--context", "8"],
     "run": lambda run: ["run", run.path, "--tokens", "1", "-n", "2"],
     "perplexity text": lambda run: ["perplexity", run.path],

@@ -64,6 +64,8 @@ SAMPLES = [
     ("run", "tare run demo.tllm --tokens 1 -n 3 --vocab tokens.txt --merges merges.txt --json"),
     ("verify", "tare verify mistral demo.zt nowhere cut.zt cut.gguf --json || true"),
     ("hash", "tare hash mistral mistral.zt --json"),
+    ("calibrate", "tare calibrate mistral --tokens ids.txt --context 20 --damage -o calibrated.gguf --json"),
+    ("quantize", "tare quantize mistral measured.mcf --method k4 --measure --json"),
     ("perplexity", "tare perplexity mistral --tokens ids.txt --context 20 --json"),
     ("compare", "tare compare mistral mistral.zt --tokens ids.txt --json"),
     ("compare", "tare compare mistral k4.mcf --json || true"),

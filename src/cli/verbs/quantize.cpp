@@ -17,8 +17,13 @@
 #include "cli/quantize_recipe.hpp"
 #include "cli/table.hpp"
 #include "cli/text.hpp"
+#include "cli/token_file.hpp"
 #include "cli/verbs.hpp"
+#include "formats/format.hpp"
 #include "tare/convert.hpp"
+#include "tare/damage.hpp"
+#include "tare/metadata.hpp"
+#include "tare/quality.hpp"
 
 namespace tare::cli::quantize_verb {
 namespace {
@@ -162,8 +167,83 @@ std::vector<ReportLine> requantized_warning(const std::vector<Change>& changes) 
   return {{Impact::results, text, text}};
 }
 
-void print_json(const Conversion& done, const std::vector<Group>& groups, const Arguments& arguments,
-                Session& session) {
+using tare::run::ChosenMethod;
+using tare::run::Quality;
+
+// Why each tensor got its method, the most damaged first.
+void print_choice(std::vector<ChosenMethod> chosen, Session& session) {
+  std::ranges::stable_sort(chosen, std::greater(), &ChosenMethod::damage);
+  Table table({{.title = "TENSOR", .elastic = true},
+               {"METHOD"},
+               {"ERROR", Align::right},
+               {"DAMAGE", Align::right},
+               {"SMALLER"},
+               {"DAMAGE", Align::right},
+               {"LARGER"},
+               {"DAMAGE", Align::right}});
+  const auto name = [](const std::string& method) { return method.empty() ? std::string(kKeep) : method; };
+  for (const ChosenMethod& one : chosen) {
+    const auto method_of = [&](const auto& neighbour) { return neighbour ? name(neighbour->method) : std::string(); };
+    const auto damage_of = [&](const auto& neighbour) {
+      return neighbour ? number_text(neighbour->damage, 3) : std::string();
+    };
+    table.add({printable(escape_name(one.tensor)), Cell(name(one.method), Style::cyan),
+               number_text(std::sqrt(one.relative_error), 3), number_text(one.damage, 3), method_of(one.smaller),
+               damage_of(one.smaller), method_of(one.larger), damage_of(one.larger)});
+  }
+  table.print(session);
+}
+
+double expected_damage(const std::vector<ChosenMethod>& chosen) {
+  double sum = 0;
+  for (const ChosenMethod& one : chosen) sum += one.damage;
+  return sum;
+}
+
+std::string measured_text(const Arguments& arguments) {
+  return arguments.get("measure").empty() ? std::string(tare::run::sample_text())
+                                          : text_in(arguments.get("measure"), arguments.access());
+}
+
+// Runs IN and OUT.
+Quality measured(const Model& original, const Arguments& arguments, const ReadOptions& read, Session& session) {
+  ProgressBar bar(session, "running both", std::nullopt);
+  return tare::run::measure_quality(original, open(arguments.operand(1), read), measured_text(arguments),
+                                    {.work = {.threads = arguments.threads(), .progress = bar.progress()}});
+}
+
+// The better of two recipes, by what is measured on a text that neither was made from; with what was measured.
+std::pair<Quantization, Quality> better(const Model& original, const Arguments& arguments,
+                                        const ConvertOptions& options, const std::vector<Quantization>& recipes,
+                                        Session& session) {
+  ProgressBar bar(session, "running both", std::nullopt);
+  std::optional<std::pair<Quantization, Quality>> best;
+  for (const Quantization& recipe : recipes) {
+    SaveOptions how{.adapt = options.adapt, .write = options.write, .to = options.to, .work = options.work};
+    how.adapt.quant = recipe;
+    const Quality found =
+        tare::run::draft_quality(original, arguments.operand(1), how, measured_text(arguments),
+                                 {.work = {.threads = arguments.threads(), .progress = bar.progress()}});
+    if (!best || found.kl.value < best->second.kl.value) best.emplace(recipe, found);
+  }
+  return *best;
+}
+
+void write_estimate(JsonWriter& json, std::string_view key, const tare::run::Estimate& estimate) {
+  json.key(key).open('{').key("value").real(estimate.value).key("error").real(estimate.error).close('}');
+}
+
+void write_quality(JsonWriter& json, const Quality& quality) {
+  json.key("quality").open('{').key("source").text(quality.source).key("text").text(quality.text);
+  json.key("tokenizer").text(quality.tokenizer).key("tokens").number(quality.tokens);
+  json.key("context").number(quality.context);
+  write_estimate(json, "kl", quality.kl), write_estimate(json, "kl_99", quality.kl_99);
+  write_estimate(json, "ratio", quality.ratio), write_estimate(json, "top_1", quality.top_1);
+  json.close('}');
+}
+
+void print_json(const Conversion& done, const std::vector<Group>& groups, const std::optional<Quality>& quality,
+                const Arguments& arguments, Session& session) {
   std::string text;
   JsonWriter json(text);
   json.open('{').key("input").text(arguments.operand(0)).key("output").text(arguments.operand(1));
@@ -194,6 +274,7 @@ void print_json(const Conversion& done, const std::vector<Group>& groups, const 
     json.close('}');
   }
   json.close(']');
+  if (quality) write_quality(json, *quality);
   write_changes(json, done, &kVerb);
   json.close('}');
   session.line(text);
@@ -214,7 +295,31 @@ int run(const Arguments& arguments, Session& session) {
   if (arguments.operand(1) == "-") throw UsageError("the report goes to standard output; OUT must be a file");
   const bool wordy = verbose(arguments);
   ConvertOptions options = convert_verb::convert_options(arguments, kVerb);
-  options.adapt.quant = recipe_from(arguments, options.adapt.quant, open(arguments.operand(0), options.read));
+  // Stays open: OUT may replace it.
+  const Model original = open(arguments.operand(0), options.read);
+  options.adapt.quant = recipe_from(arguments, options.adapt.quant, original);
+  if (arguments.has("measure") && !options.merge.empty())
+    throw UsageError("--measure compares OUT with IN, and --merge makes another model of it; merge first");
+  std::vector<ChosenMethod> chosen;
+  std::optional<Quality> quality;
+  if (options.adapt.quant.bits && arguments.has("importance"))
+    if (const tare::run::Damage damage = tare::run::read_damage(arguments.get("importance"), options.read);
+        !damage.empty()) {
+      const Quantization plain = options.adapt.quant;
+      {
+        ProgressBar bar(session, "measuring", std::nullopt);
+        chosen = tare::run::choose_by_damage(original, options.to, plain, damage, options.work);
+      }
+      options.adapt.quant = tare::run::with_choice(plain, chosen);
+      const Format* const target = find_format(options.to);
+      if (arguments.has("measure") && target != nullptr && target->write != nullptr) {
+        const auto [recipe, found] = better(original, arguments, options, {options.adapt.quant, plain}, session);
+        if (recipe.bits) session.remark("note: squared errors chose better methods than damage did; they were used");
+        options.adapt.quant = recipe, quality = found;
+      }
+    }
+  if (arguments.has("explain") && chosen.empty())
+    throw UsageError("--explain needs --bits, and --importance with a file of `tare calibrate --damage`");
   Conversion done;
   {
     ProgressBar bar(session, options.adapt.quant.bits ? "measuring, then quantizing" : "quantizing", std::nullopt);
@@ -226,8 +331,18 @@ int run(const Arguments& arguments, Session& session) {
     }
   }
   const std::vector<Group> groups = grouped(done.outcomes);
+  if (arguments.has("measure")) {
+    if (!quality) quality = measured(original, arguments, options.read, session);
+    try {
+      (void)edit_metadata(arguments.operand(1), tare::run::quality_edits(*quality), {.read = options.read});
+    } catch (const Error& error) {
+      if (error.kind() != ErrorKind::unsupported) throw;
+      session.remark(fmt::format("note: {} has no field for what was measured", printable(arguments.operand(1))));
+    }
+    done.file_bytes = open(arguments.operand(1), options.read).file_bytes;
+  }
   if (arguments.has("json")) {
-    print_json(done, groups, arguments, session);
+    print_json(done, groups, quality, arguments, session);
     return kDone;
   }
   std::vector<ReportLine> lines = scale_warnings(done.outcomes);
@@ -236,6 +351,13 @@ int run(const Arguments& arguments, Session& session) {
     if (wordy || line.kind != ChangeKind::quantized) lines.push_back(std::move(line));
   report_changes(headline_of(done, arguments), lines, wordy, session);
   print_table(shortened(groups), session);
+  if (arguments.has("explain")) {
+    session.line();
+    print_choice(chosen, session);
+  }
+  if (!chosen.empty()) session.line(fmt::format("expected KL {}", number_text(expected_damage(chosen))));
+  if (quality)
+    session.line(fmt::format("against {}: {}", printable(arguments.operand(0)), tare::run::to_text(*quality)));
   return kDone;
 }
 
@@ -314,7 +436,12 @@ constexpr Verb kVerb{
         "they save the most. The average counts all tensors of OUT, kept ones included.\n\n"
         "Prints a table: for each method its tensors, the bits per weight, the error relative to the weights (root "
         "mean square), the largest error of one weight, and the tensor with the largest error. Before it, what "
-        "was lost and changed is reported on standard error, with a warning if scales are below f16's normal numbers.",
+        "was lost and changed is reported on standard error, with a warning if scales are below f16's normal "
+        "numbers.\n\n"
+        "--measure runs both models, as `tare compare` does, prints the KL divergence, its 99% quantile, the ratio of "
+        "the "
+        "perplexities and how often both expect the same token, and writes them into OUT as metadata (tare.quality.*), "
+        "with the digests of IN, of the text and of its tokens. `tare verify --quality IN OUT` measures again.",
     .more = about_methods,
     .operands = kOperands,
     .options = kOptionsIn<&Option::quantize>,

@@ -15,10 +15,12 @@
 #include "cli/options.hpp"
 #include "cli/progress_bar.hpp"
 #include "cli/text.hpp"
+#include "cli/token_file.hpp"
 #include "cli/verbs.hpp"
 #include "formats/registry_limits.hpp"
 #include "tare/inspect.hpp"
 #include "tare/pipeline.hpp"
+#include "tare/quality.hpp"
 
 namespace tare::cli::verify_verb {
 namespace {
@@ -130,12 +132,28 @@ std::vector<PipelinePart> parts_of(const std::string& path) {
   return parts;
 }
 
+// Measures the quality that the file states, and adds what is wrong with it.
+void add_refuted(const std::string& file, const Arguments& arguments, Session& session, Verification& found) {
+  const std::string text = arguments.has("text") ? text_in(arguments.get("text"), arguments.access())
+                                                 : std::string(tare::run::sample_text());
+  ProgressBar bar(session, "running both", std::nullopt);
+  for (Finding& finding : tare::run::refuted_quality(
+           open(arguments.get("quality"), read_options(arguments)), open(file, read_options(arguments)), text,
+           {.work = {.threads = arguments.threads(), .progress = bar.progress()}}))
+    found.findings.push_back(std::move(finding));
+}
+
 Verification verification_of(const std::string& file, std::optional<std::uint64_t> total, const Arguments& arguments,
                              Session& session) {
-  ProgressBar bar(session, fmt::format("verifying {}", printable(file)), total);
-  ReadOptions options = read_options(arguments);
-  options.work.progress = bar.progress();
-  return verify(file, options);
+  Verification found;
+  {
+    ProgressBar bar(session, fmt::format("verifying {}", printable(file)), total);
+    ReadOptions options = read_options(arguments);
+    options.work.progress = bar.progress();
+    found = verify(file, options);
+  }
+  if (arguments.has("quality") && found.ok(false)) add_refuted(file, arguments, session, found);
+  return found;
 }
 
 void print_result(const std::string& file, const Verification& result, const Arguments& arguments, Session& session) {
@@ -164,6 +182,7 @@ void verify_pipeline(const std::string& path, const std::vector<PipelinePart>& p
 }
 
 int run(const Arguments& arguments, Session& session) {
+  if (arguments.has("text") && !arguments.has("quality")) throw UsageError("--text needs --quality SOURCE");
   for (const std::string& operand : arguments.operands()) {
     const std::vector<PipelinePart> parts = parts_of(operand);
     if (parts.empty())
@@ -177,11 +196,25 @@ int run(const Arguments& arguments, Session& session) {
 
 constexpr Operand kOperands[] = {kFiles};
 constexpr Option kOptions[] = {
-    {.name = "strict", .help = "fail on warnings too"}, kJson, kNoMmap, kMaxExpansion, kThreads,
+    {.name = "strict", .help = "fail on warnings too"},
+    {.name = "quality",
+     .value = "SOURCE",
+     .help = "run the file and SOURCE, which it was made from, and check what the file says that it lost",
+     .completes = Completes::files},
+    {.name = "text",
+     .value = "PATH",
+     .help = "the text that the quality was measured on; by default, the one of 6 KB that comes with Tare",
+     .with = "quality",
+     .completes = Completes::files},
+    kJson,
+    kNoMmap,
+    kMaxExpansion,
+    kThreads,
 };
 constexpr Example kExamples[] = {
     {"tare verify *.zt", "one line per file, below its findings"},
     {"tare verify --strict --json model.zt", "for a program; fails unless the file is canonical"},
+    {"tare verify model.gguf --quality model/", "does it lose as little as it says?"},
 };
 
 }  // namespace
@@ -194,7 +227,7 @@ constexpr Verb kVerb{
         "finding with the id of the rule that was broken, the worst first. An error fails the file. A warning "
         "(tolerated, but "
         "not what a canonical writer emits; NaN or infinities in the weights) fails it with --strict only. A "
-        "note never does.\n\n"
+        "note never does. With --quality, a file whose tare.quality.* is not what is measured fails, too.\n\n"
         "With --json, one object per line and file: file, ok, format, version, tensors, bytes, findings. A finding "
         "that "
         "is about several tensors in a row, as in a truncated file, names the first and has two keys more: count, "
