@@ -31,7 +31,7 @@ COPIES = {
     "src/cli/options.cpp": ("match skip verbose", "verbs that list tensors; --quiet excludes it"),
     "src/cli/quantize_recipe.cpp": ("method importance embeddings head keep", "they depend on the model and on each other"),
     "src/cli/verbs/convert.cpp": ("to dialect force json dtype quant overflow", "where and how OUT can be written; one needs another"),
-    "src/cli/verbs/quantize.cpp": ("method keep to json", "which of them an error is about; keys of the result"),
+    "src/cli/verbs/quantize.cpp": ("method keep to json explain importance measure", "which of them an error is about; what is run besides; keys of the result"),
     "src/cli/verbs/append.cpp": ("json", "how the result is shown"),
     "src/cli/verbs/plan.cpp": ("force json", "they are of the plan itself"),
     "src/cli/verbs/task.cpp": ("threads json", "they are of the task itself"),
@@ -40,7 +40,7 @@ COPIES = {
     "python/tare/_plan.py": ("threads merge quant importance force", "a task has its own; paths become absolute"),
     "python/tare/_work.py": ("method bits rules to set dtype max-expansion no-mmap threads", "functions have parameters of that name"),
     "python/tare/_writer.py": ("set force", "a parameter; a file without a name becomes the target"),
-    STUB: ("to set attach max-expansion no-mmap threads method dtype overflow", "functions have parameters of that name"),
+    STUB: ("to set force attach max-expansion no-mmap threads method dtype overflow", "functions have parameters of that name"),
 }
 ROW = re.compile(r"\n    \{(\.[^\n]*(?:\n(?!    \{|\};)[^\n]*)*)")
 REGION = re.compile(r"^ *# options\n(.*?)^ *# end of options\n", re.MULTILINE | re.DOTALL)

@@ -8,7 +8,11 @@
 #include "model.hpp"
 #include "run_job.hpp"
 #include "start.hpp"
+#include "tare/calibrate.hpp"
+#include "tare/metadata.hpp"
+#include "tare/quality.hpp"
 #include "tare/run.hpp"
+#include "tare/save.hpp"
 #include "values.hpp"
 
 namespace tare::py {
@@ -164,6 +168,65 @@ PyObject* compare_models(PyObject*, PyObject* args) {
   });
 }
 
+// _calibrate(model, output, dataset, overwrite, tokens or text or None, context, begin, threads, report)
+PyObject* calibrate_model(PyObject*, PyObject* args) {
+  return guarded([&] {
+    PyObject *object = nullptr, *output = nullptr, *dataset = nullptr;
+    int overwrite = 0;
+    Asked asked;
+    if (parse_tuple(args, "OOOpOKiIO", &object, &output, &dataset, &overwrite, &asked.tokens, &asked.context,
+                    &asked.begin, &asked.threads, &asked.report) == 0)
+      throw PythonError();
+    const auto model = complete_model_of(object);
+    const std::string path = path_of(output), name = text_of(dataset, "the name of the text");
+    const Input input =
+        asked.tokens == Py_None ? Input{{}, std::string(run::calibration_text()), true} : input_of(asked.tokens);
+    run::Calibration found;
+    run_job(asked.report, [&](Progress& progress) {
+      const run::Scorer scorer(*model);
+      const run::Options options = asked.options(progress);
+      found =
+          input.is_text ? run::calibrate(scorer, input.text, options) : run::calibrate(scorer, input.tokens, options);
+      static_cast<void>(
+          save(importance_model(found, name), path, {.adapt = {.keep_names = true}, .overwrite = overwrite != 0}));
+    });
+    Dict facts;
+    facts.set("tokens", number(found.tokens)).set("pieces", number(found.pieces));
+    facts.set("context", number(found.context)).set("enough", number(found.enough));
+    facts.set("source", text(found.source));
+    Dict matrices;
+    for (const run::MatrixInputs& matrix : found.matrices)
+      matrices.set(matrix.name, list_of(matrix.counts, [](std::uint64_t count) { return number(count); }));
+    facts.set("matrices", matrices.done());
+    facts.set("remarks", list_of(found.remarks, [](const Change& change) { return text(to_text(change)); }));
+    return facts.done();
+  });
+}
+
+// _measure(original, made, path to write to or None, text or None, context, begin, threads, report)
+PyObject* measure_models(PyObject*, PyObject* args) {
+  return guarded([&] {
+    PyObject *first = nullptr, *second = nullptr, *path = nullptr;
+    Asked asked;
+    if (parse_tuple(args, "OOOOKiIO", &first, &second, &path, &asked.tokens, &asked.context, &asked.begin,
+                    &asked.threads, &asked.report) == 0)
+      throw PythonError();
+    const auto original = complete_model_of(first), made = complete_model_of(second);
+    const std::string file = path == Py_None ? std::string() : path_of(path), text_said = input_of(asked.tokens).text;
+    run::Quality found;
+    run_job(asked.report, [&](Progress& progress) {
+      found = run::measure_quality(*original, *made, text_said, asked.options(progress));
+      if (!file.empty()) static_cast<void>(edit_metadata(file, run::quality_edits(found)));
+    });
+    Dict facts;
+    facts.set("source", text(found.source)).set("text", text(found.text)).set("tokenizer", text(found.tokenizer));
+    facts.set("tokens", number(found.tokens)).set("context", number(found.context));
+    facts.set("kl", estimate_tuple(found.kl)).set("kl_99", estimate_tuple(found.kl_99));
+    facts.set("ratio", estimate_tuple(found.ratio)).set("top_1", estimate_tuple(found.top_1));
+    return facts.done();
+  });
+}
+
 // _render(model, variables)
 PyObject* render_chat(PyObject*, PyObject* args) {
   return guarded([&] {
@@ -240,6 +303,8 @@ PyMethodDef run_methods[] = {{"_scorer", scorer_facts, METH_O, nullptr},
                              {"_logits", logits_of, METH_VARARGS, nullptr},
                              {"_perplexity", perplexity_of, METH_VARARGS, nullptr},
                              {"_compare", compare_models, METH_VARARGS, nullptr},
+                             {"_calibrate", calibrate_model, METH_VARARGS, nullptr},
+                             {"_measure", measure_models, METH_VARARGS, nullptr},
                              {"_render", render_chat, METH_VARARGS, nullptr},
                              {"_generate", generate_tokens, METH_VARARGS, nullptr},
                              {nullptr, nullptr, 0, nullptr}};

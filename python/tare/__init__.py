@@ -15,6 +15,8 @@ Functions
     diff        compares the weights of two models
     run         runs a model: logits, perplexity, what follows a text
     compare     compares the logits of two models on the same tokens
+    calibrate   measures which columns of the matrices matter, for quantize
+    measure     measures the loss of a model against its original, and writes it into its file
     hash        the content digest: the same in every container that stores the same tensors
     formats     the containers, and what each can hold
     families    the families of models that convert to GGUF and back
@@ -29,8 +31,8 @@ Classes
     Vocabulary  the tokens; Attachments: the files that a model carries
     Writer      writes a file tensor by tensor, for models that do not fit into memory
     Plan, Task  what `plan` gives, and one of its tasks
-    Scorer      what `run` gives; Session: a text that grows; Perplexity, Comparison, Generated: what they and `compare`
-                measure and make
+    Scorer      what `run` gives; Session: a text that grows; Perplexity, Comparison, Generated, Calibration, Quality: what
+                they, `compare`, `calibrate` and `measure` give
     Saved, Conversion, Quantized        what was written, and what changed
     Verification, Finding, Difference   what `verify` and `diff` found
     Error       what is raised: NotFoundError, TensorNotFoundError, CorruptError, UnsupportedError, LimitError, LossyError, UsageError,
@@ -71,7 +73,8 @@ Model.to = _to
 # Modules that import others (torch, scipy, matplotlib) or that few programs use: loaded on first access.
 _LAZY = ("cluster", "device", "jax", "numpy", "plot", "safetensors", "torch", "transformers", "vllm")
 _LAZY_NAMES = {"Writer": "_writer", "Plan": "_plan", "Task": "_plan", "plan": "_plan", "Scorer": "_run", "Comparison": "_run", "Perplexity": "_run",
-               "Generated": "_session", "Session": "_session", "run": "_run", "compare": "_run"}
+               "Generated": "_session", "Session": "_session", "run": "_run", "compare": "_run", "calibrate": "_run", "measure": "_run",
+               "Calibration": "_run", "Quality": "_run"}
 
 __all__ = [
     "AccessError", "Attachments", "ClosedError", "CorruptError", "DeniedError", "Error", "ExistsError", "LimitError", "LossyError",

@@ -244,6 +244,28 @@ class Perplexity:
     context: int
     def __init__(self, **facts: Any) -> None: ...
 
+class Calibration:
+    tokens: int
+    pieces: int
+    context: int
+    enough: int
+    source: str
+    matrices: dict[str, list[int]]
+    remarks: list[str]
+    def __init__(self, **facts: Any) -> None: ...
+
+class Quality:
+    source: str
+    text: str
+    tokenizer: str
+    tokens: int
+    context: int
+    kl: tuple[float, float]
+    kl_99: tuple[float, float]
+    ratio: tuple[float, float]
+    top_1: tuple[float, float]
+    def __init__(self, **facts: Any) -> None: ...
+
 class Comparison:
     tokens: int
     predicted: int
@@ -627,6 +649,29 @@ def compare(
     threads: int = 0,
     progress: _Progress = None,
 ) -> Comparison: ...
+def calibrate(
+    model: Model | _Path | _Content,
+    output: _Path,
+    *,
+    tokens: Any = None,
+    text: str | None = None,
+    name: str = "a text",
+    context: int = 0,
+    begin: int | None = None,
+    overwrite: bool = False,
+    threads: int = 0,
+    progress: _Progress = None,
+) -> Calibration: ...
+def measure(
+    target: Model | _Path | _Content,
+    source: Model | _Path | _Content,
+    *,
+    text: str | None = None,
+    write: bool = False,
+    context: int = 0,
+    threads: int = 0,
+    progress: _Progress = None,
+) -> Quality: ...
 def formats() -> list[dict[str, Any]]: ...
 def families() -> list[dict[str, Any]]: ...
 def methods() -> dict[str, str]: ...

@@ -10,7 +10,7 @@ from ._model import Model
 from ._session import Generated, Session, ids_of, start_of
 from ._work import Record, _opened
 
-__all__ = ["Comparison", "Perplexity", "Scorer", "compare", "run"]
+__all__ = ["Calibration", "Comparison", "Perplexity", "Quality", "Scorer", "calibrate", "compare", "measure", "run"]
 
 
 def _input(tokens, text):
@@ -60,6 +60,33 @@ class Comparison(Record):
 
     def _verdict(self):
         return {"same": self.same, "parting": self.parting and self.parting["place"]}
+
+
+class Calibration(Record):
+    """The inputs of the matrices of a model: `matrices` has, by name, the tokens that each one got (one number for each expert).
+    From about `enough` tokens on, more of them change little; `remarks`: whether there were fewer, and which experts none of them reached."""
+
+    tokens: int
+    pieces: int
+    context: int
+    enough: int
+    source: str  # the digest of the text, or of the tokens
+    matrices: dict
+    remarks: list
+
+
+class Quality(Record):
+    """What a model lost against its original, on a text. Estimates are pairs of a value and its standard error; divergences are in nats."""
+
+    source: str  # the content digest of the original; text, tokenizer: digests of the text and of its tokens
+    text: str
+    tokenizer: str
+    tokens: int
+    context: int
+    kl: tuple
+    kl_99: tuple
+    ratio: tuple  # perplexity of the model / perplexity of the original
+    top_1: tuple  # how often both name the same best token
 
 
 class Scorer:
@@ -139,3 +166,22 @@ def compare(a, b, *, tokens=None, text=None, context=0, begin=None, threads=0, p
         _warned(Scorer(first), "A: ")
         _warned(Scorer(second), "B: ")
         return Comparison(**_tare._compare(first, second, _input(tokens, text), context, -1 if begin is None else begin, threads, report))
+
+
+def calibrate(model, output, *, tokens=None, text=None, name="a text", context=0, begin=None, overwrite=False, threads=0, progress=None):
+    """Measures what each matrix of a model is multiplied with, for `importance` of `quantize`, and writes it: a file for llama.cpp, too, if
+    `output` ends in .gguf. By default, on a text of 24 KB that comes with Tare. `name`: what the file calls the text."""
+    given = _input(tokens, text)
+    with _opened(model, True) as opened, _progress.reporter(progress, "calibrating") as report:
+        _warned(Scorer(opened), "")
+        dataset = "the text that comes with Tare" if given is None else name
+        found = _tare._calibrate(opened, output, dataset, overwrite, given, context, -1 if begin is None else begin, threads, report)
+        return Calibration(**found)
+
+
+def measure(target, source, *, text=None, write=False, context=0, threads=0, progress=None):
+    """What the model `target` lost against `source`, which it was made from: a Quality, on a text; by default one that comes with Tare.
+
+    `write` puts it into the file `target` as metadata (tare.quality.*). `tare verify --quality SOURCE` measures again."""
+    with _opened(source, True) as first, _opened(target, True) as second, _progress.reporter(progress, "running") as report:
+        return Quality(**_tare._measure(first, second, target if write else None, _input(None, text), context, -1, threads, report))

@@ -324,3 +324,30 @@ def test_session_survives_an_interruption(demo):
     read = len(session.tokens)
     assert session.tokens == IDS[:read] and 20 <= read <= 40
     assert np.allclose(session.feed(IDS[read:50]), scorer.logits(IDS[:50])[-1], rtol=1e-4, atol=1e-4)
+
+
+def test_calibrate(demo, tmp_path):
+    found = tare.calibrate(demo / "mistral", tmp_path / "i.gguf", tokens=IDS * 8, context=70, name="ids")
+    assert found.tokens == 560 and found.pieces == 8 and found.enough == 4096 and "few" in found.remarks[0]
+    assert found.matrices["blk.0.attn_q.weight"] == [560] and "matrices" not in repr(found)
+    with tare.open(tmp_path / "i.gguf") as file:
+        assert file.metadata["general.type"] == "imatrix" and file.metadata["imatrix.datasets"] == [f"ids ({found.source})"]
+        sums = file["blk.0.attn_q.weight.in_sum2"]
+        assert (sums > 0).all() and np.array_equal(sums, file["blk.0.attn_v.weight.in_sum2"])
+    with pytest.raises(tare.ExistsError):
+        tare.calibrate(demo / "mistral", tmp_path / "i.gguf", tokens=IDS)
+    tare.quantize(demo / "mistral", tmp_path / "q.mcf", "k4", importance=tmp_path / "i.gguf")
+
+
+def test_measure(demo, tmp_path):
+    tare.quantize(demo / "mistral", tmp_path / "k4.mcf", "k4")
+    text = "the model of the file is not on a row of this layer. " * 4
+    found = tare.measure(tmp_path / "k4.mcf", demo / "mistral", text=text, write=True)
+    compared = tare.compare(demo / "mistral", tmp_path / "k4.mcf", text=text)
+    assert found.kl == compared.kl and found.ratio == compared.ratio and found.top_1 == compared.top_1 and found.kl[0] > 0
+    assert found.source == tare.hash(demo / "mistral")
+    with tare.open(tmp_path / "k4.mcf") as file:
+        assert file.metadata["tare.quality.kl"] == found.kl[0]
+    tare.convert(tmp_path / "k4.mcf", tmp_path / "f16.zt", dtype="f16")
+    with tare.open(tmp_path / "f16.zt") as file:
+        assert "tare.quality.kl" not in file.metadata
