@@ -122,9 +122,9 @@ constexpr Option kOptions[] = {
     kThreads,
 };
 constexpr Example kExamples[] = {
-    {"tare calibrate model/ -o imatrix.gguf", "with the text that comes with Tare"},
-    {"tare calibrate model.gguf --text chat.txt -o imatrix.gguf", "with a text like those that the model will read"},
-    {"tare quantize model/ model.gguf --method q4_k_m --importance imatrix.gguf", "and with the result"},
+    {"tare calibrate model/ -o inputs.gguf", "with the text that comes with Tare"},
+    {"tare calibrate model.gguf --text wiki.test.raw -o wiki.gguf", "with a text like those that the model will read"},
+    {"tare quantize model/ weighted.gguf --method q4_k_m --importance inputs.gguf", "and with the result"},
     {"tare calibrate model/ --damage -o measured.gguf", "for `tare quantize --bits N --importance measured.gguf`"},
 };
 
