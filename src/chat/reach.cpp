@@ -15,7 +15,7 @@ namespace {
 
 constexpr std::string_view kTags[] = {"include", "import", "from", "extends"};
 // Filters and functions that lead from a name in a text to an attribute or a file.
-constexpr std::string_view kFilters[] = {"attr"};
+constexpr std::string_view kReachingFilters[] = {"attr"};
 // Objects that Jinja and the programs around it put next to the variables.
 constexpr std::string_view kObjects[] = {
     "lipsum", "cycler", "joiner", "self", "request", "url_for", "get_flashed_messages"};
@@ -88,7 +88,7 @@ void look_at_tokens(const std::vector<TemplateToken>& tokens, Reaches& reaches) 
     if (token.kind == TokenKind::name && i > 0 && tokens[i - 1].kind == TokenKind::tag_begin &&
         is_one_of(token.text, kTags))
       reaches.add("chat.template.include", token.place, fmt::format("the tag '{}' asks for another file", token.text));
-    if (token.kind == TokenKind::name && after("|") && is_one_of(token.text, kFilters))
+    if (token.kind == TokenKind::name && after("|") && is_one_of(token.text, kReachingFilters))
       reaches.add("chat.template.attribute", token.place,
                   fmt::format("the filter '{}' takes an attribute by its name", token.text));
     if (token.kind == TokenKind::name && !after(".") && (before(".") || before("[") || before("(")) &&
