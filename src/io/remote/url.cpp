@@ -6,6 +6,7 @@
 #include <charconv>
 
 #include "base/printable.hpp"
+#include "io/remote/reach.hpp"
 #include "tare/error.hpp"
 
 namespace tare::io {
@@ -171,6 +172,6 @@ std::string escape_path(std::string_view path) {
       path, [](char c) { return is_letter_or_digit(c) || c == '-' || c == '.' || c == '_' || c == '~' || c == '/'; });
 }
 
-bool is_loopback(std::string_view host) { return host == "localhost" || host == "::1" || host.starts_with("127."); }
+bool is_loopback(std::string_view host) { return host == "localhost" || reach_of_text(host) == Reach::loopback; }
 
 }  // namespace tare::io::remote

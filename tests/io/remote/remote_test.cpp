@@ -109,6 +109,13 @@ TEST(RemoteReach, NetworksOfAddresses) {
   for (const auto& [address, reach] : kNets) EXPECT_EQ(reach_of_text(address), reach) << address;
 }
 
+// Only these may be asked without TLS, and get a token then.
+TEST(RemoteReach, NamesOfThisMachine) {
+  for (const char* const host : {"localhost", "127.0.0.1", "127.8.9.10", "::1"}) EXPECT_TRUE(is_loopback(host)) << host;
+  for (const char* const host : {"127.example.org", "127.0.0.1.example.org", "localhost.example.org", "8.8.8.8", ""})
+    EXPECT_FALSE(is_loopback(host)) << host;
+}
+
 TEST(RemoteReach, ServersMayNotLeadIntoOtherNetworks) {
   constexpr Reach kAll[] = {Reach::nothing, Reach::public_net, Reach::private_net, Reach::link_local, Reach::loopback};
   for (const Reach from : kAll) {
