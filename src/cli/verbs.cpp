@@ -11,14 +11,14 @@ namespace tare::cli {
 
 std::span<const Verb* const> verbs() {
   static constexpr const Verb* kTable[] = {
-      &info_verb::kVerb,     &ls_verb::kVerb,       &show_verb::kVerb,       &cat_verb::kVerb,
-      &extract_verb::kVerb,  &meta_verb::kVerb,     &vocab_verb::kVerb,      &tokens_verb::kVerb,
-      &convert_verb::kVerb,  &quantize_verb::kVerb, &append_verb::kVerb,     &plan_verb::kVerb,
-      &task_verb::kVerb,     &finish_verb::kVerb,   &verify_verb::kVerb,     &hash_verb::kVerb,
-      &diff_verb::kVerb,     &compare_verb::kVerb,  &perplexity_verb::kVerb, &calibrate_verb::kVerb, &load_verb::kVerb,
-      &view_verb::kVerb,     &report_verb::kVerb,   &run_verb::kVerb,        &formats_verb::kVerb,
-      &families_verb::kVerb, &cache_verb::kVerb,    &demo_verb::kVerb,       &version_verb::kVerb,
-      &help_verb::kVerb,     &man_verb::kVerb,      &completions_verb::kVerb};
+      &info_verb::kVerb,    &ls_verb::kVerb,       &show_verb::kVerb,       &cat_verb::kVerb,
+      &extract_verb::kVerb, &meta_verb::kVerb,     &vocab_verb::kVerb,      &tokens_verb::kVerb,
+      &convert_verb::kVerb, &quantize_verb::kVerb, &append_verb::kVerb,     &plan_verb::kVerb,
+      &task_verb::kVerb,    &finish_verb::kVerb,   &verify_verb::kVerb,     &hash_verb::kVerb,
+      &diff_verb::kVerb,    &compare_verb::kVerb,  &perplexity_verb::kVerb, &calibrate_verb::kVerb,
+      &load_verb::kVerb,    &view_verb::kVerb,     &report_verb::kVerb,     &run_verb::kVerb,
+      &formats_verb::kVerb, &families_verb::kVerb, &cache_verb::kVerb,      &demo_verb::kVerb,
+      &version_verb::kVerb, &help_verb::kVerb,     &man_verb::kVerb,        &completions_verb::kVerb};
   return kTable;
 }
 

@@ -34,10 +34,10 @@ class SquareSums final : public InputWatch {
   SquareSums(const Plan& plan, unsigned threads) : threads_(threads) {
     for (std::size_t i = 0; i < plan.layers.size(); ++i) {
       const LayerPlan& layer = plan.layers[i];
-      for (const Projection* const one : {&layer.q_compress, &layer.q, &layer.k, &layer.v, &layer.kv_compress,
-                                          &layer.kv_expand, &layer.o, &layer.router, &layer.attention_gate,
-                                          &layer.state.q, &layer.state.k, &layer.state.v, &layer.state.gate,
-                                          &layer.state.step, &layer.state.share, &layer.state.out})
+      for (const Projection* const one :
+           {&layer.q_compress, &layer.q, &layer.k, &layer.v, &layer.kv_compress, &layer.kv_expand, &layer.o,
+            &layer.router, &layer.attention_gate, &layer.state.q, &layer.state.k, &layer.state.v, &layer.state.gate,
+            &layer.state.step, &layer.state.share, &layer.state.out})
         add(plan, one->weight);
       for (const FeedForward* const ffn : {&layer.ffn, &layer.shared})
         for (const Projection* const one : {&ffn->gate, &ffn->up, &ffn->down}) add(plan, one->weight);

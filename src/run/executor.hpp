@@ -63,7 +63,7 @@ struct Extras {
   // here, and they are made. They refer to `parts`.
   std::vector<StateHead>* states = nullptr;
   const StateParts* parts = nullptr;
-  InputWatch* watch = nullptr;                // sees what the layer's matrices are multiplied with
+  InputWatch* watch = nullptr;  // sees what the layer's matrices are multiplied with
 };
 
 class Executor {
