@@ -7,6 +7,7 @@
 #include <functional>
 #include <limits>
 
+#include "conformance/scratch.hpp"
 #include "resources/json_file.hpp"
 #include "run/tiny_models.hpp"
 #include "tare/elements.hpp"
@@ -14,6 +15,7 @@
 namespace tare {
 namespace {
 
+using testing::rule_of;
 using testing::set_config;
 using testing::tiny_config;
 using testing::tiny_model;
@@ -122,14 +124,6 @@ void expect_near(const std::vector<float>& found, const std::vector<double>& exp
   EXPECT_LT(off, 1e-5 * most) << "the largest logit is " << most;
 }
 
-std::string rule_of(const std::function<void()>& action) {
-  try {
-    action();
-  } catch (const Error& error) {
-    return error.rule();
-  }
-  return "";
-}
 std::string sentence_of(const std::function<void()>& action) {
   try {
     action();
