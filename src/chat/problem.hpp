@@ -35,7 +35,7 @@ class Meter {
   // A run may cost more the more it is given: for this many bytes of variables.
   void allow(std::uint64_t bytes) {
     bytes = std::min(bytes, most_bytes_);
-    steps_ = std::min(steps_ + 5 * bytes, most_steps_);
+    steps_ = std::min(steps_ + 12 * bytes, most_steps_);
     bytes_ = std::min(bytes_ + 64 * bytes, most_bytes_);
   }
 
