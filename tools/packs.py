@@ -11,7 +11,7 @@ last place of the largest value ours may differ, where the library rounds to tha
 
 Needs torch, safetensors and whatever the case needs: transformers, bitsandbytes, compressed-tensors, autoawq, auto-gptq,
 nvidia-modelopt,
-mlx (with mlx-cpu). What is missing is skipped and named. Of AutoGPTQ and AutoAWQ only the files with the packing are
+mlx (with mlx-cpu), onnx and onnxruntime. What is missing is skipped and named. Of AutoGPTQ and AutoAWQ only the files with the packing are
 loaded: the packages themselves want a GPU. GPTQModel, whose newer format ("gptq_v2") has the zero points without the
 offset, does not install without one: there the zero points of AutoGPTQ are restated, and everything else is its own.
 """
@@ -430,10 +430,59 @@ def mlx_affine8_f16():
     return mlx(8, 64, "float16", 1)
 
 
+# MatMulNBits of ONNX ---------------------------------------------------------------------------------------------------
+
+def nbits(bits, symmetric=False, inputs=64, block=32, steps=0):
+    """What onnxruntime computes for the identity is what the blocks mean."""
+    import numpy as np
+    import onnxruntime
+    from onnx import TensorProto, helper, numpy_helper
+    from onnxruntime.quantization.matmul_nbits_quantizer import DefaultWeightOnlyQuantConfig, MatMulNBitsQuantizer
+
+    outputs = 8
+    graph = helper.make_graph([helper.make_node("MatMul", ["x", "w"], ["y"], "product")], "packed",
+                              [helper.make_tensor_value_info("x", TensorProto.FLOAT, ["n", inputs])],
+                              [helper.make_tensor_value_info("y", TensorProto.FLOAT, ["n", outputs])],
+                              [numpy_helper.from_array(weights(outputs, inputs, torch.float32).T.contiguous().numpy(), "w")])
+    model = helper.make_model(graph, ir_version=10, opset_imports=[helper.make_opsetid("", 21)])
+    quantizer = MatMulNBitsQuantizer(model, algo_config=DefaultWeightOnlyQuantConfig(block_size=block, is_symmetric=symmetric, bits=bits))
+    quantizer.process()
+    made = quantizer.model.model
+    session = onnxruntime.InferenceSession(made.SerializeToString(), providers=["CPUExecutionProvider"])
+    decoded = session.run(None, {"x": np.eye(inputs, dtype=np.float32)})[0].T
+    node = next(node for node in made.graph.node if node.op_type == "MatMulNBits")
+    stored = {array.name: numpy_helper.to_array(array) for array in made.graph.initializer}
+    names = dict(zip(("codes", "scales", "zero_points"), node.input[1:]))
+    facts = {"K": inputs, "N": outputs, "bits": bits, "block_size": block,
+             **{role: name for role, name in names.items() if role != "codes"}}
+    arrays = {name: torch.from_numpy(stored[name].copy()) for name in names.values()}
+    return arrays, {names["codes"]: torch.from_numpy(decoded.copy())}, config("matmulnbits", weights={names["codes"]: facts}), steps
+
+
+@case
+def nbits2():
+    return nbits(2)
+
+
+@case
+def nbits4():
+    return nbits(4)
+
+
+@case
+def nbits4_symmetric():
+    return nbits(4, True, 48, 16, 1)  # a sum is never -0, a product may be
+
+
+@case
+def nbits8():
+    return nbits(8)
+
+
 def versions():
     found = {}
     for name in ("torch", "transformers", "bitsandbytes", "compressed-tensors", "autoawq", "auto-gptq", "mlx", "nvidia-modelopt",
-                 "safetensors"):
+                 "onnx", "onnxruntime", "safetensors"):
         try:
             found[name] = importlib.metadata.version(name)
         except importlib.metadata.PackageNotFoundError:

@@ -569,7 +569,11 @@ TEST(Packs, RowsWithoutTheirArrayBesideAreNotTried) {
   for (const char* const name : {"a.weight", "b.weight", "b.bias", "absmax"})
     model.tensors.push_back(dense(name, Shape{2}, DType::u8, Blob::memory(Bytes(2))));
   EXPECT_TRUE(packs::schemes_with_beside(model.tensors).empty());
-  for (const packs::Scheme* const row : packs::schemes()) {
+  // Rows by statement do not go by names.
+  std::vector<const packs::Scheme*> by_names;
+  for (const packs::Scheme* const row : packs::schemes())
+    if (!row->by_statement) by_names.push_back(row);
+  for (const packs::Scheme* const row : by_names) {
     const std::string beside = "x" + std::string(row->beside_ending());
     model.tensors.push_back(dense(beside, Shape{1}, DType::u8, Blob::memory(Bytes(1))));
     const auto found = packs::schemes_with_beside(model.tensors);
@@ -577,11 +581,10 @@ TEST(Packs, RowsWithoutTheirArrayBesideAreNotTried) {
     for (const packs::Scheme* const other : found) EXPECT_TRUE(beside.ends_with(other->beside_ending())) << beside;
     model.tensors.pop_back();
   }
-  for (const packs::Scheme* const row : packs::schemes())
+  for (const packs::Scheme* const row : by_names)
     model.tensors.push_back(
         dense("x" + std::string(row->beside_ending()), Shape{1}, DType::u8, Blob::memory(Bytes(1))));
-  EXPECT_TRUE(
-      std::ranges::equal(packs::schemes_with_beside(model.tensors), packs::schemes()));  // in the order of the table
+  EXPECT_TRUE(std::ranges::equal(packs::schemes_with_beside(model.tensors), by_names));  // in the order of the table
 }
 
 }  // namespace
