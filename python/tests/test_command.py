@@ -87,7 +87,8 @@ def test_a_quantization_is_that_of_the_command(folder, monkeypatch, words, outpu
 def test_every_option_of_quantize_has_a_sample(folder):
     shown = option_samples.options_of(option_samples.runner(COMMAND, folder), "quantize")
     tried = {word.removeprefix("--").partition("=")[0] for words, *_ in option_samples.QUANTIZE_SAMPLES for word in words if word.startswith("--")}
-    assert shown - tried == {"color", "quiet", "help", "verbose", "json"}
+    # In Python, tare.measure and the report that quantize returns.
+    assert shown - tried == {"color", "quiet", "help", "verbose", "json", "measure", "explain"}
 
 
 def test_every_option_of_the_command_has_a_name_here(folder):

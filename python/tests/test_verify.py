@@ -126,7 +126,7 @@ LOADERS = {
 }  # fmt: skip
 # From_pretrained needs a model of transformers, devices need one, and what runs a model needs its config.json: test_torch.py,
 # test_device.py and test_run.py.
-ELSEWHERE = {"transformers.from_pretrained", "torch.to_device", "torch.iterate", "device.load", "run", "compare"}
+ELSEWHERE = {"transformers.from_pretrained", "torch.to_device", "torch.iterate", "device.load", "run", "compare", "calibrate", "measure"}
 # These read all bytes that they use, and compare them without being asked.
 ALWAYS = {
     "convert": lambda path, out: tare.convert(path, out / "o.npz"),

@@ -781,9 +781,14 @@ TEST(Complete, LeavesFilesThatAreThereAlone) {
   Model model;
   model.config.hidden_size = 3;
   model.vocabulary = five_tokens();
-  model.attachments = {text_file("config.json", "{}"), text_file("vocab.json", "{}")};
+  model.attachments = {text_file("config.json", "{}"), text_file("vocab.json", R"({"a":0,"b":1,"c":2,"d":3,"e":4})")};
   resources::complete(model);
   EXPECT_EQ(model.attachments.size(), 2U);
+  // A placeholder stays, but is not the vocabulary.
+  model.attachments[1] = text_file("vocab.json", "{}");
+  resources::complete(model);
+  EXPECT_EQ(model.attachments.size(), 4U);
+  EXPECT_NE(model.attachment("tokenizer.json"), nullptr);
 }
 
 }  // namespace
