@@ -220,10 +220,23 @@ constexpr std::string_view kApart[] = {
 };
 
 constexpr std::string_view kRopeKeys[] = {
-    "rope_type", "type",        "rope_theta",       "factor",          "original_max_position_embeddings",
-    "beta_fast", "beta_slow",   "attention_factor", "mscale",          "mscale_all_dim",
-    "truncate",  "long_factor", "short_factor",     "low_freq_factor", "high_freq_factor",
+    "rope_type",
+    "type",
+    "rope_theta",
+    "factor",
+    "original_max_position_embeddings",
+    "beta_fast",
+    "beta_slow",
+    "attention_factor",
+    "mscale",
+    "mscale_all_dim",
+    "truncate",
+    "long_factor",
+    "short_factor",
+    "low_freq_factor",
+    "high_freq_factor",
     "finetuned",
+    "max_position_embeddings",  // a copy of that of config.json
 };
 
 bool lists(std::string_view types, std::string_view type) {

@@ -55,6 +55,21 @@ std::vector<Noisy> of_attention(const Plan& plan, std::size_t, LayerPlan& layer)
   return all;
 }
 
+// What looks at a layer's input to choose between tokens: queries and keys, or all that a state is made of.
+std::vector<Noisy> of_choice(const Plan& plan, std::size_t number, LayerPlan& layer) {
+  std::vector<Noisy> all = of_attention<&LayerPlan::q, &LayerPlan::k, &LayerPlan::q_compress, &LayerPlan::kv_compress,
+                                        &LayerPlan::kv_expand, &LayerPlan::attention_gate>(plan, number, layer);
+  StateWeights& state = layer.state;
+  for (Projection* const one : {&state.q, &state.k, &state.v, &state.gate, &state.step, &state.share})
+    if (one->weight) all.push_back({&one->weight, matrix_name(plan, one->weight), 0});
+  return all;
+}
+std::vector<Noisy> of_answer(const Plan& plan, std::size_t number, LayerPlan& layer) {
+  std::vector<Noisy> all = of_attention<&LayerPlan::o>(plan, number, layer);
+  if (Weight& weight = layer.state.out.weight) all.push_back({&weight, matrix_name(plan, weight), 0});
+  return all;
+}
+
 template <Projection FeedForward::*part, arch::Role stack>
 void add_part(const Plan& plan, std::size_t number, LayerPlan& layer, std::vector<Noisy>& all) {
   for (FeedForward* const one : {&layer.ffn, &layer.shared})
@@ -77,9 +92,7 @@ std::vector<Noisy> of_exit(const Plan& plan, std::size_t number, LayerPlan& laye
   return all;
 }
 
-constexpr Kind kKinds[] = {
-    &of_attention<&LayerPlan::q, &LayerPlan::k, &LayerPlan::q_compress, &LayerPlan::kv_compress, &LayerPlan::kv_expand>,
-    &of_attention<&LayerPlan::v>, &of_attention<&LayerPlan::o>, &of_entry, &of_exit};
+constexpr Kind kKinds[] = {&of_choice, &of_attention<&LayerPlan::v>, &of_answer, &of_entry, &of_exit};
 
 // The weights of the columns of a matrix: all equal without a calibration of it.
 std::vector<float> column_weights(const Calibration& calibration, const std::string& name, std::size_t expert,

@@ -28,7 +28,8 @@ std::string message_of(std::string_view type, std::string_view more) {
 
 std::vector<std::string> doubts_of(const Model& model) {
   std::vector<std::string> all;
-  for (const Change& change : run::Scorer(model).doubts()) all.push_back(to_text(change));
+  const run::Scorer scorer(model);
+  for (const Change& change : scorer.doubts()) all.push_back(to_text(change));
   return all;
 }
 std::vector<std::string> doubts_of(std::string_view type, std::string_view more) {
