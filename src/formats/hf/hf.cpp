@@ -67,11 +67,12 @@ class Reader {
     for (const std::string& file : files)
       if (is_resource(file)) attach_resource(file);
     attach_templates();
-    attach_named(files);
+    const bool reads_files = !io::is_remote(directory_) || !OnlyTensors::wanted();
+    if (reads_files) attach_named(files);
     find_edited(own, files);  // checks the directory's own files, before others of the same names
     attach_others(own);
     attach_asked_for();
-    if (!io::is_remote(directory_) || !OnlyTensors::wanted()) {
+    if (reads_files) {
       check_config();
       resources::describe(model_, *reports_);
     }
