@@ -6,6 +6,8 @@
 #include <map>
 #include <string>
 
+#include "base/forever.hpp"
+
 namespace tare::tokenize {
 namespace {
 
@@ -25,8 +27,8 @@ std::u32string folded(std::uint32_t character) {
 }  // namespace
 
 const CaseFolding& CaseFolding::table() {
-  static const CaseFolding made;
-  return made;
+  static Forever<CaseFolding> made;
+  return *made;
 }
 
 CaseFolding::CaseFolding() {

@@ -8,6 +8,11 @@
 #include <utility>
 #include <vector>
 
+namespace tare {
+template <typename T>
+class Forever;
+}
+
 namespace tare::tokenize {
 
 class CaseFolding {
@@ -28,6 +33,7 @@ class CaseFolding {
   static bool ends_like_one(std::u32string_view row);
 
  private:
+  friend class Forever<CaseFolding>;
   CaseFolding();
 
   std::vector<Row> rows_;
