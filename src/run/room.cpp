@@ -19,6 +19,7 @@ constexpr std::uint64_t kPiece = std::uint64_t{16} << 20, kLogits = std::uint64_
                         kHeadBytes = std::uint64_t{64} << 10, kHeads = 256;
 constexpr std::uint64_t kBytesPerHead = 256;  // a small head, with two bits for a weight
 constexpr std::uint64_t kUsualPiece = 512;    // tokens
+constexpr std::uint64_t kLeastBatch = std::uint64_t{32} << 20;
 
 std::uint64_t saturating_product(std::uint64_t a, std::uint64_t b) { return checked_mul(a, b).value_or(UINT64_MAX); }
 
@@ -92,7 +93,10 @@ Room room_of(const Options& options, const Plan& plan, const Plan* other) {
     logits = std::max(logits, allowed(kLogits, kPerByte, *other));
   }
   const std::uint64_t all = std::min(options.memory, most);
-  return {.batch = all / 4, .states = all / 2, .logits = std::min(kMostLogits, logits)};
+  // A quarter, because the rest of a layer is there, too; of little memory a half, because weights are read for each batch.
+  return {.batch = std::min(all / 2, std::max(all / 4, kLeastBatch)),
+          .states = all / 2,
+          .logits = std::min(kMostLogits, logits)};
 }
 
 std::size_t panels_at_once(const Room& room, std::uint64_t vocabulary, std::size_t models) {
