@@ -100,6 +100,21 @@ bool passes_strictly(std::span<const std::byte> bytes) {
   return verify(scratch / "it", {.work = {.threads = 1}}).ok(true);
 }
 
+// Containers that state neither a length nor a count, as their pages say: a file that ends between two items is a valid
+// file with fewer items.
+constexpr std::string_view kOpenEnded[] = {"onnx", "ggmlbin"};
+bool is_open_ended(const Format& format) { return std::ranges::find(kOpenEnded, format.name) != std::end(kOpenEnded); }
+
+bool is_beginning(const Model& part, const Model& whole) {
+  if (part.tensors.size() > whole.tensors.size()) return false;
+  for (std::size_t i = 0; i < part.tensors.size(); ++i)
+    if (part.tensors[i].name != whole.tensors[i].name || part.tensors[i].shape != whole.tensors[i].shape) return false;
+  return std::ranges::all_of(part.metadata, [&](const auto& entry) {
+    const Value* const found = whole.metadata.find(entry.first);
+    return found != nullptr && *found == entry.second;
+  });
+}
+
 TEST_P(Hostile, EveryTruncationIsAnError) {
   for (const Bytes& whole : samples())
     for (std::size_t length = 0; length < whole.size(); ++length) {
@@ -107,6 +122,10 @@ TEST_P(Hostile, EveryTruncationIsAnError) {
       std::string found;
       const auto error = error_of([&] { found = content(open(borrow_memory(part, "it"))); });
       if (!error && found == content(open(borrow_memory(whole, "it"))) && !passes_strictly(part)) continue;
+      if (!error && is_open_ended(format())) {
+        EXPECT_TRUE(is_beginning(open(borrow_memory(part, "it")), open(borrow_memory(whole, "it")))) << length;
+        continue;
+      }
       ASSERT_TRUE(error.has_value()) << "cut at " << length << " of " << whole.size();
       EXPECT_FALSE(error->rule().empty());
       EXPECT_EQ(error->file(), "it") << error->what();
@@ -115,6 +134,7 @@ TEST_P(Hostile, EveryTruncationIsAnError) {
 
 // Calls the reader directly, as for a file with the right name: recognition must not be its only protection.
 TEST_P(Hostile, EveryTruncationIsAnErrorOfTheReaderToo) {
+  if (is_open_ended(format())) return;
   for (const Bytes& whole : samples())
     for (std::size_t length = 0; length < whole.size(); ++length) {
       const auto part = std::span(whole).first(length);
