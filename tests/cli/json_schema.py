@@ -18,7 +18,9 @@ import tempfile
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
 sys.path.insert(0, str(ROOT / "tools"))
+sys.path.insert(0, str(ROOT / "tests/remote"))
 import schema as checker  # noqa: E402
+import server  # noqa: E402
 
 # Keys that none of the outputs below has, and why.
 UNSEEN = {("vocab_merges", "bytes"): "merges are spelled in characters; only a damaged file has others"}
@@ -183,6 +185,7 @@ def main(tare, build):
     with tempfile.TemporaryDirectory() as name:
         folder = pathlib.Path(name)
         world = {**os.environ, "PATH": f"{pathlib.Path(tare).resolve().parent}:/usr/bin:/bin", "LC_ALL": "C.UTF-8",
+                 "XDG_CACHE_HOME": str(folder / "caches"),
                  "TARE_CUDA_LIBRARY": str(pathlib.Path(build).resolve() / "tests/device/fake-cuda.so")}
 
         def run(line):
@@ -192,6 +195,10 @@ def main(tare, build):
             return done.stdout
 
         prepare(folder, run)
+        files = server.Server()
+        files.routes["m"] = server.good({"numbers.npy": (folder / "numbers.npy").read_bytes()})
+        run(f"tare ls {files.url}/m/numbers.npy")  # for the cache
+        files.close()
         verbs = re.findall(r"^  ([a-z]+)", run("tare help --all").partition("Verbs:")[2], re.MULTILINE)
         have = {verb for verb in verbs if re.search(r"^ +--json\b", run(f"tare help {verb}"), re.MULTILINE)}
         described = set(checker.verbs_of(schema))

@@ -41,6 +41,8 @@ REFUSED = {
                 (("set", "OUT", "--to", "zt"), ("set/SHARD",))],
     "quantize": [(("mistral", "OUT", "--to", "gguf", "--method", "q4_0", "--importance", "weights.safetensors"),
                   ("weights.safetensors", FIRST))],
+    "calibrate": [(("m.zt", "--tokens", "ids.txt", "-o", "OUT"), ("m.zt",)),
+                  (("mistral", "--tokens", "ids.txt", "-o", "OUT"), (FIRST,))],
     "task": [(("job.json", "0"), ("job.json.00000.part",))],  # which is a link to the input
     "finish": [(("done.json",), ("done.json.00000.part",))],  # to which the output is a link
     "append": [(("set/SHARD", "set"), ("set/SHARD",))],
@@ -50,6 +52,8 @@ REFUSED = {
 RULE = {"task": "plan.part.exists"}
 # These have no --force.
 PLAIN = ("task", "finish", "append")
+# These know the format by the suffix alone, and refuse a name that has none.
+BY_SUFFIX = ("calibrate",)
 
 
 def safetensors(tensors):
@@ -70,6 +74,7 @@ def make(tare, home):
     for name in ("mistral", "back"):
         shutil.copytree(home / "made" / name, home / name)
     shutil.copy(home / "made/mistral.zt", home / "m.zt")
+    (home / "ids.txt").write_text(" ".join(str(i) for i in range(40)))
     run("convert", "mistral", "g.gguf")
     run("convert", "mistral", "set/", "--to", "zt2", "--shard", "40KB")
     (home / "lora").mkdir()
@@ -112,6 +117,8 @@ def walk_refused(tare, home):
             words = [word.replace("SHARD", shard) for word in words]
             for name in (file.replace("SHARD", shard) for file in files):
                 for out in spellings(home, name) if "OUT" in words else [name]:
+                    if verb in BY_SUFFIX and "." not in os.path.basename(out):
+                        continue
                     before = content(home)
                     force = [] if verb in PLAIN else ["--force"]
                     done = subprocess.run([tare, verb, *force, *(out if word == "OUT" else word for word in words)],
