@@ -100,7 +100,7 @@ bool passes_strictly(std::span<const std::byte> bytes) {
   return verify(scratch / "it", {.work = {.threads = 1}}).ok(true);
 }
 
-// Containers that state neither a length nor a count, as their pages say: a file that ends between two items is a valid
+// Containers without a length or a count (see their pages): a file that ends between two items is a valid
 // file with fewer items.
 constexpr std::string_view kOpenEnded[] = {"onnx", "ggmlbin"};
 bool is_open_ended(const Format& format) { return std::ranges::find(kOpenEnded, format.name) != std::end(kOpenEnded); }

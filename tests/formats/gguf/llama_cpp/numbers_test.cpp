@@ -110,7 +110,7 @@ TEST(GgufNumbers, OfKeysAreRefusedOrKept) {
         const Value* found = json.find(one.name);
         if (found == nullptr && rope != nullptr) found = rope->find(one.name);
         ASSERT_NE(found, nullptr) << one.key << " " << to_json(value);
-        // Containers with text-only metadata have a text under such a key beside the field, which counts.
+        // Containers with text-only metadata have a text under such a key, and the field, which counts.
         if (value.text() != nullptr)
           EXPECT_TRUE(resources::number_of(*found)) << one.key;
         else
