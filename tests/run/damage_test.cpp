@@ -107,11 +107,9 @@ TEST(RunDamage, ChoosesWhatMatters) {
   for (const std::string target : {"mcf", "gguf", "zt"}) {
     const std::vector<ChosenMethod> chosen = run::choose_by_damage(model, target, how, damage);
     ASSERT_FALSE(chosen.empty()) << target;
-    std::uint64_t bytes = 0;
     double most = 0;
     const ChosenMethod* valued = nullptr;
     for (const ChosenMethod& one : chosen) {
-      bytes += one.bytes;
       const auto names = run::calibrated_names(arch::find_family("llama"), one.tensor);
       if (std::ranges::find(names, "blk.1.attn_v.weight") != names.end())
         valued = &one;
