@@ -85,6 +85,8 @@ struct NamedWeights {
 
 constexpr NamedWeights kNames[] = {
     {"*.pt2", "an exported PyTorch program"},
+    {"*.ggml", "GGML"},
+    {"*.onnx", "ONNX"},
     {"*.h5", "HDF5"},
     {"*.hdf5", "HDF5"},
     {"*.keras", "Keras"},

@@ -136,10 +136,10 @@ std::string words_for_directory(const std::string& path) {
   const std::vector<std::string> below = models_below(path), files = names_in(path, false);
   std::vector<std::string> foreign, ours;
   for (const std::string& file : files) {
-    if (const std::string_view words = foreign_weights(file); !words.empty())
-      foreign.push_back(fmt::format("{} ({})", quote(file), words));
-    else if (is_named_as_ours(path, file))
+    if (is_named_as_ours(path, file))
       ours.push_back(quote(file));
+    else if (const std::string_view words = foreign_weights(file); !words.empty())
+      foreign.push_back(fmt::format("{} ({})", quote(file), words));
   }
   if (!below.empty())
     return fmt::format("this directory holds no model; there {} in {}: use {}",
