@@ -1,9 +1,11 @@
 // Counts what the command does, when loaded before it (LD_PRELOAD): allocations and the peak of memory, calls of the
-// functions that compare and move memory and the bytes they were given, bytes read. All of it is the same in every run
+// functions that compare and move memory and the bytes they were given, bytes read from files, and bytes read back from
+// temporary files without a name. All of it is the same in every run
 // with one thread, on every machine; none of it is time. The sums go to the file that TARE_METER names.
 #include <dlfcn.h>
 #include <fcntl.h>
 #include <malloc.h>
+#include <sys/stat.h>
 #include <sys/types.h>
 #include <unistd.h>
 
@@ -16,7 +18,7 @@
 
 namespace {
 
-std::atomic<std::uint64_t> allocations{0}, held{0}, peak{0}, calls{0}, bytes{0}, input{0};
+std::atomic<std::uint64_t> allocations{0}, held{0}, peak{0}, calls{0}, bytes{0}, input{0}, spilled{0};
 
 void* took(void* block) {
   if (block == nullptr) return block;
@@ -63,16 +65,24 @@ __attribute__((constructor)) void start() {
   look_up(next_move, "memmove");
 }
 
+void count_read(int file, ssize_t got) {
+  if (got <= 0) return;
+  struct stat status {};
+  const bool is_own = ::fstat(file, &status) == 0 && S_ISREG(status.st_mode) && status.st_nlink == 0;
+  (is_own ? spilled : input).fetch_add(static_cast<std::uint64_t>(got), std::memory_order_relaxed);
+}
+
 __attribute__((destructor)) void stop() {
   const char* const path = std::getenv("TARE_METER");
   const int file = path == nullptr ? -1 : ::open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
   if (file < 0) return;
   char text[256];
   const int length = std::snprintf(
-      text, sizeof text, "{\"allocations\": %llu, \"peak\": %llu, \"calls\": %llu, \"bytes\": %llu, \"read\": %llu}\n",
+      text, sizeof text,
+      "{\"allocations\": %llu, \"peak\": %llu, \"calls\": %llu, \"bytes\": %llu, \"read\": %llu, \"spilled\": %llu}\n",
       static_cast<unsigned long long>(allocations.load()), static_cast<unsigned long long>(peak.load()),
       static_cast<unsigned long long>(calls.load()), static_cast<unsigned long long>(bytes.load()),
-      static_cast<unsigned long long>(input.load()));
+      static_cast<unsigned long long>(input.load()), static_cast<unsigned long long>(spilled.load()));
   if (::write(file, text, static_cast<std::size_t>(length)) != length) std::abort();
   ::close(file);
 }
@@ -150,12 +160,12 @@ void* memset(void* to, int what, std::size_t count) {
 
 ssize_t read(int file, void* out, std::size_t count) {
   const ssize_t got = next_read(file, out, count);
-  if (got > 0) input.fetch_add(static_cast<std::uint64_t>(got), std::memory_order_relaxed);
+  count_read(file, got);
   return got;
 }
 ssize_t pread(int file, void* out, std::size_t count, off_t at) {
   const ssize_t got = next_read_at(file, out, count, at);
-  if (got > 0) input.fetch_add(static_cast<std::uint64_t>(got), std::memory_order_relaxed);
+  count_read(file, got);
   return got;
 }
 ssize_t pread64(int file, void* out, std::size_t count, off64_t at) { return pread(file, out, count, at); }
