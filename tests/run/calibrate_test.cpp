@@ -34,7 +34,8 @@ const MatrixInputs* matrix(const Calibration& found, std::string_view name) {
   return at == found.matrices.end() ? nullptr : &*at;
 }
 
-void set_zero(Model& model, std::string_view part) {
+void set_zero(Model& model, const std::string& name_or_part) {
+  const std::string part = name_or_part;  // which may be the name of a tensor that is replaced
   for (Tensor& tensor : model.tensors)
     if (tensor.name.find(part) != std::string::npos)
       tensor = dense<float>(tensor.name, tensor.shape,
