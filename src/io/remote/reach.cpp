@@ -68,31 +68,34 @@ Reach reach6(const std::array<unsigned char, 16>& bytes) {
   return Reach::public_net;
 }
 
+Reach reach_of(const in_addr& address) { return reach4(ntohl(address.s_addr)); }
+
+Reach reach_of(const in6_addr& address) {
+  std::array<unsigned char, 16> bytes{};
+  std::memcpy(bytes.data(), &address, bytes.size());
+  return reach6(bytes);
+}
+
 }  // namespace
 
 Reach reach_of(const sockaddr* address) {
   if (address->sa_family == AF_INET) {
     sockaddr_in in{};
     std::memcpy(&in, address, sizeof in);
-    return reach4(ntohl(in.sin_addr.s_addr));
+    return reach_of(in.sin_addr);
   }
   if (address->sa_family != AF_INET6) return Reach::nothing;
   sockaddr_in6 in{};
   std::memcpy(&in, address, sizeof in);
-  std::array<unsigned char, 16> bytes{};
-  std::memcpy(bytes.data(), &in.sin6_addr, bytes.size());
-  return reach6(bytes);
+  return reach_of(in.sin6_addr);
 }
 
 Reach reach_of_text(std::string_view number) {
   const std::string text(number);
-  sockaddr_in in{};
-  in.sin_family = AF_INET;
-  if (::inet_pton(AF_INET, text.c_str(), &in.sin_addr) == 1) return reach_of(reinterpret_cast<const sockaddr*>(&in));
-  sockaddr_in6 in6{};
-  in6.sin6_family = AF_INET6;
-  if (::inet_pton(AF_INET6, text.c_str(), &in6.sin6_addr) == 1)
-    return reach_of(reinterpret_cast<const sockaddr*>(&in6));
+  in_addr in{};
+  if (::inet_pton(AF_INET, text.c_str(), &in) == 1) return reach_of(in);
+  in6_addr in6{};
+  if (::inet_pton(AF_INET6, text.c_str(), &in6) == 1) return reach_of(in6);
   return Reach::public_net;
 }
 
