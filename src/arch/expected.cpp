@@ -16,6 +16,18 @@ bool is_described(const Family& family, Role role) {
     case Role::stacked_gate_up:
     case Role::stacked_down:
     case Role::router_bias: return false;
+    case Role::token_types:
+    case Role::activation_negative:
+    case Role::activation_positive: return true;
+    case Role::state_in:
+    case Role::state_mix:
+    case Role::state_step:
+    case Role::state_step_bias:
+    case Role::state_rate:
+    case Role::state_skip:
+    case Role::state_norm:
+    case Role::state_convolution:
+    case Role::state_out: return family.runtime.state.empty();
     default: return role < Role::q_compress || role == Role::other;
   }
 }
@@ -30,16 +42,49 @@ Size count_in(const std::optional<std::int64_t>& field) {
 Size product(const Size& a, const Size& b) { return a && b ? checked_mul(*a, *b) : std::nullopt; }
 Size sum(const Size& a, const Size& b) { return a && b ? checked_add(*a, *b) : std::nullopt; }
 
+bool is_of_state(Role role) { return role >= Role::state_step && role <= Role::state_skip; }
+
+// Returns whether a layer whose kind is known has such tensors.
+bool is_of_kind(Role role, std::uint64_t layer, const Sizes& sizes) {
+  if (layer >= sizes.kinds.size()) return false;
+  const LayerKind kind = sizes.kinds[static_cast<std::size_t>(layer)];
+  if (is_of_state(role)) return kind == LayerKind::state;
+  if (role >= Role::q && role <= Role::qkv) return kind == LayerKind::attention;
+  if (role >= Role::gate && role <= Role::gate_up) return kind == LayerKind::network;
+  if (role >= Role::router && role <= Role::shared_down) return kind == LayerKind::experts;
+  return true;
+}
+
+// The shape of a tensor of a state. Its own sizes are not known here.
+std::vector<Size> state_shape(Role role, const Family& family, const Sizes& sizes) {
+  const Size any;
+  switch (role) {
+    case Role::state_in: return {any, sizes.hidden};
+    case Role::state_out: return {sizes.hidden, any};
+    case Role::state_mix:
+    case Role::state_step: return {any, any};
+    case Role::state_convolution: return {any, 1, any};
+    // One number for each head, or for each channel and element.
+    case Role::state_rate:
+      return find_step(family, role, Verb::reshape) != nullptr ? std::vector{any} : std::vector{any, any};
+    default: return {any};
+  }
+}
+
 // The shape of the weight with this role; empty: none is expected. `experts`: the layer has experts.
 std::vector<Size> shape_of(Role role, const Family& family, const Sizes& sizes, bool experts) {
   const bool fused = spell(family, Dialect::hugging_face, {.role = Role::qkv, .layer = 0}).has_value();
   if (fused && (role == Role::q || role == Role::k || role == Role::v)) return {};
   if (!is_described(family, role)) return {};
+  if (is_of_state(role)) return state_shape(role, family, sizes);
   const Size queries = product(sizes.heads, sizes.head), keys = product(sizes.kv_heads, sizes.head);
   switch (role) {
     case Role::token_embedding: return {sizes.vocabulary, sizes.hidden};
     case Role::output_head: return sizes.has_head ? std::vector{sizes.vocabulary, sizes.hidden} : std::vector<Size>();
-    case Role::position_embedding: return {std::nullopt, sizes.hidden};
+    case Role::activation_negative:
+    case Role::activation_positive: return {1};
+    case Role::position_embedding:
+    case Role::token_types: return {std::nullopt, sizes.hidden};
     case Role::final_norm:
     case Role::table_norm:
     case Role::attention_norm:
@@ -62,11 +107,12 @@ std::vector<Size> shape_of(Role role, const Family& family, const Sizes& sizes, 
     case Role::k_norm: return {family.wide_qk_norms ? keys : sizes.head};
     default: break;
   }
+  const Size columns = sizes.expert_columns ? sizes.expert_columns : sizes.hidden;
   if (experts) switch (role) {
       case Role::router: return {sizes.experts, sizes.hidden};
       case Role::expert_gate:
-      case Role::expert_up: return {sizes.expert_rows, sizes.hidden};
-      case Role::expert_down: return {sizes.hidden, sizes.expert_rows};
+      case Role::expert_up: return {sizes.expert_rows, columns};
+      case Role::expert_down: return {columns, sizes.expert_rows};
       case Role::shared_router: return {1, sizes.hidden};
       case Role::shared_gate:
       case Role::shared_up: return {sizes.shared_rows, sizes.hidden};
@@ -93,7 +139,12 @@ bool visit_part(const Family& family, const Sizes& sizes, std::optional<std::uin
       std::vector<Size> shape =
           pattern.hugging_face.empty() ? std::vector<Size>() : shape_of(pattern.role, family, sizes, experts);
       if (shape.empty() || inside != layer.has_value()) continue;
+      if (layer == 0U && family.runtime.first_lacks_norm && pattern.role == Role::attention_norm) continue;
+      if (layer && !sizes.kinds.empty() && !is_of_kind(pattern.role, *layer, sizes)) continue;
       if (layer && is_of_attention(pattern.role) && sizes.without_attention.contains(*layer)) continue;
+      if (layer && is_of_state(pattern.role) && !family.runtime.only_states && sizes.kinds.empty() &&
+          !sizes.without_attention.contains(*layer))
+        continue;
       const Size rows = shape.front();
       if (shape.size() == 2 && std::ranges::find(pattern.steps, Verb::transpose, &Step::verb) != pattern.steps.end())
         std::swap(shape[0], shape[1]);
@@ -141,6 +192,7 @@ std::int64_t adjusted_width(double size, std::optional<double> multiplier, doubl
 }
 
 bool Sizes::has_experts(std::uint64_t layer) const {
+  if (!kinds.empty()) return layer < kinds.size() && kinds[static_cast<std::size_t>(layer)] == LayerKind::experts;
   return mixture && layer >= leading_plain && sparse_step != 0 && (layer + 1) % sparse_step == 0 &&
          !plain_layers.contains(layer);
 }

@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "arch/layer_kinds.hpp"
 #include "arch/names.hpp"
 #include "tare/model.hpp"
 
@@ -18,11 +19,14 @@ struct Sizes {
   std::optional<std::uint64_t> vocabulary, hidden, intermediate, layers, heads, kv_heads, head;
   // For a mixture: the number of experts, and the matrix rows of one expert and of the shared one.
   std::optional<std::uint64_t> experts, expert_rows, shared_rows;
+  // What goes into an expert, if it is less than the hidden size.
+  std::optional<std::uint64_t> expert_columns = {};
   bool has_head = true;                            // the output has a matrix of its own
   bool has_qk_norms = true;                        // if the family has any
   bool mixture = false;                            // layers have experts; `has_experts` knows which
   std::set<Role> biased = {};                      // these have biases
   std::set<std::uint64_t> without_attention = {};  // these layers
+  std::vector<LayerKind> kinds = {};               // the kind of each layer, if it has one
   std::uint64_t further = 0;                       // layers after the last, which may exist
   std::uint64_t leading_plain = 0;                 // the first layers of a mixture, which have none
   // In a mixture, every layer whose number, counted from 1, is a multiple of `sparse_step` has experts, except for

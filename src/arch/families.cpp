@@ -3,9 +3,11 @@
 #include <algorithm>
 
 #include "arch/patterns.hpp"
+#include "arch/patterns_encoders.hpp"
 #include "arch/patterns_hybrid.hpp"
 #include "arch/patterns_older.hpp"
 #include "arch/patterns_stacked.hpp"
+#include "arch/patterns_states.hpp"
 
 namespace tare::arch {
 namespace {
@@ -58,7 +60,12 @@ constexpr Words kPhi3Types = {"phi3"};
 constexpr Words kPhi3Classes = {"Phi3ForCausalLM"};
 
 constexpr Words kAfmoeTypes = {"afmoe"}, kAfmoeClasses = {"AfmoeForCausalLM"};
+constexpr Words kApertusTypes = {"apertus"}, kApertusClasses = {"ApertusForCausalLM"};
 constexpr Words kArceeTypes = {"arcee"}, kArceeClasses = {"ArceeForCausalLM"};
+constexpr Words kBertTypes = {"bert", "xlm-roberta", "roberta"},
+                kBertClasses = {"BertModel",    "BertForMaskedLM",   "XLMRobertaModel", "XLMRobertaForMaskedLM",
+                                "RobertaModel", "RobertaForMaskedLM"};
+constexpr Words kModernBertTypes = {"modernbert"}, kModernBertClasses = {"ModernBertModel", "ModernBertForMaskedLM"};
 constexpr Words kBloomTypes = {"bloom"}, kBloomClasses = {"BloomForCausalLM", "BloomModel"};
 constexpr Words kCohereTypes = {"cohere"}, kCohereClasses = {"CohereForCausalLM"};
 constexpr Words kCohere2Types = {"cohere2"}, kCohere2Classes = {"Cohere2ForCausalLM"};
@@ -80,6 +87,9 @@ constexpr Words kGptOssTypes = {"gpt_oss"}, kGptOssClasses = {"GptOssForCausalLM
 constexpr Words kBigCodeTypes = {"gpt_bigcode"}, kBigCodeClasses = {"GPTBigCodeForCausalLM"};
 constexpr Words kNeoXTypes = {"gpt_neox"}, kNeoXClasses = {"GPTNeoXForCausalLM"};
 constexpr Words kGraniteMoeTypes = {"granitemoe"}, kGraniteMoeClasses = {"GraniteMoeForCausalLM"};
+constexpr Words kGraniteHybridTypes = {"granitemoehybrid"}, kGraniteHybridClasses = {"GraniteMoeHybridForCausalLM"};
+constexpr Words kMambaTypes = {"mamba"}, kMambaClasses = {"MambaForCausalLM"};
+constexpr Words kMamba2Types = {"mamba2"}, kMamba2Classes = {"Mamba2ForCausalLM"};
 constexpr Words kHunyuanTypes = {"hunyuan_v1_dense"}, kHunyuanClasses = {"HunYuanDenseV1ForCausalLM"};
 constexpr Words kHunyuanMoeTypes = {"hunyuan_v1_moe"}, kHunyuanMoeClasses = {"HunYuanMoEV1ForCausalLM"};
 constexpr Words kHyTypes = {"hy_v3"}, kHyClasses = {"HYV3ForCausalLM"};
@@ -90,6 +100,8 @@ constexpr Words kLlama4Types = {"llama4_text", "llama4"},
                 kLlama4Classes = {"Llama4ForCausalLM", "Llama4ForConditionalGeneration"};
 constexpr Words kMellumTypes = {"mellum"}, kMellumClasses = {"MellumForCausalLM"};
 constexpr Words kMiniMaxTypes = {"minimax_m2"}, kMiniMaxClasses = {"MiniMaxM2ForCausalLM"};
+constexpr Words kNemotronHTypes = {"nemotron_h"}, kNemotronHClasses = {"NemotronHForCausalLM"};
+constexpr Words kNemotronHDenseTypes = {"nemotron_h-dense"};
 constexpr Words kNemotronTypes = {"nemotron"}, kNemotronClasses = {"NemotronForCausalLM"};
 constexpr Words kOlmoeTypes = {"olmoe"}, kOlmoeClasses = {"OlmoeForCausalLM"};
 constexpr Words kPhiTypes = {"phi"}, kPhiClasses = {"PhiForCausalLM"};
@@ -114,6 +126,10 @@ constexpr Role kAllBiases[] = {
     Role::q,        Role::k,          Role::v,          Role::o, Role::up, Role::down, Role::attention_norm,
     Role::ffn_norm, Role::final_norm, Role::output_head};
 
+constexpr Role kMambaBiases[] = {Role::state_convolution, Role::state_step};
+constexpr Role kBertBiases[] = {
+    Role::q,         Role::k, Role::v, Role::o, Role::up, Role::down, Role::post_attention_norm, Role::post_ffn_norm,
+    Role::table_norm};
 constexpr Role kIndexerBiases[] = {Role::index_k_norm};
 
 constexpr Role kFusedAllBiases[] = {Role::qkv,      Role::o,          Role::up,        Role::down, Role::attention_norm,
@@ -130,6 +146,7 @@ constexpr Variant kLlamaVariants[] = {{When::has_experts, "mixtral", "MixtralFor
                                       {When::states_type, "mistral", "MistralForCausalLM"}};
 constexpr Variant kMistral3Variants[] = {{When::lacks_yarn, "mistral", "MistralForCausalLM"}};
 constexpr Variant kOlmo2Variants[] = {{When::has_window, "olmo3", "Olmo3ForCausalLM"}};
+constexpr Variant kNemotronHVariants[] = {{When::always, "nemotron_h", "NemotronHForCausalLM"}};
 constexpr Variant kGemmaEmbeddingVariants[] = {{When::always, "gemma3_text", "Gemma3TextModel"}};
 
 constexpr Family kFamilies[] = {
@@ -740,6 +757,123 @@ constexpr Family kFamilies[] = {
                  .states_sections = true,
                  .usual_sections = {24, 20, 20, 0},
                  .text_twin = "qwen3moe"}},
+    {.name = "bert",
+     .title = "BERT, RoBERTa, XLM-R",
+     .model_types = kBertTypes,
+     .architectures = kBertClasses,
+     .gguf = "bert",
+     .names = {kBertEnds, kBertLayers},
+     .root = Root::bare,
+     .ties = true,
+     .biases = kBertBiases,
+     .runtime = {.activation = Activation::gelu_tanh,
+                 .known = {{{"is_decoder", false}}},
+                 .layer_norm_key = "layer_norm_eps",
+                 .sees_all = true,
+                 .reads_gamma = true,
+                 .aside = kBertAside}},
+    {.name = "modernbert",
+     .title = "ModernBERT",
+     .model_types = kModernBertTypes,
+     .architectures = kModernBertClasses,
+     .gguf = "modern-bert",
+     .names = {kModernBert},
+     .root = Root::bare,
+     .ties = true,
+     .activation_key = ActivationKey::hidden_activation,
+     .runtime = {.activation = Activation::gelu_tanh,
+                 .keys = {kModernBertKeys},
+                 .window_period = 3,
+                 .first_sees_all = true,
+                 .period_key = "global_attn_every_n_layers",
+                 .window_key = "local_attention",
+                 .known = {{{"norm_bias", false}}},
+                 .sees_all = true,
+                 .first_lacks_norm = true,
+                 .aside = kModernBertAside}},
+    {.name = "apertus",
+     .title = "Apertus",
+     .model_types = kApertusTypes,
+     .architectures = kApertusClasses,
+     .gguf = "apertus",
+     .names = {kEnds, kAttention, kFinalNorm, kApertus, kQkNorms, kUngated, kRopeFactors},
+     .runtime = {.activation = Activation::xielu, .states_rotated = true}},
+    {.name = "granitemoehybrid",
+     .title = "Granite 4, hybrid",
+     .model_types = kGraniteHybridTypes,
+     .architectures = kGraniteHybridClasses,
+     .gguf = "granitehybrid",
+     .names = {kEnds, kPairedAttention, kFinalNorm, kPreNorms, kGraniteExperts, kGraniteState, kGraniteShared},
+     .biases = kMambaBiases,
+     .runtime = {.keys = {kScales, kGraniteHybridKeys},
+                 .no_attention = "mamba",
+                 .attention = "attention",
+                 .newer_no_attention = "linear_attention",
+                 .usually_no_attention = true,
+                 .endless = true,
+                 .shared_alone = true,
+                 .known = {{{"mamba_conv_bias", true},
+                            {"mamba_proj_bias", false},
+                            {"position_embedding_type", std::string_view("nope")}}}}},
+    {.name = "mamba",
+     .title = "Mamba",
+     .model_types = kMambaTypes,
+     .architectures = kMambaClasses,
+     .gguf = "mamba",
+     .names = {kMambaEnds, kMamba},
+     .root = Root::backbone,
+     .ties = true,
+     .biases = kMambaBiases,
+     .runtime = {.keys = {kMambaKeys}, .only_states = true, .known = {{{"use_conv_bias", true}}}}},
+    {.name = "mamba2",
+     .title = "Mamba 2",
+     .model_types = kMamba2Types,
+     .architectures = kMamba2Classes,
+     .gguf = "mamba2",
+     .names = {kMambaEnds, kMamba2},
+     .root = Root::backbone,
+     .biases = kMambaBiases,
+     .runtime = {.keys = {kMamba2Keys}, .only_states = true, .known = {{{"use_conv_bias", true}}}}},
+    {.name = "nemotron_h",
+     .title = "Nemotron-H and Nemotron 3, with experts",
+     .model_types = kNemotronHTypes,
+     .architectures = kNemotronHClasses,
+     .gguf = "nemotron_h_moe",
+     .names = {kMambaEnds, kMamba2, kNemotronLayers, kNemotronExperts},
+     .root = Root::backbone,
+     .own_head_size = true,
+     .biases = kMambaBiases,
+     .runtime = {.activation = Activation::relu_squared,
+                 .keys = {kNemotronStateKeys, kNemotronExpertKeys},
+                 .endless = true,
+                 .mixes_layers = true,
+                 .expert_twin = "nemotron_h",
+                 .known = {{{"use_conv_bias", true},
+                            {"mamba_proj_bias", false},
+                            {"mlp_hidden_act", std::string_view("relu2")}}},
+                 .layer_norm_key = "layer_norm_epsilon"}},
+    // The same without experts. In config.json it is a nemotron_h, so this type occurs only in models that follow
+    // llama.cpp's conventions.
+    {.name = "nemotron_h-dense",
+     .title = "Nemotron-H",
+     .model_types = kNemotronHDenseTypes,
+     .architectures = {},
+     .gguf = "nemotron_h",
+     .names = {kMambaEnds, kMamba2, kNemotronLayers},
+     .root = Root::backbone,
+     .own_head_size = true,
+     .biases = kMambaBiases,
+     .variants = kNemotronHVariants,
+     .runtime = {.activation = Activation::relu_squared,
+                 .keys = {kNemotronStateKeys},
+                 .endless = true,
+                 .mixes_layers = true,
+                 .expert_twin = "nemotron_h_moe",
+                 .has_no_experts = true,
+                 .known = {{{"use_conv_bias", true},
+                            {"mamba_proj_bias", false},
+                            {"mlp_hidden_act", std::string_view("relu2")}}},
+                 .layer_norm_key = "layer_norm_epsilon"}},
     // Last, because no other program has it.
     {.name = "tiny_llama", .model_types = kTinyTypes, .architectures = {}, .gguf = {}, .names = {kTinyLlama}},
 };
@@ -768,7 +902,9 @@ const Family* find_family_by_any_name(std::string_view name) {
   return family != nullptr ? family : find_gguf_family(name);
 }
 
-bool are_twins(const Family& a, const Family& b) { return !a.gguf.empty() && a.gguf == b.runtime.bidirectional_twin; }
+bool are_twins(const Family& a, const Family& b) {
+  return !a.gguf.empty() && (a.gguf == b.runtime.bidirectional_twin || a.gguf == b.runtime.expert_twin);
+}
 
 const Family& tiny_llama_family() { return std::end(kFamilies)[-1]; }
 

@@ -33,6 +33,8 @@ enum class Root : std::uint8_t {
   gpt_neox,
   backbone,          // Mamba
   model_text_model,  // model.text_model.layers.0..., lm_head: the text part of SmolVLM
+  bert,
+  roberta,
 };
 
 // One tensor in every dialect that has a name for it, without root and suffix. {L} is the layer, {E} the expert.
@@ -45,6 +47,8 @@ struct Pattern {
   std::string_view gguf_end = ".weight";
   // From Hugging Face to GGUF.
   Steps steps = {};
+  // In Hugging Face's dialect an earlier row has the same name. This one counts in models without experts.
+  bool alone = false;
   // In GGUF an earlier row has the same name. This one counts in models that have a tensor with this role.
   Role beside = Role::other;
 
@@ -61,7 +65,7 @@ struct Pattern {
 using Patterns = std::span<const Pattern>;
 
 // The activation in the feed-forward networks.
-enum class Activation : std::uint8_t { silu, gelu_tanh, relu_squared };
+enum class Activation : std::uint8_t { silu, gelu_tanh, relu_squared, xielu };
 // The key of config.json that states it. Early Gemmas have both, and which one counts depends on the program.
 enum class ActivationKey : std::uint8_t { hidden_act, hidden_activation, either };
 
@@ -87,11 +91,15 @@ struct Runtime {
   double null_attention_cap = 0, null_output_cap = 0;
   // Some layers have a sliding window: by default all but the last of this many. 0: llama.cpp has no windows here.
   std::int64_t window_period = 0;
+  // All but the first of this many, instead.
+  bool first_sees_all = false;
   // config.json may state the period as sliding_window_pattern, where 1 means no window. Layers with a window have a
   // rotary base of their own, rope_local_base_freq.
   bool states_window_period = false;
   // Where config.json states the period, if it does not list the layers.
   std::string_view period_key = "sliding_window_pattern";
+  // Where config.json states the size of the window.
+  std::string_view window_key = "sliding_window";
   // In transformers, only layers from max_window_layers on have a window.
   bool has_max_window_layers = false;
   // The file lists which layers have a window.
@@ -119,6 +127,21 @@ struct Runtime {
   std::string_view plain_size_key = {};
   // The word in layer_types for layers without attention. GGUF has a list with the heads of keys of each layer, 0 for these.
   std::string_view no_attention = {};
+  // The other words: for those with attention, and for those without it in newer files.
+  std::string_view attention = "full_attention", newer_no_attention = {};
+  // Without layer_types no layer has attention.
+  bool usually_no_attention = false;
+  // No layer has attention or a network: GGUF states 0 of both, and a context without an end.
+  bool only_states = false;
+  // The context has no end, because nothing turns with positions.
+  bool endless = false;
+  // A layer is a state, attention, a network or experts: see layer_kinds.hpp.
+  bool mixes_layers = false;
+  // GGUF's architecture for models with experts, if this is the one for those without, or the reverse.
+  std::string_view expert_twin = {};
+  bool has_no_experts = false;
+  // Without experts, the network for every token is the only one: see Pattern::alone.
+  bool shared_alone = false;
   // The word in layer_types for layers with a state in place of attention. GGUF has a flag for each layer.
   std::string_view state = {};
   // The matrix for queries has as many rows again, for gates.
@@ -162,8 +185,21 @@ struct Runtime {
   LargeAt80Layers large_at_80_layers = LargeAt80Layers::never;
   // The class reads experts in MXFP4: the modules that config.json then excepts.
   std::span<const std::string_view> unpacked_modules = {};
+  // Every token sees every other: an encoder.
+  bool sees_all = false;
+  // The first layer has no norm of its own: the one after the token table precedes it.
+  bool first_lacks_norm = false;
+  // Norms may be spelled "gamma" and "beta", as early files have them.
+  bool reads_gamma = false;
+  // Tensors that GGUF's runtime has no use for, which are kept for the way back: the beginnings of their names.
+  std::span<const std::string_view> aside = {};
   // A SentencePiece vocabulary never adds a blank before the text; its own files are ignored in this.
   bool adds_no_blank = false;
+
+  // Returns whether a word of layer_types means a layer without attention.
+  constexpr bool lacks_attention(std::string_view word) const {
+    return word == no_attention || (!newer_no_attention.empty() && word == newer_no_attention);
+  }
 
   // The row of a key; null if llama.cpp does not read it for this family.
   constexpr const KeyRow* row(std::string_view key) const {
@@ -212,7 +248,7 @@ const Family* find_family(std::string_view type_or_architecture);
 const Family* find_gguf_family(std::string_view architecture);
 // By model_type, architecture or GGUF's general.architecture.
 const Family* find_family_by_any_name(std::string_view name);
-// Whether the two differ only in the direction of attention.
+// Whether the two differ only in the direction of attention, or in whether there are experts.
 bool are_twins(const Family& a, const Family& b);
 const Family& tiny_llama_family();
 

@@ -18,12 +18,15 @@ enum class KeyForm : std::uint8_t {
   flag,         // if config.json does not have it and `number` is 1, GGUF has it as true
   always,       // `number`, of which config.json knows nothing: the class implies it
   always_text,  // likewise `text`
+  rank,         // a number that may be "auto", which is a sixteenth of the hidden size, rounded up
+  never,        // likewise a flag, which is false
   several,      // a flag of config.json, for that the number is more than one
   norms,        // config.json has 2 if there is a norm for each of attention and feed-forward network, otherwise 1
   groups,       // config.json has a word for that experts are chosen in groups, which the number of groups implies
   router,       // a word of config.json for how experts are weighted, as llama.cpp's number
   usual_text,   // `text`, unless another setting means something else
   length,       // how many elements a list of config.json has, outside of the part for the language model
+  word,         // a text
   words,        // config.json has a list with a word for each layer, and GGUF a list of flags: whether it is `text`
 };
 
@@ -254,6 +257,62 @@ inline constexpr KeyRow kStateKeys[] = {
      .from = {"linear_value_head_dim"},
      .times = "linear_num_value_heads",
      .factor = "ssm.time_step_rank"},
+};
+
+// Mamba: `expand` times the hidden size.
+inline constexpr std::string_view kWidth = "embedding_length";
+inline constexpr KeyRow kMambaKeys[] = {
+    {.key = "ssm.conv_kernel", .from = {"conv_kernel"}},
+    {.key = "ssm.inner_size", .from = {"expand"}, .times = "hidden_size", .factor = kWidth},
+    {.key = "ssm.state_size", .from = {"state_size"}},
+    {.key = "ssm.time_step_rank", .from = {"time_step_rank"}, .form = KeyForm::rank},
+    {.key = "ssm.dt_b_c_rms", .form = KeyForm::never},
+};
+inline constexpr KeyRow kMamba2Keys[] = {
+    kMambaKeys[0],
+    kMambaKeys[1],
+    kMambaKeys[2],
+    {.key = "ssm.time_step_rank", .from = {"num_heads"}},
+    {.key = "ssm.inner_size", .from = {"head_dim"}, .times = "num_heads", .factor = "ssm.time_step_rank"},
+    {.key = "ssm.group_count", .from = {"n_groups"}},
+};
+inline constexpr KeyRow kGraniteHybridKeys[] = {
+    {.key = "expert_count", .from = {"num_local_experts"}, .zero = Zero::counts},
+    kMixtralKeys[1],
+    {.key = "expert_shared_feed_forward_length", .from = {"shared_intermediate_size"}},
+    {.key = "ssm.conv_kernel", .from = {"mamba_d_conv"}},
+    {.key = "ssm.inner_size", .from = {"mamba_expand"}, .times = "hidden_size", .factor = kWidth},
+    {.key = "ssm.state_size", .from = {"mamba_d_state"}},
+    {.key = "ssm.time_step_rank", .from = {"mamba_n_heads"}},
+    {.key = "ssm.inner_size", .from = {"mamba_d_head"}, .times = "mamba_n_heads", .factor = "ssm.time_step_rank"},
+    {.key = "ssm.group_count", .from = {"mamba_n_groups"}},
+    {.key = "rope.scaling.finetuned", .form = KeyForm::never},
+};
+
+inline constexpr KeyRow kNemotronStateKeys[] = {
+    kMambaKeys[0],
+    {.key = "ssm.inner_size", .from = {"mamba_head_dim"}, .times = "mamba_num_heads", .factor = "ssm.time_step_rank"},
+    {.key = "ssm.state_size", .from = {"ssm_state_size"}},
+    {.key = "ssm.time_step_rank", .from = {"mamba_num_heads"}},
+    {.key = "ssm.group_count", .from = {"n_groups"}},
+    {.key = "rope.scaling.finetuned", .form = KeyForm::never},
+};
+inline constexpr KeyRow kNemotronExpertKeys[] = {
+    kRoutedExpertKeys[0],
+    kRoutedExpertKeys[1],
+    kRoutedExpertKeys[2],
+    kRoutedExpertKeys[3],
+    kRoutedExpertKeys[5],
+    kRoutedExpertKeys[6],
+    kRoutedExpertKeys[7],
+    kDeepSeekKeys[0],
+    {.key = "expert_shared_feed_forward_length", .from = {"moe_shared_expert_intermediate_size"}},
+    {.key = "moe_latent_size", .from = {"moe_latent_size"}},
+};
+
+inline constexpr KeyRow kModernBertKeys[] = {
+    {.key = "rope.scaling.type", .form = KeyForm::always_text, .text = "none"},
+    {.key = "hidden_activation", .from = {"hidden_activation"}, .form = KeyForm::word},
 };
 
 inline constexpr KeyRow kLfm2Keys[] = {{.key = "shortconv.l_cache", .from = {"conv_L_cache"}}};

@@ -45,6 +45,12 @@ constexpr BiasGroup kJais2[] = {{kAttentionRoles, "attention_bias", true},
                     kGptOss[] = {{kAttentionRoles, "attention_bias", true}, {kRouterRole}},
                     kIndexed[] = {{kIndexNormRole}};
 
+constexpr Role kBertRoles[] = {
+    Role::q,         Role::k, Role::v, Role::o, Role::up, Role::down, Role::post_attention_norm, Role::post_ffn_norm,
+    Role::table_norm};
+constexpr Role kStateRoles[] = {Role::state_convolution}, kStepRoles[] = {Role::state_convolution, Role::state_step};
+constexpr BiasGroup kBert[] = {{kBertRoles}}, kMambaBias[] = {{kStepRoles}}, kStateBias[] = {{kStateRoles}};
+
 constexpr ModelClass kClasses[] = {
     {.model_type = "llama", .biases = kLlama, .has_window = false},
     {.model_type = "mistral", .biases = {}, .assumes_window = true},
@@ -123,6 +129,24 @@ constexpr ModelClass kClasses[] = {
     {.model_type = "qwen3_vl_moe", .has_window = false, .experts = Experts::of_moe_intermediate_size},
     {.model_type = "qwen3_vl_moe_text", .has_window = false, .experts = Experts::of_moe_intermediate_size},
     {.model_type = "phimoe", .biases = kPhiMoe, .experts = Experts::of_intermediate_size},
+    {.model_type = "bert", .biases = kBert, .has_window = false},
+    {.model_type = "roberta", .biases = kBert, .has_window = false, .pads_positions = true},
+    {.model_type = "xlm-roberta", .biases = kBert, .has_window = false, .pads_positions = true},
+    {.model_type = "modernbert",
+     .biases = {},
+     .earlier_base_key = "global_rope_theta",
+     .earlier_local_base_key = "local_rope_theta"},
+    {.model_type = "mamba", .biases = kMambaBias, .has_window = false},
+    {.model_type = "mamba2", .biases = kStateBias, .has_window = false},
+    {.model_type = "granitemoehybrid",
+     .biases = kStateBias,
+     .has_window = false,
+     .experts = Experts::of_intermediate_size},
+    {.model_type = "nemotron_h",
+     .biases = kStateBias,
+     .has_window = false,
+     .experts = Experts::of_moe_intermediate_size},
+    {.model_type = "apertus", .has_window = false},
 };
 
 }  // namespace

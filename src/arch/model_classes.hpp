@@ -34,6 +34,10 @@ struct ModelClass {
   Experts experts = Experts::none;
   // The keys of rotary positions at the top of config.json.
   std::string_view rope_base_key = "rope_theta", rotated_part_key = "partial_rotary_factor";
+  // Earlier files have the rotary bases of layers that see everything, and of the others, under these keys.
+  std::string_view earlier_base_key = {}, earlier_local_base_key = {};
+  // Positions of texts begin after the id of the token that pads them.
+  bool pads_positions = false;
 };
 
 // The row of a model_type; for unknown types, a row with the defaults above.

@@ -27,7 +27,8 @@ constexpr std::string_view kTypesWithoutRope[] = {
     "mamba",      "mamba2",     "marian",  "mbart",    "mpnet",       "mpt",     "mt5",         "opt",        "pegasus",
     "roberta",    "rwkv",       "t5",      "vit",      "whisper",     "xlm",     "xlm-roberta", "xlnet"};
 
-constexpr std::string_view kTypesWithOwnNames[] = {"bloom", "falcon", "gpt2", "gpt_bigcode", "lfm2", "lfm2_moe"};
+constexpr std::string_view kTypesWithOwnNames[] = {"bloom",    "falcon",     "gpt2",  "gpt_bigcode", "lfm2",
+                                                   "lfm2_moe", "modernbert", "mamba", "mamba2"};
 
 constexpr TypeKey kTypeKeys[] = {
     {"gpt2", "intermediate_size", "n_inner"},
@@ -41,6 +42,9 @@ constexpr TypeKey kTypeKeys[] = {
     {"falcon", "num_key_value_heads", "num_kv_heads"},
     {"lfm2", "rms_norm_eps", "norm_eps"},
     {"lfm2_moe", "rms_norm_eps", "norm_eps"},
+    {"modernbert", "rms_norm_eps", "norm_eps"},
+    {"mamba", "rms_norm_eps", "layer_norm_epsilon"},
+    {"mamba2", "rms_norm_eps", "layer_norm_epsilon"},
     {"falcon", "head_dim", ""},  // their readers compute it, and refuse a value
 };
 

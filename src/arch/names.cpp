@@ -33,11 +33,20 @@ constexpr RootText kRoots[] = {{"model.", ""},
                                {"transformer.", ""},
                                {"gpt_neox.", ""},
                                {"backbone.", ""},
-                               {"model.text_model.", ""}};
+                               {"model.text_model.", ""},
+                               {"bert.", ""},
+                               {"roberta.", ""}};
 
-constexpr std::string_view kRootNames[] = {
-    "model",    "bare",     "language_model.model", "model.language_model", "transformer",
-    "gpt_neox", "backbone", "model.text_model"};
+constexpr std::string_view kRootNames[] = {"model",
+                                           "bare",
+                                           "language_model.model",
+                                           "model.language_model",
+                                           "transformer",
+                                           "gpt_neox",
+                                           "backbone",
+                                           "model.text_model",
+                                           "bert",
+                                           "roberta"};
 
 std::span<const RootText> roots_of(Dialect dialect) {
   static constexpr RootText kNone[] = {{"", ""}};

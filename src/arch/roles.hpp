@@ -86,6 +86,17 @@ enum class Role : std::uint8_t {
   state_norm,
   state_convolution,
   state_out,
+  state_in,    // what a state is made of, for the classes that have it in one matrix
+  state_mix,   // step, and what comes in and goes out, from the convolved vector (Mamba 1)
+  state_skip,  // what goes past the state
+  token_types,
+  activation_negative,  // numbers of an activation, one tensor each
+  activation_positive,
+  activation_slope,
+  activation_epsilon,
+  shared_gate_up,
+  latent_down,  // experts work in a smaller space
+  latent_up,
   // The tower of a multimodal model, and its projector, which makes tokens for the language model of its result.
   tower_patches,  // pixels to vectors
   tower_second_patches,
@@ -152,17 +163,17 @@ constexpr bool is_norm(Role role) {
 }
 
 constexpr bool is_in_layer(Role role) {
-  return (role >= Role::attention_norm && role < Role::tower_patches) ||
-         (role >= Role::tower_norm && role <= Role::tower_tap_out);
+  return role != Role::token_types && ((role >= Role::attention_norm && role < Role::tower_patches) ||
+                                       (role >= Role::tower_norm && role <= Role::tower_tap_out));
 }
 
 // GGUF's runtime needs them as f32.
 constexpr bool is_f32(Role role) {
   return is_norm(role) || role == Role::router || role == Role::router_bias || role == Role::shared_router ||
          role == Role::index_weights || role == Role::position_embedding || role == Role::convolution ||
-         role == Role::state_convolution || role == Role::state_rate ||
-         (role >= Role::tower_patches && role <= Role::tower_class) || role == Role::projector_merger ||
-         (role >= Role::sinks && role <= Role::stacked_gate_up_bias);
+         role == Role::state_convolution || role == Role::state_rate || role == Role::state_skip ||
+         role == Role::token_types || (role >= Role::tower_patches && role <= Role::tower_class) ||
+         role == Role::projector_merger || (role >= Role::sinks && role <= Role::stacked_gate_up_bias);
 }
 
 constexpr bool is_of_attention(Role role) { return (role >= Role::q && role <= Role::k_norm); }

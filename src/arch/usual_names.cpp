@@ -7,15 +7,15 @@
 namespace tare::arch {
 namespace {
 
-constexpr std::string_view kEmbeddings[] = {"embed_tokens.weight", "wte.weight",      "word_embeddings.weight",
-                                            "shared.weight",       "embed_in.weight", "tok_embeddings.weight",
-                                            "token_embd.weight"};
+constexpr std::string_view kEmbeddings[] = {"embed_tokens.weight", "wte.weight",       "word_embeddings.weight",
+                                            "shared.weight",       "embed_in.weight",  "tok_embeddings.weight",
+                                            "token_embd.weight",   "embeddings.weight"};
 // The decoders of BERT and RoBERTa are the heads of masked language models.
 constexpr std::string_view kHeads[] = {"lm_head.weight", "embed_out.weight", "output.weight",
                                        "predictions.decoder.weight", "lm_head.decoder.weight"};
 constexpr std::string_view kEmbeddingGlobs[] = {"*embed_tokens.weight",    "*tok_embeddings.weight", "*wte.weight",
                                                 "*word_embeddings.weight", "*embed_in.weight",       "embedding.weight",
-                                                "token_embd.weight"};
+                                                "token_embd.weight",       "*.embeddings.weight"};
 constexpr std::string_view kHeadGlobs[] = {"lm_head.weight", "*.lm_head.weight", "output.weight", "embed_out.weight"};
 
 // Compares whole parts of the name: "xwte.weight" is not "wte.weight". Tensors of a layer are excluded

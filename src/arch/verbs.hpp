@@ -26,6 +26,10 @@ enum class Verb : std::uint8_t {
   tile_rows,
   tile_columns,
   squeeze,  // the second of three dimensions, which is 1, is dropped
+  // The same bytes under another shape: vectors become columns if `key` is empty, otherwise as many rows as the setting
+  // `key` of config.json states.
+  reshape,
+  trim_rows,  // rows for padding, which come first, are cut: one more than the setting `key` states
   // Rows of q, k and v, which each group of heads that share a key has together: all q come first, then all k, then all v.
   sort_heads,
 
@@ -50,6 +54,7 @@ enum class Verb : std::uint8_t {
   // GGUF does not have the tensor.
   omit,       // it is computed from the hyper-parameters
   omit_copy,  // it must equal the tensor with the role `role`, which llama.cpp uses in its place
+  to_key,     // a number of each layer: together they are the key `key`; `number` is the rank of the tensors
 
   // GGUF has the tensor, even if the model lacks it.
   copy,             // then it is a copy of the tensor with the role `role`

@@ -108,6 +108,11 @@ Ropes ropes_of(std::string_view type, const ConfigFile& file) {
     begin(ropes.sliding, "sliding_attention");
     if (scaling != nullptr)
       for (const auto& [key, value] : *scaling) ropes.full.set(key, value);
+    const arch::ModelClass& reads = arch::class_of(type);
+    if (!reads.earlier_base_key.empty()) {
+      set_default(ropes.full, "rope_theta", file.find(reads.earlier_base_key));
+      set_default(ropes.sliding, "rope_theta", file.find(reads.earlier_local_base_key));
+    }
     // OLMo 3 has no key for these layers, and does not use its rope_theta for them.
     set_default(ropes.sliding, "rope_theta", file.find("rope_local_base_freq"));
     name_kind(ropes.sliding, type);

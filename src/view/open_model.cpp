@@ -130,6 +130,17 @@ std::string_view role_name(arch::Role role) {
     case Role::projector_norm: return "projector norm";
     case Role::projector_in: return "projector in";
     case Role::projector_out: return "projector out";
+    case Role::state_in: return "state in";
+    case Role::state_mix: return "state step+in+out";
+    case Role::state_skip: return "state skip";
+    case Role::token_types: return "token types";
+    case Role::activation_negative:
+    case Role::activation_positive:
+    case Role::activation_slope:
+    case Role::activation_epsilon: return "activation";
+    case Role::shared_gate_up: return "shared gate+up";
+    case Role::latent_down: return "latent down";
+    case Role::latent_up: return "latent up";
     case Role::other: break;
   }
   return "other";

@@ -17,7 +17,7 @@ except ImportError:
 
 warnings.filterwarnings("ignore")
 SOURCE = pathlib.Path(__file__).parents[2] / "src" / "arch" / "defaults.cpp"
-ROW = re.compile(r'\{"(\w+)", \{"([\w.]+)", (.+)\}\},')
+ROW = re.compile(r'\{"([\w-]+)", \{"([\w.]+)", (.+)\}\},')
 # Sizes of tensors, which are not assumed; what only training, generation or loading look at; what follows from other keys; and
 # what Tare reads elsewhere (ties, biases and activations of the families).
 ELSEWHERE = {
@@ -29,6 +29,11 @@ ELSEWHERE = {
     "rope_interleave", "qk_head_dim", "qk_nope_head_dim", "qk_rope_head_dim", "v_head_dim", "kv_lora_rank", "q_lora_rank", "attention_out_bias", "use_qk_norm", "qk_layernorm", "moe_norm_min", "moe_layer_end_index", "use_bias", "use_qkv_bias", "lm_head_bias", "input_jitter_noise",
     "mlp_layer_types", "indexer_types", "full_attn_idxs", "moe_layers", "sep_token_id", "activation_function", "activation", "summary_type", "summary_use_proj",
     "summary_proj_to_labels", "reorder_and_upcast_attn", "add_cross_attention", "attention_softmax_in_fp32",
+    "type_vocab_size", "expand", "classifier_activation", "classifier_bias", "classifier_pooling", "cls_token_id", "decoder_bias", "deterministic_flash_attn",
+    "initializer_cutoff_factor", "sparse_pred_ignore_index", "sparse_prediction", "rescale_prenorm_residual", "residual_in_fp32", "time_step_floor",
+    "time_step_init_scheme", "time_step_max", "time_step_min", "time_step_rank", "time_step_scale", "time_step_limit", "use_associative_scan",
+    "use_mambapy", "chunk_size", "mamba_chunk_size", "layers_block_type", "mtp_layers_block_type", "mamba_hidden_act", "mamba_ssm_cache_dtype",
+    "moe_shared_expert_overlap", "num_logits_to_keep", "use_mamba_kernels",
     "scale_attention_softmax_in_fp32", "is_decoder", "slow_but_exact", "ffn_hidden_size", "num_kv_heads", "bias",
 }
 # Fields that some types call otherwise.
@@ -56,6 +61,9 @@ def library(model_type, ours):
     for key in ("num_key_value_heads", "head_dim"):
         if getattr(type(config), key, None) is None:
             facts.pop(key, None)
+    # It follows from `expand` and the number of heads.
+    if model_type == "mamba2":
+        facts.pop("head_dim")
     # The window that holds if another key states that it is in use; an instance by default has none.
     if "use_sliding_window" in facts:
         facts["sliding_window"] = type(config).sliding_window

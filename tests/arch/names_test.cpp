@@ -38,7 +38,8 @@ bool has_own_bias(const Family& family, const Pattern& module, bool in_gguf) {
 
 TEST(ArchNames, EveryPatternOfEveryFamilyAndDialectGoesThereAndBack) {
   constexpr std::string_view kHfRoots[] = {
-      "model.", "", "language_model.model.", "model.language_model.", "transformer.", "gpt_neox.", "backbone."};
+      "model.", "",        "language_model.model.", "model.language_model.", "transformer.", "gpt_neox.", "backbone.",
+      "bert.",  "roberta."};
   std::size_t count = 0;
   for (const Family& each : families())
     for (const Dialect dialect : kDialects)
@@ -46,6 +47,7 @@ TEST(ArchNames, EveryPatternOfEveryFamilyAndDialectGoesThereAndBack) {
         for (const Pattern& pattern : patterns) {
           const bool in_gguf = dialect == Dialect::gguf;
           if (pattern.in(dialect).empty() || (in_gguf && pattern.beside != Role::other)) continue;
+          if (!in_gguf && pattern.alone) continue;
           const std::string_view end = in_gguf ? pattern.gguf_end : pattern.bare ? "" : ".weight";
           for (const std::string_view suffix :
                {end, end == ".weight" && !has_own_bias(each, pattern, in_gguf) ? ".bias" : end})
@@ -76,7 +78,8 @@ TEST(ArchNames, RenamingToGgufAndBackIsTheSameName) {
   for (const Family& each : families())
     for (const Patterns patterns : each.names)
       for (const Pattern& pattern : patterns) {
-        if (pattern.hugging_face.empty() || pattern.gguf.empty() || pattern.beside != Role::other) continue;
+        if (pattern.hugging_face.empty() || pattern.gguf.empty() || pattern.beside != Role::other || pattern.alone)
+          continue;
         const std::string name = (pattern.role == Role::output_head ? "" : "model.") +
                                  filled(pattern.hugging_face, 3, 5) + (pattern.bare ? "" : ".weight");
         const auto there = spell(each, Dialect::gguf, parse(each, Dialect::hugging_face, name).value());
@@ -94,7 +97,7 @@ TEST(ArchNames, NoFamilyHasTwoRolesForOneName) {
       for (const Patterns patterns : each.names)
         for (const Pattern& pattern : patterns) {
           const bool in_gguf = dialect == Dialect::gguf;
-          if (pattern.in(dialect).empty() || (in_gguf && pattern.beside != Role::other)) continue;
+          if (pattern.in(dialect).empty() || (in_gguf ? pattern.beside != Role::other : pattern.alone)) continue;
           EXPECT_TRUE(seen.emplace(pattern.in(dialect), in_gguf ? pattern.gguf_end : "").second)
               << each.name << ": " << pattern.in(dialect);
         }

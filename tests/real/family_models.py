@@ -16,6 +16,16 @@ EXACT_YARN = {key: value for key, value in YARN.items() if "mscale" not in key} 
 ALPHA = {"max_position_embeddings": 32768, "rope_parameters": DEFAULT_ROPE | {"rope_type": "dynamic", "alpha": 1000.0, "factor": 1.0}}
 
 
+# What Tare writes for encoders, and what an encoder from llama.cpp's file lacks.
+ENCODER = ("attention.layer_norm_rms_epsilon",)
+POOLER = ("pooler.dense.weight", "pooler.dense.bias")
+# What the files of models without experts do not have.
+EXPERT_KEYS = ("num_experts_per_tok", "n_routed_experts", "n_shared_experts", "moe_intermediate_size", "moe_latent_size", "moe_shared_expert_intermediate_size",
+               "routed_scaling_factor", "n_group", "topk_group", "norm_topk_prob")
+# Newer words of transformers, and those that the files of the models have.
+HYBRID_WORDS = {'"linear_attention"': '"mamba"', '"full_attention"': '"attention"'}
+
+
 def usual(dice, **settings):
     """The sizes that nearly all families have: odd ones, and heads that do not divide the hidden size."""
     keys, head = dice.choice((1, 2, 3)), dice.choice((6, 10, 16))
@@ -133,6 +143,57 @@ def neox(dice):
     return found | {"hidden_size": 16 * found["num_attention_heads"]}
 
 
+def bert(dice, **settings):
+    found = usual(dice, max_position_embeddings=dice.choice((48, 57)), type_vocab_size=dice.choice((1, 2, 3)), **settings)
+    del found["head_dim"], found["num_key_value_heads"]
+    return found
+
+
+def modern_bert(dice):
+    found = without_head(dice, num_hidden_layers=dice.choice((3, 4, 7)), local_attention=dice.choice((8, 16)), cls_token_id=1, sep_token_id=2)
+    found["hidden_size"] *= 2
+    del found["num_key_value_heads"]
+    return found
+
+
+def mamba(dice):
+    return {"vocab_size": dice.choice((61, 97)), "hidden_size": dice.choice((22, 24, 34)), "num_hidden_layers": dice.choice(LAYERS),
+            "state_size": dice.choice((3, 5, 8)), "conv_kernel": dice.choice((3, 4)), "tie_word_embeddings": dice.random() < 0.5,
+            "time_step_rank": dice.choice((2, 3, "auto"))}
+
+
+def mamba2(dice):
+    heads, size, groups = dice.choice((2, 3, 5)), dice.choice((4, 6)), dice.choice((1, 2))
+    return {"vocab_size": dice.choice((61, 97)), "hidden_size": heads * size * groups // 2, "expand": 2, "num_heads": heads * groups, "head_dim": size,
+            "n_groups": groups, "num_hidden_layers": dice.choice(LAYERS), "state_size": dice.choice((3, 5, 8)), "conv_kernel": dice.choice((3, 4)),
+            "tie_word_embeddings": dice.random() < 0.5}
+
+
+def granite_hybrid(dice, **settings):
+    groups = dice.choice((1, 2))
+    found = without_head(dice, num_hidden_layers=dice.choice((3, 4, 6)), num_experts_per_tok=2, shared_intermediate_size=dice.choice((20, 27)),
+                         embedding_multiplier=12.0, logits_scaling=3.0, attention_multiplier=0.25, residual_multiplier=0.5,
+                         mamba_n_groups=groups, mamba_d_state=dice.choice((3, 5)), mamba_d_conv=dice.choice((3, 4)), mamba_expand=2, **settings)
+    # llama.cpp's converter wants what the states keep to be a multiple of 64.
+    heads = dice.choice((2, 4)) * groups
+    found |= {"hidden_size": 32 * found["num_attention_heads"] * groups}
+    found |= {"mamba_n_heads": heads, "mamba_d_head": 2 * found["hidden_size"] // heads}
+    kinds = [dice.choice(("linear_attention", "full_attention")) for _ in range(found["num_hidden_layers"])]
+    kinds[:2] = ["linear_attention", "full_attention"]
+    return found | {"layer_types": kinds}
+
+
+def nemotron_h(dice, *kinds):
+    """A state, attention, and `kinds` in any order."""
+    groups = dice.choice((1, 2))
+    found = usual(dice, head_dim=16, n_groups=groups, mamba_num_heads=groups * dice.choice((2, 4)), mamba_head_dim=32, ssm_state_size=dice.choice((3, 5)),
+                  conv_kernel=dice.choice((3, 4)), n_routed_experts=4, num_experts_per_tok=2, moe_intermediate_size=18,
+                  moe_shared_expert_intermediate_size=20, routed_scaling_factor=2.5, moe_latent_size=dice.choice((None, 14)))
+    del found["num_hidden_layers"]
+    layers = ["linear_attention", "full_attention", *kinds]
+    return found | {"layers_block_type": layers + [dice.choice(layers) for _ in range(dice.choice((0, 1, 3)))]}
+
+
 FAMILIES = {
     "llama": {"config": "LlamaConfig", "settings": lambda d: usual(d, attention_bias=d.random() < 0.5, mlp_bias=d.random() < 0.5)},
     "mistral": {"config": "MistralConfig", "settings": lambda d: usual(d, sliding_window=None), "class": "LlamaForCausalLM"},
@@ -220,6 +281,22 @@ FAMILIES = {
     "falcon": {"further": ("attention.layer_norm_rms_epsilon",), "config": "FalconConfig", "settings": lambda d: falcon(d)},
     "gpt2": {"further": ("attention.layer_norm_rms_epsilon",), "config": "GPT2Config", "settings": lambda d: gpt(d)},
     "gpt_bigcode": {"further": ("attention.layer_norm_rms_epsilon",), "config": "GPTBigCodeConfig", "settings": lambda d: gpt(d)},
+    "apertus": {"config": "ApertusConfig", "settings": without_head},
+    "bert": {"config": "BertConfig", "auto": "AutoModel", "further": ENCODER, "further_weights": POOLER, "options": {}, "settings": bert},
+    "bert_masked": {"config": "BertConfig", "auto": "AutoModelForMaskedLM", "class": "BertModel", "further": ENCODER, "further_weights": POOLER, "options": {},
+                    "settings": bert},
+    "roberta": {"config": "RobertaConfig", "auto": "AutoModel", "class": "BertModel", "further": ENCODER, "further_weights": POOLER, "options": {}, "first_id": 4,
+                "settings": lambda d: bert(d, pad_token_id=d.choice((1, 3)))},
+    "xlm_roberta": {"config": "XLMRobertaConfig", "auto": "AutoModel", "class": "BertModel", "further": ENCODER,
+                    "further_weights": POOLER, "options": {}, "first_id": 4, "settings": lambda d: bert(d, pad_token_id=d.choice((1, 3)))},
+    "modernbert": {"layers": 4, "config": "ModernBertConfig", "auto": "AutoModel", "options": {}, "settings": modern_bert},
+    "mamba": {"config": "MambaConfig", "options": {}, "settings": mamba},
+    "mamba2": {"config": "Mamba2Config", "options": {}, "settings": mamba2},
+    "granitemoehybrid": {"layers": 3, "config": "GraniteMoeHybridConfig", "words": HYBRID_WORDS, "settings": lambda d: granite_hybrid(d, num_local_experts=d.choice((3, 4)))},
+    "granitemoehybrid_dense": {"layers": 3, "config": "GraniteMoeHybridConfig", "words": HYBRID_WORDS, "settings": lambda d: granite_hybrid(d, num_local_experts=0)},
+    "nemotron_h": {"config": "NemotronHConfig", "further": ENCODER, "words": HYBRID_WORDS, "older": {}, "settings": lambda d: nemotron_h(d, "moe")},
+    "nemotron_h_dense": {"config": "NemotronHConfig", "further": ENCODER, "words": HYBRID_WORDS, "older": {}, "drops": EXPERT_KEYS, "letters": {"mamba": "M", "attention": "*", "mlp": "-"},
+                         "settings": lambda d: nemotron_h(d, "mlp")},
     "gpt_neox": {"further": ("attention.layer_norm_rms_epsilon", "file_type"), "config": "GPTNeoXConfig", "older": {"rotary_pct": 0.25}, "settings": lambda d: neox(d)},
 }
 
@@ -232,7 +309,7 @@ def made(family, dice, torch, transformers, **settings):
     for key, value in family.get("older", {}).items():
         setattr(config, key, value)
     torch.manual_seed(dice.randrange(1 << 30))
-    model = transformers.AutoModelForCausalLM.from_config(config)
+    model = getattr(transformers, family.get("auto", "AutoModelForCausalLM")).from_config(config)
     with torch.no_grad():
         for tensor in [*model.parameters(), *model.buffers()]:
             if tensor.is_floating_point() and not tensor.numel() == 0:

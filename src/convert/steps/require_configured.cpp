@@ -4,6 +4,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <deque>
 
 #include "arch/expected.hpp"
 #include "arch/model_classes.hpp"
@@ -115,6 +116,21 @@ void set_states(const arch::Family& family, const ConfigView& config, arch::Size
       sizes.without_attention.insert(layer);
 }
 
+// Which layers have no attention.
+void set_attention(const arch::Family& family, const ConfigView& config, arch::Sizes& sizes) {
+  if (family.runtime.no_attention.empty()) return;
+  const Value* const types = config.find("layer_types");
+  const List* const words = types == nullptr ? nullptr : types->get<List>();
+  constexpr std::uint64_t kMost = 1 << 20;
+  if (words == nullptr && family.runtime.usually_no_attention)
+    for (std::uint64_t layer = 0; layer < std::min(sizes.layers.value_or(0), kMost); ++layer)
+      sizes.without_attention.insert(layer);
+  for (std::size_t layer = 0; words != nullptr && layer < words->size(); ++layer)
+    if (const std::string* const word = (*words)[layer].text();
+        word != nullptr && family.runtime.lacks_attention(*word))
+      sizes.without_attention.insert(layer);
+}
+
 arch::Sizes sizes_in(const arch::Family& family, const ConfigView& config) {
   Config fields = resources::parse_config(write_json(config.own(), {}));
   resources::assume_fields(fields, config.file());
@@ -155,10 +171,12 @@ arch::Sizes sizes_in(const arch::Family& family, const ConfigView& config) {
         size.value_or(static_cast<double>(sizes.intermediate.value_or(0))),
         config.file().number("block_ffn_dim_multiplier"), config.file().number("block_multiple_of").value_or(1)));
   }
-  if (const std::string_view other = family.runtime.no_attention; !other.empty())
-    if (const Value* const types = config.find("layer_types"); types != nullptr && types->get<List>() != nullptr)
-      for (std::size_t layer = 0; layer < types->get<List>()->size(); ++layer)
-        if ((*types->get<List>())[layer] == Value(other)) sizes.without_attention.insert(layer);
+  set_attention(family, config, sizes);
+  if (family.runtime.mixes_layers)
+    for (const std::string_view key : {arch::kLayerKinds, arch::kLayerLetters})
+      if (const Value* const said = config.find(key); said != nullptr && sizes.kinds.empty())
+        sizes.kinds = arch::layer_kinds(*said).value_or(std::vector<arch::LayerKind>());
+  if (!sizes.kinds.empty()) sizes.layers = sizes.kinds.size();
   set_states(family, config, sizes);
   sizes.has_qk_norms = type.qk_norm_key.empty() || config.flag(type.qk_norm_key).value_or(false);
   sizes.mixture = type.experts != arch::Experts::none;
@@ -166,6 +184,13 @@ arch::Sizes sizes_in(const arch::Family& family, const ConfigView& config) {
       type.experts == arch::Experts::of_intermediate_size ? sizes.intermediate : config.count("moe_intermediate_size");
   sizes.shared_rows = config.count("shared_expert_intermediate_size");
   if (type.experts == arch::Experts::of_moe_intermediate_size) set_layers(config, sizes);
+  if (family.runtime.mixes_layers) sizes.expert_columns = stated("moe_latent_size");
+  if (family.runtime.mixes_layers) sizes.shared_rows = stated("expert_shared_feed_forward_length");
+  if (family.runtime.shared_alone) {
+    sizes.shared_rows = stated("expert_shared_feed_forward_length");
+    sizes.mixture = sizes.mixture && sizes.experts != 0U;
+    if (!sizes.mixture) sizes.intermediate = sizes.shared_rows;
+  }
   for (const arch::BiasGroup& group : type.biases)
     if (group.key.empty() || config.flag(group.key).value_or(group.otherwise))
       sizes.biased.insert(group.roles.begin(), group.roles.end());
@@ -178,6 +203,7 @@ class Comparison {
   Comparison(const Model& model, const arch::Family& family, bool packed)
       : model_(model), family_(family), packed_(packed) {
     for (const Tensor& tensor : model.tensors) tensors_.emplace(tensor.name, &tensor);
+    if (family.runtime.reads_gamma) add_early_names();
   }
 
   // The prefix of the family's names; nothing if no tensor has one. A norm or a head alone ("norm.weight") is not
@@ -217,6 +243,17 @@ class Comparison {
 
  private:
   static constexpr std::size_t kMost = 8;
+
+  // Libraries still read the names that early files have for the parts of norms.
+  void add_early_names() {
+    for (const Tensor& tensor : model_.tensors)
+      for (const auto& [early, usual] : {std::pair(".gamma", ".weight"), std::pair(".beta", ".bias")}) {
+        const std::string_view name = tensor.name, end = early;
+        if (!name.ends_with(end)) continue;
+        usual_names_.push_back(fmt::format("{}{}", name.substr(0, name.size() - end.size()), usual));
+        tensors_.emplace(usual_names_.back(), &tensor);
+      }
+  }
 
   bool look_at(arch::Expected expected) {
     expected.name.root = root_;
@@ -281,6 +318,7 @@ class Comparison {
   const arch::Family& family_;
   bool packed_;
   arch::Root root_ = arch::Root::model;
+  std::deque<std::string> usual_names_;
   NameViewMap<const Tensor*> tensors_;
   NameViewSet expected_;
   std::vector<std::string_view> sorted_;

@@ -44,6 +44,11 @@ constexpr Declared kWhole[] = {
     {"tokenizer.ggml.add_space_prefix", ValueType::boolean},
     {"tokenizer.ggml.remove_extra_whitespaces", ValueType::boolean},
     {"tokenizer.chat_template", ValueType::string},
+    {"tokenizer.ggml.token_type_count", ValueType::u32},
+    {"xielu.alpha_n", ValueType::f32, true},
+    {"xielu.alpha_p", ValueType::f32, true},
+    {"xielu.beta", ValueType::f32, true},
+    {"xielu.eps", ValueType::f32, true},
 };
 
 // Keys after the prefix of the architecture. Keys that may have one number per layer are not listed.

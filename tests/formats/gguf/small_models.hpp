@@ -24,7 +24,7 @@ inline void add_expected(Model& model, const arch::Family& family, const arch::S
     for (std::uint64_t expert = 0; expert < expected.experts.value_or(1); ++expert) {
       if (expected.experts) name.expert = static_cast<std::uint32_t>(expert);
       Shape shape;
-      for (const auto& size : expected.shape) shape.push_back(size.value_or(4));  // rows of positions
+      for (const auto& size : expected.shape) shape.push_back(size.value_or(8));  // rows of positions, parts of states
       model.tensors.push_back(counted(arch::spell(family, arch::Dialect::hugging_face, name).value(), shape, 1));
     }
     return true;

@@ -78,7 +78,7 @@ bool is_hyper_parameter(const Model& model, std::string_view key) {
 bool is_key_of_form(std::string_view key) {
   constexpr std::string_view kKeys[] = {kArchitectureKey, kAlignmentKey, "general.type", "general.file_type",
                                         "general.quantization_version"};
-  constexpr std::string_view kGroups[] = {"gguf.", "tokenizer.", "split.", "adapter."};
+  constexpr std::string_view kGroups[] = {"gguf.", "tokenizer.", "split.", "adapter.", "xielu."};
   const auto begins = [&](std::string_view word) { return key.starts_with(word); };
   const auto of_family = [&](const arch::Family& family) {
     return !family.gguf.empty() && key.starts_with(family.gguf) && key.substr(family.gguf.size()).starts_with('.');
@@ -94,9 +94,12 @@ void require_keys(const Model& model, const arch::Family& family, const ConfigFi
   if (config.empty()) return;
   const Map fields = model.config.to_map();
   std::vector<std::string_view> missing;
+  const auto is_optional = [&](std::string_view key) {
+    if (key == "num_attention_heads") return family.runtime.only_states;
+    return key == "intermediate_size" && (family.runtime.has_only_experts || family.runtime.only_states);
+  };
   for (const std::string_view key : {"hidden_size", "num_hidden_layers", "intermediate_size", "num_attention_heads"})
-    if (fields.find(key) == nullptr && (key != "intermediate_size" || !family.runtime.has_only_experts))
-      missing.push_back(key);
+    if (fields.find(key) == nullptr && !is_optional(key)) missing.push_back(key);
   if (!missing.empty())
     throw Error(ErrorKind::unsupported, "convert.config",
                 fmt::format("expected {}, which llama.cpp needs, found none", fmt::join(missing, ", ")))
@@ -111,6 +114,23 @@ const arch::Family* bidirectional_family(const arch::Family& family, const Confi
   const Value* const both_ways = config.find("use_bidirectional_attention");
   if (family.runtime.bidirectional != false || both_ways == nullptr || *both_ways != true) return nullptr;
   return arch::find_gguf_family(family.runtime.bidirectional_twin);
+}
+
+// Sets the number of layers from the list of their kinds. Returns the family for models without experts if there are none.
+const arch::Family* take_layer_kinds(Model& model, const arch::Family& family, const ConfigFile& config) {
+  if (!family.runtime.mixes_layers || config.empty()) return nullptr;
+  const auto kinds = stated_layer_kinds(config);
+  model.config.num_hidden_layers = std::ssize(kinds);
+  const auto has = [&](arch::LayerKind kind) { return std::ranges::find(kinds, kind) != kinds.end(); };
+  if (!has(arch::LayerKind::experts)) return arch::find_gguf_family(family.runtime.expert_twin);
+  if (has(arch::LayerKind::network))
+    throw Error(ErrorKind::unsupported, "convert.config",
+                fmt::format("{}: some layers have experts and others a network, and llama.cpp knows one or the other",
+                            arch::kLayerKinds))
+        .about("config.json")
+        .blame(Subject::input)
+        .remedy(Remedy::keep_names);
+  return nullptr;
 }
 
 // Lists the keys of config.json that became keys of the file or that agree with what llama.cpp assumes. Keys that
@@ -187,6 +207,10 @@ void adopt(Model& model, std::vector<Change>& changes, std::vector<Renamed>& ren
         }(),
         resemblance(model)));
   if (const arch::Family* const other = bidirectional_family(*family, config)) {
+    family = other;
+    model.config.model_type = family->model_types.front();
+  }
+  if (const arch::Family* const other = take_layer_kinds(model, *family, config)) {
     family = other;
     model.config.model_type = family->model_types.front();
   }

@@ -13,6 +13,8 @@
 #include "base/text.hpp"
 #include "base/whole.hpp"
 #include "formats/gguf/llama_cpp/adopt_numbers.hpp"
+#include "formats/gguf/llama_cpp/arch_keys.hpp"
+#include "formats/gguf/llama_cpp/verbs/verbs.hpp"
 #include "resources/json_file.hpp"
 
 namespace tare::gguf::llama_cpp {
@@ -33,24 +35,27 @@ class KeyAdopter {
   void run() {
     require_field_kinds(file_);
     if (!config_.num_key_value_heads) config_.num_key_value_heads = config_.num_attention_heads;
+    if (runtime_.only_states) forget_attention();
     for (const arch::KeyRows rows : runtime_.keys)
       for (const arch::KeyRow& row : rows) add_row(row);
     if (const auto plain = file_.number(runtime_.plain_size_key); plain && !runtime_.plain_size_key.empty())
       config_.intermediate_size = whole_part(*plain);
     add_width();
     add_layer_heads();
+    add_layer_kinds();
     add_next_layers();
     add_state_layers();
     add_sections();
     add_latent_heads();
     add_layer_norm();
     add_head_sizes();
+    add_positions();
     add_window();
     add_rope();
     add_usual_texts();
     add_pooling();
-    if (const Value* const causal = file_.find("is_causal"); causal != nullptr && *causal == false)
-      set("attention.causal", false);
+    const Value* const causal = file_.find("is_causal");
+    if (runtime_.sees_all || (causal != nullptr && *causal == false)) set("attention.causal", false);
     if (runtime_.layer_norm_epsilon != 0) set_float("attention.layer_norm_epsilon", runtime_.layer_norm_epsilon);
     require_field_numbers(config_);
     report_unsupported(model_, family_, file_, changes_);
@@ -93,11 +98,16 @@ class KeyAdopter {
     }
     if (row.form == KeyForm::always_text) return set(row.key, row.text);
     if (row.form == KeyForm::always) return set_number(row, row.number);
+    if (row.form == KeyForm::never) return set(row.key, false);
+    if (row.form == KeyForm::rank) return add_rank(row);
     const std::string_view name = stated_name(row);
     if (name.empty() && row.form == KeyForm::flag && row.number == 1) return set(row.key, true);
     if (name.empty()) return;
     const Value& said = *file_.find(name);
-    if (row.form == KeyForm::flag) {
+    if (row.form == KeyForm::word) {
+      if (said.text() == nullptr) throw refused_setting(name, "a text", said);
+      set(row.key, said);
+    } else if (row.form == KeyForm::flag) {
       if (said.get<bool>() == nullptr) throw refused_setting(name, "true or false", said);
       set(row.key, said);
     } else if (row.form == KeyForm::router) {
@@ -112,6 +122,23 @@ class KeyAdopter {
       if (takes_float(row) && *number == 0 && row.zero != arch::Zero::counts)
         changes_.push_back(unsupported(name, "it is 0, which llama.cpp takes for \"not set\""));
     }
+  }
+
+  // The runtime wants these numbers even of models that have none.
+  void forget_attention() {
+    config_.num_attention_heads = config_.intermediate_size = 0;
+    config_.num_key_value_heads.reset();
+    config_.head_dim.reset();
+    config_.max_position_embeddings = kEndless;
+  }
+
+  // config.json may leave it to the class.
+  void add_rank(const arch::KeyRow& row) {
+    const Value* const said = file_.find(row.from[0]);
+    constexpr std::int64_t kShare = 16;
+    if (said == nullptr || *said == Value("auto"))
+      return set(row.key, (config_.hidden_size.value_or(0) + kShare - 1) / kShare);
+    set_number(row, required_number(row.from[0], *said));
   }
 
   void set_number(const arch::KeyRow& row, double number) {
@@ -179,11 +206,40 @@ class KeyAdopter {
           .remedy(Remedy::keep_names);
     // Without the list, all layers have attention.
     List heads;
-    for (std::size_t layer = 0; std::cmp_less(layer, layers); ++layer)
-      heads.emplace_back(words != nullptr && (*words)[layer] == Value(runtime_.no_attention)
-                             ? std::int64_t{0}
-                             : config_.num_key_value_heads.value_or(0));
+    bool all_attend = true;
+    for (std::size_t layer = 0; std::cmp_less(layer, layers); ++layer) {
+      const std::string* const word = words == nullptr ? nullptr : (*words)[layer].text();
+      const bool lacks =
+          words == nullptr ? runtime_.usually_no_attention : word != nullptr && runtime_.lacks_attention(*word);
+      all_attend = all_attend && !lacks;
+      heads.emplace_back(lacks ? std::int64_t{0} : config_.num_key_value_heads.value_or(0));
+    }
     set(arch::kKeyHeads, std::move(heads));
+    if (runtime_.endless && all_attend)
+      throw Error(ErrorKind::unsupported, "convert.config",
+                  "all layers have attention: llama.cpp has another architecture for such a model")
+          .about("config.json")
+          .blame(Subject::input)
+          .remedy(Remedy::keep_names);
+    if (runtime_.endless) config_.max_position_embeddings = kEndless;
+  }
+
+  // Layers of one kind each: GGUF has it as their numbers of heads and rows.
+  void add_layer_kinds() {
+    if (!runtime_.mixes_layers || file_.empty()) return;
+    const std::vector<arch::LayerKind> kinds = stated_layer_kinds(file_);
+    require_count(kinds.size(), "layers");
+    const std::int64_t rows = runtime_.has_no_experts ? config_.intermediate_size.value_or(0)
+                                                      : whole_part(file_.number("moe_intermediate_size").value_or(0));
+    List heads, networks;
+    for (const arch::LayerKind kind : kinds) {
+      const bool network = kind == arch::LayerKind::network || kind == arch::LayerKind::experts;
+      heads.emplace_back(kind == arch::LayerKind::attention ? config_.num_key_value_heads.value_or(0) : 0);
+      networks.emplace_back(network ? rows : 0);
+    }
+    set(arch::kKeyHeads, std::move(heads));
+    set(kNetworkRows, std::move(networks));
+    config_.max_position_embeddings = kEndless;
   }
 
   // Which layers have a state in place of attention. Without the list, the last of every few has attention.
@@ -283,11 +339,35 @@ class KeyAdopter {
     // llama.cpp refuses another number for these families.
     const bool all = arch::find_step(family_, arch::Role::q, arch::Verb::pair_rows) != nullptr;
     const double part = runtime_.states_rotated ? 1 : rotated_part();
-    if ((all || runtime_.rotates_part || runtime_.states_rotated) && head_size() > 0)
-      set("rope.dimension_count", whole_part(part * static_cast<double>(head_size())));
+    // Nothing turns in families whose layers are of several kinds: the number is what llama.cpp's converter writes.
+    const std::int64_t heads = config_.num_attention_heads.value_or(0);
+    const std::int64_t head =
+        runtime_.mixes_layers && heads > 0 ? config_.hidden_size.value_or(0) / heads : head_size();
+    if ((all || runtime_.rotates_part || runtime_.states_rotated) && head > 0)
+      set("rope.dimension_count", whole_part(part * static_cast<double>(head)));
+  }
+
+  const Tensor* table(arch::Role role) const {
+    const auto name = arch::spell(family_, arch::Dialect::gguf, {.role = role});
+    return name ? model_.tensor(*name) : nullptr;
+  }
+
+  // Rows of the table of positions that belong to padding do not count. The runtime wants to know how many kinds of
+  // tokens there are.
+  void add_positions() {
+    if (const arch::Step* const step = arch::find_step(family_, arch::Role::position_embedding, arch::Verb::trim_rows);
+        step != nullptr && config_.max_position_embeddings) {
+      const auto before = static_cast<std::int64_t>(rows_before_positions(file_, *step));
+      config_.max_position_embeddings = std::max<std::int64_t>(*config_.max_position_embeddings - before, 0);
+    }
+    const Tensor* const types = table(arch::Role::token_types);
+    if (types != nullptr && types->shape.rank() == 2 && model_.metadata.find(kTokenTypesKey) == nullptr)
+      model_.metadata.append(std::string(kTokenTypesKey), types->shape[0]);
   }
 
   void add_window() {
+    if (runtime_.window_key != "sliding_window")
+      if (const auto window = file_.number(runtime_.window_key)) config_.sliding_window = whole_part(*window);
     if (runtime_.requires_window && !config_.sliding_window) set("attention.sliding_window", 0);
     if (runtime_.states_window_period && file_.number("sliding_window_pattern") == 1.0) config_.sliding_window.reset();
     if (runtime_.window_period == 0 || config_.sliding_window.value_or(0) <= 0) return;
@@ -295,6 +375,12 @@ class KeyAdopter {
     const Value* const theta = file_.ropes().sliding.find("rope_theta");
     const auto base = theta == nullptr || file_.empty() ? std::nullopt : resources::number_of(*theta);
     if (base) set_float("rope.freq_base_swa", *base);
+  }
+
+  // Of `period` layers, the last or the first has none; 0: all have one.
+  bool has_window(std::size_t layer, std::size_t period) const {
+    if (period == 0) return true;
+    return runtime_.first_sees_all ? layer % period != 0 : layer % period + 1 < period;
   }
 
   static constexpr std::size_t kMostPeriod = 256;
@@ -307,8 +393,7 @@ class KeyAdopter {
     const List* const list = types == nullptr ? nullptr : types->get<List>();
     const auto fits = [&](std::size_t period) {
       for (std::size_t layer = 0; layer < std::min(layers, list->size()); ++layer)
-        if (((*list)[layer] == Value("sliding_attention")) != (period == 0 || layer % period + 1 < period))
-          return false;
+        if (((*list)[layer] == Value("sliding_attention")) != has_window(layer, period)) return false;
       return true;
     };
     std::size_t period = usual;
@@ -326,8 +411,7 @@ class KeyAdopter {
     }
     if (runtime_.lists_windows) {
       List windows;
-      for (std::size_t layer = 0; layer < layers; ++layer)
-        windows.emplace_back(period == 0 || layer % period + 1 < period);
+      for (std::size_t layer = 0; layer < layers; ++layer) windows.emplace_back(has_window(layer, period));
       return set("attention.sliding_window_pattern", std::move(windows));
     }
     if (period != usual) set("attention.sliding_window_pattern", static_cast<std::int64_t>(period));
@@ -518,6 +602,17 @@ double alpha_base(double base, double alpha, double head_size) {
 
 bool takes_float(const arch::KeyRow& row) {
   return declared_type(fmt::format("{{}}.{}", row.key)) == EntryType{ValueType::f32, false};
+}
+
+std::vector<arch::LayerKind> stated_layer_kinds(const ConfigFile& file) {
+  const Value* said = file.find(arch::kLayerKinds);
+  if (said == nullptr) said = file.find(arch::kLayerLetters);
+  auto kinds = said == nullptr ? std::nullopt : arch::layer_kinds(*said);
+  if (!kinds) throw refused_setting(arch::kLayerKinds, "the kind of each layer", said == nullptr ? Value() : *said);
+  const auto layers = file.number("num_hidden_layers");
+  if (layers && *layers != static_cast<double>(kinds->size()))
+    throw refused_setting(arch::kLayerKinds, fmt::format("the kind of each of {} layers", *layers), *said);
+  return std::move(*kinds);
 }
 
 void adopt_keys(Model& model, const arch::Family& family, const ConfigFile& config, std::vector<Change>& changes) {

@@ -3,10 +3,13 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <map>
 
 #include "base/printable.hpp"
 #include "base/text.hpp"
+#include "formats/gguf/llama_cpp/adopt_numbers.hpp"
+#include "formats/gguf/llama_cpp/aside.hpp"
 #include "formats/gguf/llama_cpp/verbs/verbs.hpp"
 #include "model/plain_float.hpp"
 #include "tare/elements.hpp"
@@ -38,6 +41,8 @@ class TensorAdopter {
 
   void run() {
     name_next_layers();
+    set_others_aside();
+    spell_norms();
     parse_names();
     for (std::size_t i = 0; i < model_.tensors.size(); ++i) {
       if (!names_[i].layer && names_[i].suffix == arch::Suffix::weight)
@@ -49,6 +54,7 @@ class TensorAdopter {
       add(std::move(all), name, Dialect::gguf);
       for (std::size_t i = 1; i < experts.size(); ++i) renamed_.push_back({experts[i], out_.back().name});
     });
+    numbers_.finish(model_, layer_count());
     omit_copies();
     add_missing();
     keep_root();
@@ -69,6 +75,27 @@ class TensorAdopter {
       if (is_apart(family_, tensor.name)) tensor.name = name_among_layers(tensor.name, layer_count());
   }
 
+  // Tensors that llama.cpp does not load travel as attached files.
+  void set_others_aside() {
+    if (family_.runtime.aside.empty()) return;
+    std::erase_if(model_.tensors, [&](const Tensor& tensor) {
+      if (!is_for_aside(family_, tensor.name)) return false;
+      (set_aside(model_, tensor) ? aside_ : lost_).push_back(tensor.name);
+      return true;
+    });
+  }
+
+  // Early files of encoders call the weight of a norm "gamma" and its bias "beta".
+  void spell_norms() {
+    if (!family_.runtime.reads_gamma) return;
+    for (Tensor& tensor : model_.tensors)
+      for (const auto& [own, usual] : kNormEnds) {
+        if (!tensor.name.ends_with(own)) continue;
+        tensor.name.replace(tensor.name.size() - own.size(), own.size(), usual);
+        tensor.attributes.set(kSpelled, own);
+      }
+  }
+
   void parse_names() {
     // Chooses the dialect that knows more of the names: some ("norm.weight") are in both.
     const auto known = [&](Dialect dialect) {
@@ -81,10 +108,20 @@ class TensorAdopter {
       const auto name = arch::parse(family_, dialect_, tensor.name);
       if (!name || !is_loaded(*name)) strangers.push_back(tensor.name);
       names_.push_back(name.value_or(TensorName()));
+      if (family_.runtime.shared_alone) name_alone(names_.back());
     }
     if (!strangers.empty())
       throw unmapped(fmt::format("{} of {} tensors are not part of a {} model as llama.cpp knows it: {}",
                                  strangers.size(), model_.tensors.size(), family_.name, listed_names(strangers)));
+  }
+
+  // The role that a name has in a model without experts, if it has another one there.
+  void name_alone(TensorName& name) const {
+    if (config_.number("num_local_experts").value_or(0) != 0) return;
+    const arch::Pattern* const first = arch::find_row(family_, Dialect::hugging_face, name);
+    for (const arch::Patterns patterns : family_.names)
+      for (const arch::Pattern& row : patterns)
+        if (first != nullptr && row.alone && row.hugging_face == first->hugging_face) name.role = row.role;
   }
 
   bool is_loaded(const TensorName& name) const {
@@ -106,7 +143,11 @@ class TensorAdopter {
         case Verb::negate_exp: tensor = negate_exp(std::move(tensor)); break;
         case Verb::tile_rows: tensor = tile_rows(std::move(tensor), state_heads_, step.number == 1); break;
         case Verb::tile_columns: tensor = tile_columns(tensor, state_heads_); break;
-        case Verb::squeeze: tensor = squeezed(std::move(tensor)); break;
+        case Verb::squeeze:
+          if (name.suffix == arch::Suffix::weight) tensor = squeezed(std::move(tensor));
+          break;
+        case Verb::reshape: tensor = reshaped(std::move(tensor), groups_of(step)); break;
+        case Verb::trim_rows: tensor = trim_rows(std::move(tensor), rows_before_positions(config_, step)); break;
         case Verb::sort_heads:
           tensor = sort_heads(tensor, model_.config);
           ++sorted_;
@@ -130,12 +171,23 @@ class TensorAdopter {
           if (name.suffix == arch::Suffix::weight) return add_both(part_frames(tensor), step, name);
           break;
         case Verb::omit: return omitted_.push_back(tensor.name);
+        case Verb::to_key: return numbers_.add(tensor, name, step);
         case Verb::omit_copy: copies_.emplace_back(std::move(tensor), step.role); return;
         case Verb::copy:
         case Verb::llama3_divisors:
         case Verb::listed_divisors: break;  // for tensors that the model lacks: add_missing
       }
     finish(std::move(tensor), name);
+  }
+
+  // The number of rows of Verb::reshape.
+  std::uint64_t groups_of(const arch::Step& step) const {
+    if (step.key.empty()) return 0;
+    const double count = config_.number(step.key).value_or(1);
+    constexpr double kMost = 1 << 20;
+    if (count < 1 || count > kMost || std::trunc(count) != count)
+      throw refused_setting(step.key, "a whole number from 1 on", Value(count));
+    return static_cast<std::uint64_t>(count);
   }
 
   void add_both(std::pair<Tensor, Tensor> parts, const arch::Step& step, const TensorName& whole) {
@@ -253,6 +305,17 @@ class TensorAdopter {
                           .after = std::string(name_of(DType::f32))});
     if (!omitted_.empty())
       changes_.push_back({.kind = ChangeKind::skipped, .impact = Impact::detail, .items = omitted_});
+    if (!aside_.empty())
+      changes_.push_back({.kind = ChangeKind::kept_as,
+                          .impact = Impact::detail,
+                          .items = aside_,
+                          .after = "attached files, because llama.cpp has no use for them"});
+    if (!lost_.empty())
+      changes_.push_back({.kind = ChangeKind::left_out,
+                          .impact = Impact::lost,
+                          .items = lost_,
+                          .detail = "llama.cpp has no use for them, and they are not plain arrays of at most 64 MiB, "
+                                    "which an attached file could keep"});
   }
 
   Model& model_;
@@ -268,6 +331,8 @@ class TensorAdopter {
   std::vector<Tensor> out_;
   std::vector<std::pair<Tensor, Role>> copies_;  // tensors that llama.cpp does not load, and what they must equal
   Stacks stacks_;
+  LayerNumbers numbers_;
+  std::vector<std::string> aside_, lost_;  // tensors that llama.cpp does not load: kept, and too large for that
   std::vector<std::string> omitted_, widened_, narrowed_;  // narrowed: from f64, without loss
   std::size_t sorted_ = 0, reordered_ = 0, shifted_ = 0, stacked_ = 0;
   float shift_ = 0;

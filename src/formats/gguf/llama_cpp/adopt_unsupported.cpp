@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 
 #include "base/budget.hpp"
 #include "base/printable.hpp"
@@ -14,13 +15,14 @@ namespace {
 // Names of the activations that llama.cpp's graphs hard-code in the feed-forward network.
 constexpr std::string_view kSigmoids[] = {"silu", "swish"},
                            kTanhs[] = {"gelu_pytorch_tanh", "gelu_new", "gelu_fast", "gelu_accurate"},
-                           kSquares[] = {"relu2"};
+                           kSquares[] = {"relu2"}, kXielus[] = {"xielu"};
 
 std::span<const std::string_view> words_for(arch::Activation activation) {
   switch (activation) {
     case arch::Activation::silu: return kSigmoids;
     case arch::Activation::gelu_tanh: return kTanhs;
     case arch::Activation::relu_squared: return kSquares;
+    case arch::Activation::xielu: return kXielus;
   }
   return {};
 }
@@ -38,6 +40,7 @@ class UnsupportedSettings {
     report_window();
     report_positions();
     report_clamp();
+    report_time_steps();
     report_indexer();
     report_rope();
   }
@@ -101,6 +104,16 @@ class UnsupportedSettings {
            fmt::format("its value is {}, but llama.cpp attends to the full context{} in every layer of "
                        "this model; results may differ beyond {} tokens",
                        window, context ? fmt::format(" of {}", *context) : "", window));
+  }
+
+  // How far one token can change a state may be bounded.
+  void report_time_steps() {
+    const Value* const said = file_.find("time_step_limit");
+    const List* const bounds = said == nullptr ? nullptr : said->get<List>();
+    if (bounds == nullptr || bounds->size() != 2) return;
+    const auto least = resources::number_of((*bounds)[0]), most = resources::number_of((*bounds)[1]);
+    if (least.value_or(0) > 0 || (most && std::isfinite(*most)))
+      report("time_step_limit", "llama.cpp does not bound the steps of a state");
   }
 
   // OLMoE's class clamps queries, keys and values as OLMo's does.

@@ -36,8 +36,8 @@ Error bad_key(const std::string& key, const Value& found, std::string_view expec
       .remedy(Remedy::keep_names);
 }
 
-// A number for each layer, 0 for those without attention. Returns false unless all others are equal.
-bool take_layer_heads(Config& config, const Value& value) {
+// A number for each layer, 0 for those without attention, or without a network. Returns false unless all others are equal.
+bool take_layer_numbers(std::optional<std::int64_t>& field, const Value& value) {
   const List* const heads = value.get<List>();
   if (heads == nullptr) return false;
   std::int64_t most = 0;
@@ -46,7 +46,7 @@ bool take_layer_heads(Config& config, const Value& value) {
     if (number == nullptr || *number < 0 || (most != 0 && *number != 0 && *number != most)) return false;
     most = std::max(most, *number);
   }
-  if (most != 0) config.num_key_value_heads = most;
+  if (most != 0) field = most;
   return true;
 }
 
@@ -60,8 +60,11 @@ void take_fields(const Model& model, const arch::Family& family, Config& config,
     if (found == nullptr) continue;
     // Containers with text-only metadata may have a text under such a key, in addition to the field.
     if (found->text() != nullptr && fields.find(own.field) != nullptr) continue;
-    if (own.name == arch::kKeyHeads && !family.runtime.no_attention.empty() && take_layer_heads(config, *found))
+    const bool mixes = family.runtime.mixes_layers;
+    if (own.name == arch::kKeyHeads && (mixes || !family.runtime.no_attention.empty()) &&
+        take_layer_numbers(config.num_key_value_heads, *found))
       continue;
+    if (own.name == kNetworkRows && mixes && take_layer_numbers(config.intermediate_size, *found)) continue;
     if (!set_field(config, own.name, *found)) bad(key, *found);
   }
 }

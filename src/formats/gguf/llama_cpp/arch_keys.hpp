@@ -14,6 +14,8 @@
 
 namespace tare::gguf::llama_cpp {
 
+inline constexpr std::string_view kNetworkRows = "feed_forward_length";
+
 class ArchKeys {
  public:
   // Keys for fields of Config count as read: require_fields checks them. `model` must outlive this object.

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "arch/families.hpp"
+#include "arch/layer_kinds.hpp"
 #include "arch/names.hpp"
 #include "formats/gguf/llama_cpp/llama_cpp.hpp"
 #include "resources/config_file.hpp"
@@ -23,9 +24,15 @@ class RopeFile {
   const Map& rope_;
 };
 
+// The kind of each layer by config.json. Throws `convert.config` if it does not list them.
+std::vector<arch::LayerKind> stated_layer_kinds(const ConfigFile& file);
+
 // The chat template. Further ones have keys of their own, with a dot and their name at the end; kTemplatesKey lists the
 // names.
 inline constexpr std::string_view kTemplateKey = "tokenizer.chat_template", kTemplatesKey = "tokenizer.chat_templates";
+
+// How many kinds of tokens an encoder has.
+inline constexpr std::string_view kTokenTypesKey = "tokenizer.ggml.token_type_count";
 
 // Tensor attribute: the type that the tensor had before it was widened to f32.
 inline constexpr std::string_view kWasType = "gguf.was";
@@ -108,6 +115,8 @@ Map llama_cpp_assumptions(const arch::Family& family, const Config& config);
 
 // The rotary base that "dynamic" scaling with an alpha means, and the context that such models have.
 inline constexpr std::int64_t kAlphaContext = 256 * 1024;
+// The context of models that nothing turns with positions, as llama.cpp's converter states it.
+inline constexpr std::int64_t kEndless = 1 << 20;
 double alpha_base(double base, double alpha, double head_size);
 
 // The factor by which longrope scales rotated queries and keys, unless config.json overrides it.

@@ -17,6 +17,15 @@
 namespace tare::gguf::llama_cpp {
 namespace {
 
+// Returns whether keys of the family become tensors.
+bool makes_numbers(const arch::Family& family) {
+  return std::ranges::any_of(family.names, [](arch::Patterns patterns) {
+    return std::ranges::any_of(patterns, [](const arch::Pattern& row) {
+      return std::ranges::find(row.steps, arch::Verb::to_key, &arch::Step::verb) != row.steps.end();
+    });
+  });
+}
+
 // Removes keys that the attached files repeat, and keys that describe the GGUF file.
 void forget_keys(Model& model, const arch::Family& family) {
   const std::string prefix = key_of(family, "");
@@ -33,6 +42,7 @@ void forget_keys(Model& model, const arch::Family& family) {
   model.metadata.erase_if([&](const Map::Entry& entry) {
     if (entry.first == kPreTokenizerKey && keeps_name) return false;
     return entry.first.starts_with(prefix) || entry.first.starts_with("tokenizer.") ||
+           (entry.first.starts_with("xielu.") && makes_numbers(family)) ||
            std::ranges::find(kOfFile, entry.first) != std::end(kOfFile);
   });
 }

@@ -8,6 +8,7 @@
 
 #include "arch/defaults.hpp"
 #include "arch/model_classes.hpp"
+#include "arch/model_types.hpp"
 #include "base/budget.hpp"
 #include "base/json_writer.hpp"
 #include "base/text.hpp"
@@ -63,6 +64,14 @@ void add_extra(const Origin& origin, const arch::KeyRow& row, Map& keys) {
   // Where they matter, another part reads them.
   if (row.form == arch::KeyForm::always_text || row.form == arch::KeyForm::usual_text) return;
   if (row.form == arch::KeyForm::length) return origin.keys.ignore(row.key);  // describes the tower, which is not here
+  if (row.form == arch::KeyForm::never) {
+    if (origin.keys.flag(row.key) == true) origin.report_key(row.key, "it is true, and the class always means false");
+    return;
+  }
+  if (row.form == arch::KeyForm::word) {
+    if (const std::string* const text = origin.keys.text(row.key)) keys.set(row.from[0], *text);
+    return;
+  }
   if (row.form == arch::KeyForm::words) return add_words(origin, row, keys);
   if (row.form == arch::KeyForm::router) return add_router(origin, row, keys);
   if (row.form == arch::KeyForm::flag) {
@@ -81,7 +90,10 @@ void add_extra(const Origin& origin, const arch::KeyRow& row, Map& keys) {
   const bool unset = found && *found == 0 && row.zero == arch::Zero::unset && row.unstated;
   if (!found || unset) found = row.unstated;
   if (!found || row.is_derived()) return;
-  if (const auto factor = origin.number(row.factor); !row.factor.empty()) {
+  const auto factor = row.factor == arch::kWidth && origin.model.config.hidden_size
+                          ? std::optional(static_cast<double>(*origin.model.config.hidden_size))
+                          : origin.number(row.factor);
+  if (!row.factor.empty()) {
     if (!factor || *factor <= 0) return;
     *found = std::floor(*found / *factor);
   }
@@ -132,7 +144,7 @@ void add_heads(const Origin& origin, Map& keys, std::string_view type) {
   const auto rotated = origin.number("rope.dimension_count");
   // Classes that rotate a part by default need a key if all is rotated.
   if ((!rotated || *rotated == head) && is_assumed(part, type)) keys.set(part, 1.0);
-  if (rotated && *rotated != head) {
+  if (rotated && *rotated != head && !origin.family.runtime.mixes_layers) {
     if (origin.family.runtime.rotates_part && *rotated > 0 && *rotated < head)
       keys.set(part, *rotated / head);
     else
@@ -180,7 +192,8 @@ void require_sizes(const Origin& origin) {
           (field != "intermediate_size" || !origin.family.runtime.has_only_experts))
         missing.push_back(key_of(origin.family, own.name));
   const bool mixture = arch::class_of(origin.family.model_types.front()).experts != arch::Experts::none;
-  if (mixture || origin.number("expert_count").value_or(0) > 0)
+  const bool may_lack = origin.family.runtime.shared_alone || origin.family.runtime.has_no_experts;
+  if ((mixture && !may_lack) || origin.number("expert_count").value_or(0) > 0)
     for (const std::string_view name : {"expert_count", "expert_used_count"})
       if (origin.number(name).value_or(0) <= 0) missing.push_back(key_of(origin.family, name));
   if (!missing.empty())
@@ -211,7 +224,7 @@ void fill_in_unstated(const Origin& origin, Map& keys, std::string_view type) {
   const auto used = whole_part(origin.number("expert_used_count").value_or(0));
   if (is_assumed("moe_intermediate_size", type) && rows > 0 && used > 0) fill("moe_intermediate_size", rows / used);
   if (is_assumed("shared_expert_intermediate_size", type) && rows > 0) fill("shared_expert_intermediate_size", rows);
-  fill("rope_theta", 10000.0);
+  if (!arch::has_no_rope(type)) fill("rope_theta", 10000.0);
   if (arch::class_of(type).assumes_window) fill("sliding_window", Value());
   if (origin.family.runtime.row(arch::kAttentionScale) != nullptr && head > 0)
     fill("attention_multiplier", 1 / std::sqrt(static_cast<double>(head)));
@@ -278,7 +291,9 @@ std::vector<bool> layers_with_window(const Origin& origin, std::size_t layers) {
   }
   const double said = origin.number(kKey).value_or(static_cast<double>(origin.family.runtime.window_period));
   const auto period = said >= 1 && said <= 1e9 ? static_cast<std::size_t>(said) : 0;
-  for (std::size_t layer = 0; layer < layers; ++layer) windows[layer] = period == 0 || layer % period + 1 < period;
+  const bool first = origin.family.runtime.first_sees_all;
+  for (std::size_t layer = 0; layer < layers; ++layer)
+    windows[layer] = period == 0 || (first ? layer % period != 0 : layer % period + 1 < period);
   return windows;
 }
 
@@ -294,8 +309,36 @@ void add_layer_kinds(const Origin& origin, Map& keys) {
   require_count(static_cast<std::uint64_t>(std::max<std::int64_t>(layers, 0)), "layers");
   List types;
   for (std::size_t layer = 0; std::cmp_less(layer, layers); ++layer)
-    types.emplace_back(heads != nullptr && (*heads)[layer] == Value(std::int64_t{0}) ? other : "full_attention");
+    types.emplace_back(heads != nullptr && (*heads)[layer] == Value(std::int64_t{0}) ? other
+                                                                                     : origin.family.runtime.attention);
   keys.set("layer_types", std::move(types));
+}
+
+// Sets the kind of each layer, which is one thing: by its numbers of heads and rows.
+void add_mixed_layers(const Origin& origin, Map& keys) {
+  const arch::Runtime& runtime = origin.family.runtime;
+  if (!runtime.mixes_layers) return;
+  const std::int64_t layers = origin.model.config.num_hidden_layers.value_or(0);
+  require_count(static_cast<std::uint64_t>(std::max<std::int64_t>(layers, 0)), "layers");
+  const auto listed = [&](std::string_view key) -> const List& {
+    const Value* const found = origin.keys.find(key);
+    const List* const list = found == nullptr ? nullptr : found->get<List>();
+    if (list == nullptr || std::ssize(*list) < layers)
+      throw origin.keys.refused(key, found == nullptr ? Value() : *found,
+                                fmt::format("a number for each of {} layers", layers));
+    return *list;
+  };
+  const List &heads = listed(arch::kKeyHeads), &rows = listed(kNetworkRows);
+  List words;
+  for (std::size_t layer = 0; std::cmp_less(layer, layers); ++layer) {
+    arch::LayerKind kind = arch::LayerKind::state;
+    if (heads[layer] != Value(std::int64_t{0}))
+      kind = arch::LayerKind::attention;
+    else if (rows[layer] != Value(std::int64_t{0}))
+      kind = runtime.has_no_experts ? arch::LayerKind::network : arch::LayerKind::experts;
+    words.emplace_back(arch::word_of(kind));
+  }
+  keys.set(arch::kLayerKinds, std::move(words));
 }
 
 // Sets which layers have a state in place of attention.
@@ -365,6 +408,23 @@ void add_layer_norm(const Origin& origin, Map& keys) {
   if (stated) keys.set(name, *stated);
 }
 
+// A family may have a name of its own for the size of the window.
+void name_window(const Origin& origin, Map& keys) {
+  const std::string_view own = origin.family.runtime.window_key;
+  const Value* const window = keys.find("sliding_window");
+  if (own == "sliding_window" || window == nullptr) return;
+  keys.set(own, Value(*window));
+  keys.erase("sliding_window");
+}
+
+// Numbers that GGUF has although the class has no such thing.
+void forget_attention(const Origin& origin, Map& keys) {
+  if (!origin.family.runtime.only_states) return;
+  for (const std::string_view key :
+       {"num_attention_heads", "num_key_value_heads", "intermediate_size", "max_position_embeddings"})
+    keys.erase(key);
+}
+
 // Classes with a key of their own for the rotary base ignore the usual one.
 void name_rope_base(Map& keys, std::string_view type) {
   constexpr std::string_view kUsual = "rope_theta";
@@ -390,6 +450,8 @@ std::string made_config_json(const Origin& origin) {
   if (const Tensor* const embedding = origin.table(Role::token_embedding);
       embedding != nullptr && embedding->shape.rank() == 2)
     keys.set("vocab_size", static_cast<std::int64_t>(embedding->shape[0]));
+  if (const Tensor* const types = origin.table(Role::token_types); types != nullptr && types->shape.rank() == 2)
+    keys.set("type_vocab_size", static_cast<std::int64_t>(types->shape[0]));
   for (const auto& [name, value] : llama_cpp_assumptions(origin.family, origin.model.config)) keys.set(name, value);
   if (origin.model.config.sliding_window == 0) keys.erase("sliding_window");
   subtract_next_layers(origin, keys);
@@ -397,13 +459,17 @@ std::string made_config_json(const Origin& origin) {
   fill_in_unstated(origin, keys, hub.type);
   add_layers(origin, keys);
   add_layer_kinds(origin, keys);
+  add_mixed_layers(origin, keys);
   add_state_layers(origin, keys);
   if (origin.family.runtime.adjusts_width) keys.set("block_auto_adjust_ff_dim", false);
   add_heads(origin, keys, hub.type);
+  forget_attention(origin, keys);
   add_biases(origin, keys, hub.type);
   add_qk_norms(origin, keys, hub.type);
-  if (origin.keys.flag("attention.causal") == false && origin.family.runtime.bidirectional != true)
+  if (origin.keys.flag("attention.causal") == false && origin.family.runtime.bidirectional != true &&
+      !origin.family.runtime.sees_all)
     keys.set("is_causal", false);
+  name_window(origin, keys);
   add_rope(origin, keys);
   add_packing(origin, keys);
   name_rope_base(keys, hub.type);

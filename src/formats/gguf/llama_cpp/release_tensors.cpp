@@ -11,6 +11,7 @@
 
 #include "base/printable.hpp"
 #include "formats/gguf/llama_cpp/arch_keys.hpp"
+#include "formats/gguf/llama_cpp/aside.hpp"
 #include "formats/gguf/llama_cpp/verbs/verbs.hpp"
 #include "tare/codec.hpp"
 #include "tare/elements.hpp"
@@ -141,8 +142,10 @@ class TensorReleaser {
       add(std::move(model_.tensors[i]), name);
     }
     require_both_halves();
+    add_numbers();
     report_changed();
     if (way_.has_config) restore_copies();
+    restore_aside();
     model_.tensors = std::move(out_);
     if (!way_.has_config) complete_biases(model_, family_, changes_, renamed_);
     changes_.push_back(
@@ -236,7 +239,10 @@ class TensorReleaser {
         case Verb::negate_exp: tensor = undo_negate_exp(std::move(tensor)); break;
         case Verb::tile_rows: tensor = untile_rows(std::move(tensor), state_heads_, steps[i].number == 1); break;
         case Verb::tile_columns: tensor = untile_columns(tensor, state_heads_); break;
-        case Verb::squeeze: tensor = unsqueezed(std::move(tensor)); break;
+        case Verb::squeeze:
+          if (name.suffix == arch::Suffix::weight) tensor = unsqueezed(std::move(tensor));
+          break;
+        case Verb::reshape: tensor = flattened(std::move(tensor)); break;
         case Verb::sort_heads: tensor = unsort_heads(tensor, model_.config); break;
         case Verb::add:
           if (name.suffix == arch::Suffix::weight) tensor = subtract_number(std::move(tensor), steps[i].number);
@@ -248,13 +254,23 @@ class TensorReleaser {
         case Verb::part_heads:
         case Verb::part_thirds:
         case Verb::part_frames:
+        case Verb::trim_rows:  // below, because the rows that were cut have the former type
         case Verb::omit:
         case Verb::omit_copy:
+        case Verb::to_key:
         case Verb::copy:
         case Verb::llama3_divisors:
         case Verb::listed_divisors: break;
       }
-    return with_former_type(std::move(tensor));
+    tensor = with_former_type(std::move(tensor));
+    for (const arch::Step& step : steps)
+      if (step.verb == Verb::trim_rows) tensor = restore_rows(std::move(tensor), rows_before(step));
+    return tensor;
+  }
+
+  // How many rows of the table config.json asks for in addition. One that is made of the keys asks for none.
+  std::uint64_t rows_before(const arch::Step& step) const {
+    return way_.has_config ? rows_before_positions(ConfigFile(model_), step) : 0;
   }
 
   // Returns a tensor that was widened to f32 to the type that it had, unless another program has changed its values to
@@ -273,6 +289,21 @@ class TensorReleaser {
     return tensor;
   }
 
+  // Makes the tensors whose numbers are keys.
+  void add_numbers() {
+    for (const arch::Patterns patterns : family_.names)
+      for (const arch::Pattern& row : patterns)
+        for (const arch::Step& step : row.steps) {
+          if (step.verb != Verb::to_key || row.hugging_face.empty()) continue;
+          std::uint32_t layer = 0;
+          for (Tensor& tensor : tensors_of_key(model_, step)) {
+            const TensorName name{.role = row.role, .layer = layer++, .root = way_.root};
+            tensor.name = arch::spell(family_, Dialect::hugging_face, name).value_or("");
+            out_.push_back(std::move(tensor));
+          }
+        }
+  }
+
   // The head was a copy of the token table, but another program has changed one of the two.
   void untie(const Tensor& head) {
     state_untied(model_);
@@ -280,6 +311,21 @@ class TensorReleaser {
                         .detail = fmt::format("{} was a copy of the token table and differs from it now: the output "
                                               "has both, and tie_word_embeddings of config.json is false",
                                               quote(head.name))});
+  }
+
+  // Without the original config.json, the class of the directory has no place for these tensors.
+  void restore_aside() {
+    std::vector<Tensor> tensors = take_aside(model_, changes_);
+    if (way_.has_config) {
+      std::ranges::move(tensors, std::back_inserter(out_));
+    } else if (!tensors.empty()) {
+      std::vector<std::string> names;
+      for (const Tensor& tensor : tensors) names.push_back(tensor.name);
+      changes_.push_back({.kind = ChangeKind::left_out,
+                          .impact = Impact::lost,
+                          .items = std::move(names),
+                          .detail = "they belong to the config.json that the file no longer has"});
+    }
   }
 
   void report_changed() {
@@ -333,6 +379,10 @@ class TensorReleaser {
     auto spelled = arch::spell(family_, Dialect::hugging_face, name);
     if (!spelled) throw no_way_back(fmt::format("Hugging Face's name for {} is not known", quote(before)));
     if (family_.runtime.next_layers_apart) spelled = name_apart(*spelled, usual_layers_);
+    if (const Value* const end = tensor.attributes.find(kSpelled)) {
+      if (way_.has_config) spelled = spelled_as(*spelled, *end);
+      tensor.attributes.erase(kSpelled);
+    }
     renamed_.push_back({before, *spelled});
     tensor.name = std::move(*spelled);
     if (has_packed_columns(tensor)) name_arrays(tensor);
@@ -390,7 +440,11 @@ std::size_t count_released_tensors(const Model& model, const arch::Family& famil
     if (made == 0) return 0;
     count += fused ? 2 * made : made;
   }
-  return count;
+  for (const arch::Patterns patterns : family.names)
+    for (const arch::Pattern& row : patterns)
+      for (const arch::Step& step : row.steps)
+        if (step.verb == Verb::to_key) count += count_of_key(model, step);
+  return count + (has_config ? count_aside(model) : 0);
 }
 
 bool can_pack(const Model& model, const arch::Family& family) {

@@ -142,12 +142,14 @@ def damaged(row):
     """Names of what is wrong, and the tensors of a model with that."""
     tensors = row["tensors"]
     # The last matrix of the last expert, where there are any.
-    matrices = [name for name in tensors if name.endswith((".down_proj.weight", ".w2.weight", ".c_proj.weight", ".fc2.weight", ".dense_4h_to_h.weight"))]
+    matrices = [name for name in tensors if name.endswith((".down_proj.weight", ".w2.weight", ".c_proj.weight", ".fc2.weight", ".dense_4h_to_h.weight", ".output.dense.weight",
+                                                              ".mlp.Wo.weight", ".mixer.out_proj.weight", ".mamba.out_proj.weight"))]
     if matrices:
         yield matrices[-1], {name: entry for name, entry in tensors.items() if name != matrices[-1]}
         yield matrices[-1], tensors | {matrices[-1]: [tensors[matrices[-1]][0], [size + 1 for size in tensors[matrices[-1]][1]]]}
     some = next(name for name in tensors if ".0." in name and len(tensors[name][1]) == 2)
-    layers = next(row["config"][key] for key in ("num_hidden_layers", "n_layer") if key in row["config"])
+    config = row["config"]
+    layers = next((config[key] for key in ("num_hidden_layers", "n_layer") if key in config), None) or len(config["layers_block_type"])
     stray = some.replace(".0.", f".{layers + 3}.", 1)
     yield stray, tensors | {stray: tensors[some]}
 

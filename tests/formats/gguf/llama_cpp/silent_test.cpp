@@ -38,6 +38,7 @@ Model model_of(const std::string& type, const Map& config) {
   for (const char* const key : {"num_local_experts", "n_routed_experts", "moe_num_experts"}) number(key, sizes.experts);
   number("moe_intermediate_size", sizes.expert_rows);
   number("shared_expert_intermediate_size", sizes.shared_rows);
+  number("shared_intermediate_size", sizes.shared_rows);
   const auto says = [&](std::string_view key) {
     const Value* const found = config.find(key);
     return found != nullptr && *found == true;
@@ -45,11 +46,13 @@ Model model_of(const std::string& type, const Map& config) {
   if (says("multi_query") && !says("new_decoder_architecture")) sizes.kv_heads = 1;
   if (says("block_auto_adjust_ff_dim")) sizes.intermediate = 256;
   sizes.leading_plain = family.runtime.leading_plain;
-  if (!family.runtime.state.empty()) sizes.without_attention = {0, 1};
+  if (!family.runtime.state.empty() || family.runtime.usually_no_attention) sizes.without_attention = {0, 1};
   for (const char* const key : {"first_k_dense_replace", "moe_layer_start_index", "num_dense_layers"})
     if (const Value* const found = config.find(key); found != nullptr)
       sizes.leading_plain = static_cast<std::uint64_t>(*found->get<std::int64_t>());
+  number("moe_shared_expert_intermediate_size", sizes.shared_rows);
   if (!sizes.shared_rows) sizes.shared_rows = 6;
+  if (const Value* const kinds = config.find("layers_block_type")) sizes.kinds = arch::layer_kinds(*kinds).value();
   set_defaults(type, sizes);
   sizes.has_head = !family.ties;
   add_expected(model, family, sizes);
@@ -63,6 +66,8 @@ Map sizes_for(const std::string& type) {
        {std::pair("vocab_size", 10), std::pair("hidden_size", 64), std::pair("intermediate_size", 6),
         std::pair("num_hidden_layers", 2), std::pair("num_attention_heads", 32)})
     config.set(key, std::int64_t{value});
+  if (arch::find_family(type)->runtime.mixes_layers)
+    config.set("layers_block_type", List{Value("mamba"), Value("moe")});
   return config;
 }
 
@@ -108,7 +113,7 @@ std::vector<std::string> known_types() {
   for (const arch::Family& family : arch::families())
     for (const std::string_view type : family.model_types)
       if (!family.gguf.empty() && type != "gemma3" && type != "llama4" && type != "mistral3" &&
-          type != "gemma-embedding" && type != "qwen3_5" && type != "qwen3_5_moe")
+          type != "gemma-embedding" && type != "nemotron_h-dense" && type != "qwen3_5" && type != "qwen3_5_moe")
         types.emplace_back(type);
   return types;
 }
@@ -230,6 +235,15 @@ TEST(GgufSilent, WhatTheClassWouldAssumeIsStatedOnTheWayBack) {
                                           "multi_query",
                                           "new_decoder_architecture",
                                           "n_shared_experts",
+                                          "pad_token_id",
+                                          "shared_intermediate_size",
+                                          "num_heads",
+                                          "n_groups",
+                                          "mamba_n_heads",
+                                          "mamba_d_head",
+                                          "mamba_num_heads",
+                                          "mamba_head_dim",
+                                          "moe_shared_expert_intermediate_size",
                                           "moe_num_shared_experts"};
   std::size_t compared = 0;
   for (const std::string& type : known_types()) {
@@ -239,6 +253,10 @@ TEST(GgufSilent, WhatTheClassWouldAssumeIsStatedOnTheWayBack) {
     const Model whole = model_of(type, all);
     for (const arch::Assumed& fact : arch::assumed_keys(type)) {
       const std::string key(fact.key);
+      const arch::Runtime& runtime = arch::find_family(type)->runtime;
+      // Nothing in these files turns with positions, or the table of positions is shorter by rows for padding.
+      const bool no_positions = runtime.endless || runtime.only_states || arch::class_of(type).pads_positions;
+      if (key == "max_position_embeddings" && no_positions) continue;
       const bool elsewhere = (key == "sliding_window" && all.find("use_sliding_window") != nullptr) ||
                              (key == "rope_theta" && all.find("rope_parameters") != nullptr);
       if (key.find('.') != key.npos || lists(kOthers, key) || elsewhere) continue;
@@ -376,6 +394,16 @@ TEST(GgufSilent, KeysOfRopeThatAreNotCarriedAreTold) {
   EXPECT_TRUE(tells(converted_rope("llama", R"("rope_scaling":{"rope_type":"linear","factor":2.0,"new_idea":1})"),
                     "rope_scaling.new_idea"));
   EXPECT_FALSE(tells(converted_rope("ministral3", R"("rope_theta":7.0)"), "rope_parameters.llama_4_scaling_beta"));
+}
+
+TEST(GgufSilent, ModernBertsEarlierKeysForRotaryBases) {
+  Map config = spoken("modernbert");
+  for (const char* const key : {"rope_theta", "rope_local_base_freq"}) config.erase(key);
+  config.set("global_rope_theta", 700.0);
+  config.set("local_rope_theta", 300.0);
+  const Model model = adapt(with_config(model_of("modernbert", config), config), gguf()).model;
+  EXPECT_EQ(model.config.rope_theta, 700.0);
+  EXPECT_EQ(to_json(*model.metadata.find("modern-bert.rope.freq_base_swa")), "300.0");
 }
 
 TEST(GgufSilent, Phi3sOlderNamesMeanLongrope) {

@@ -5,6 +5,7 @@
 
 #include <set>
 
+#include "convert/adapt.hpp"
 #include "formats/gguf/small_models.hpp"
 #include "formats/towers.hpp"
 

@@ -58,6 +58,10 @@ TEST(GgufVerbs, HalvesAreJoined) {
   EXPECT_EQ(back.shape, whole.shape);
   EXPECT_EQ(back.values<float>(), whole.values<float>());
   EXPECT_EQ(rule_of([] { halve_rows(numbers("x", {2, 3, 3})); }), "convert.names");
+  const auto [upper, lower] = halve_rows(numbers("matrix", {4, 2}));
+  EXPECT_EQ(lower.values<float>(), (std::vector<float>{4, 5, 6, 7}));
+  EXPECT_EQ(join_rows(upper, lower).shape, (Shape{4, 2}));
+  EXPECT_EQ(rule_of([] { halve_rows(numbers("x", {4})); }), "convert.names");
   EXPECT_EQ(rule_of([&, &half = gate] { join_rows(half, numbers("x", {2, 1, 3})); }), "convert.names");
   EXPECT_EQ(rule_of([] { join_rows(numbers("x", {2, 0, 3}), numbers("y", {2, 0, 3})); }), "convert.names");
 }

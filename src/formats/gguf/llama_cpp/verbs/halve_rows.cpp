@@ -11,11 +11,14 @@
 namespace tare::gguf::llama_cpp {
 
 std::pair<Tensor, Tensor> halve_rows(const Tensor& tensor) {
-  if (!tensor.is_dense() || tensor.shape.rank() != 3 || tensor.shape[1] % 2 != 0)
-    throw unmapped(fmt::format("{}: expected a stack of pairs of matrices", quote(tensor.name)));
-  const std::uint64_t half = tensor.shape[1] / 2;
-  std::pair halves(slice(tensor, parse_slice(fmt::format(":,:{}", half))),
-                   slice(tensor, parse_slice(fmt::format(":,{}:", half))));
+  const std::size_t rank = tensor.shape.rank();
+  if (!tensor.is_dense() || rank < 2 || rank > 3 || tensor.shape[rank - 2] % 2 != 0)
+    throw unmapped(
+        fmt::format("{}: expected pairs of matrices, found the shape {}", quote(tensor.name), tensor.shape.text()));
+  const std::uint64_t half = tensor.shape[rank - 2] / 2;
+  const std::string_view all = rank == 3 ? ":," : "";
+  std::pair halves(slice(tensor, parse_slice(fmt::format("{}:{}", all, half))),
+                   slice(tensor, parse_slice(fmt::format("{}{}:", all, half))));
   halves.first.name = halves.second.name = tensor.name;
   return halves;
 }
@@ -23,14 +26,15 @@ std::pair<Tensor, Tensor> halve_rows(const Tensor& tensor) {
 Tensor join_rows(const Tensor& first, const Tensor& second) {
   const Tensor a = to_dense(first), b = to_dense(second);
   const Component &one = a.components.front(), &other = b.components.front();
-  if (a.shape.rank() != 3 || a.shape != b.shape || one.dtype != other.dtype || one.type != other.type)
+  const std::size_t rank = a.shape.rank();
+  if (rank < 2 || rank > 3 || a.shape != b.shape || one.dtype != other.dtype || one.type != other.type)
     throw no_way_back(fmt::format("{} and {} are not the halves of one tensor: they differ in shape or type",
                                   quote(first.name), quote(second.name)));
   if (a.shape.elements().value_or(0) == 0)
-    throw no_way_back(fmt::format("{} is a stack of {} experts without elements", quote(first.name), a.shape[0]));
+    throw no_way_back(fmt::format("{} has no elements: its shape is {}", quote(first.name), a.shape.text()));
   Tensor all = a;
-  all.shape[1] *= 2;
-  const std::uint64_t step = one.blob.size() / a.shape[0];
+  all.shape[rank - 2] *= 2;
+  const std::uint64_t step = one.blob.size() / (rank == 3 ? a.shape[0] : 1);
   all.components.front().blob = interleaved_blob(one.blob, step, other.blob, step);
   return all;
 }

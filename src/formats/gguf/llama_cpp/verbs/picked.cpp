@@ -1,4 +1,4 @@
-// Elements of a tensor in another order, read lazily; Verb::transpose and Verb::squeeze.
+// Elements of a tensor in another order, read lazily; Verb::transpose, Verb::squeeze and Verb::reshape.
 #include <fmt/format.h>
 
 #include "base/printable.hpp"
@@ -54,6 +54,25 @@ Tensor unsqueezed(Tensor tensor) {
                                   tensor.shape.text()));
   tensor = to_dense(tensor);
   tensor.shape = {tensor.shape[0], 1, tensor.shape[1]};
+  return tensor;
+}
+
+Tensor reshaped(Tensor tensor, std::uint64_t rows) {
+  const auto elements = tensor.shape.elements();
+  const std::uint64_t all = elements.value_or(0), count = rows == 0 ? all : rows;
+  if (!tensor.is_dense() || tensor.shape.rank() != 1 || all == 0 || all % count != 0)
+    throw unmapped(fmt::format("{}: expected a vector of {} parts, found the shape {}", quote(tensor.name),
+                               rows == 0 ? "single" : fmt::format("{}", rows), tensor.shape.text()));
+  tensor.shape = {count, all / count};
+  return tensor;
+}
+
+Tensor flattened(Tensor tensor) {
+  const auto elements = tensor.shape.elements();
+  if (!tensor.is_dense() || !elements)
+    throw no_way_back(
+        fmt::format("{}: expected a vector, found the shape {}", quote(tensor.name), tensor.shape.text()));
+  tensor.shape = {*elements};
   return tensor;
 }
 

@@ -37,6 +37,10 @@ bool has_elements(const Tensor& tensor, std::size_t rank);
 // columns.
 Tensor transposed_last(const Tensor& tensor);
 
+// The bytes of a vector as this many rows; 0: as rows of one element. And the inverse.
+Tensor reshaped(Tensor tensor, std::uint64_t rows);
+Tensor flattened(Tensor tensor);
+
 // ---- repack.cpp ----
 
 // Returns whether these are experts in MXFP4 as GPT-OSS stores them, [experts][inputs][outputs].
@@ -53,6 +57,36 @@ void name_arrays(Tensor& columns);
 // Without the second of three dimensions, which must be 1; and the inverse.
 Tensor squeezed(Tensor tensor);
 Tensor unsqueezed(Tensor tensor);
+
+// ---- trim_rows.cpp ----
+
+// The rows after the first `count`. The result has attributes for the inverse, which makes rows of zeros without them.
+Tensor trim_rows(Tensor tensor, std::uint64_t count);
+Tensor restore_rows(Tensor tensor, std::uint64_t count);
+// How many rows the class that config.json names has before those that positions use.
+std::uint64_t rows_before_positions(const ConfigFile& file, const arch::Step& step);
+
+// ---- layer_numbers.cpp ----
+
+// Collects tensors of one number each, and makes keys of them: lists with a number for each layer.
+class LayerNumbers {
+ public:
+  // Throws `convert.names` unless the tensor is one number.
+  void add(const Tensor& tensor, const arch::TensorName& name, const arch::Step& step);
+  // Throws `convert.names` if a layer lacks its number.
+  void finish(Model& model, std::uint32_t layers);
+
+ private:
+  struct Numbers {
+    std::map<std::uint32_t, double> of_layers;
+    std::string type;  // empty: they differ
+  };
+  std::map<std::string, Numbers, std::less<>> keys_;
+};
+// The inverse: tensors without names, one for each layer. Throws `gguf.key.value` for another value.
+std::vector<Tensor> tensors_of_key(const Model& model, const arch::Step& step);
+// How many these are; 0 if it would throw.
+std::size_t count_of_key(const Model& model, const arch::Step& step);
 
 // ---- sort_heads.cpp ----
 
