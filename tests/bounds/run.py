@@ -4,7 +4,8 @@
     run.py growth TARE METER [CASE ...]    the test: files of 60 KB, counted by meter.cpp, which looks at no clock. A file of
                                            twice the size may cost about twice as much, not four times, and none of them
                                            more than the limits. TARE_BOUNDS_SECONDS limits the processor time, too: a loop
-                                           that calls nothing is not counted otherwise
+                                           that calls nothing is not counted otherwise. Two verbs for each case, by its name
+    run.py growth-all TARE METER [CASE ...]  the same with seven verbs for each case: half an hour, a part of `make bounds`
     run.py large TARE [CASE ...]           `make bounds`: processor time and memory, with every verb on files of 60 KB, and on
                                            one file of 5 MB of each container; the verbs that differ most on the others
     run.py resident TARE                   what is streamed does not stay in memory
@@ -49,16 +50,18 @@ def cases(globs, quick):
             yield name, case
 
 
-def verbs_of(name, case, size, quick=False):
-    """The test runs QUICK and one more verb on each case, another one on each, so that it runs all of them."""
+def verbs_of(name, case, size, sampled=0):
+    """With `sampled` verbs of each case, chosen by its name, all verbs are run on some case: one of QUICK, or all of them, and one other."""
     if case.verbs is not None:
         return [verb for verb in case.verbs if verb not in verbs.PYTHON or module()]
     asked = os.environ.get("TARE_BOUNDS_VERBS")
     if asked and asked != "all":
         return asked.split(",")
-    if quick:
+    if sampled:
         others = [verb for verb in verbs.VERBS if verb not in verbs.QUICK]
-        return [*verbs.QUICK, others[zlib.crc32(name.encode()) % len(others)]]
+        chosen = zlib.crc32(name.encode())
+        quick = verbs.QUICK if sampled > len(verbs.QUICK) else [verbs.QUICK[chosen // len(others) % len(verbs.QUICK)]]
+        return [*quick, others[chosen % len(others)]]
     if size == LARGE and asked != "all" and name not in verbs.WHOLE:
         return verbs.TELLING
     return [*verbs.VERBS, *(verbs.PYTHON if module() else ())]
@@ -97,10 +100,10 @@ def takes_too_long(counts, again):
     return most and counts["seconds"] > most
 
 
-def check_growth(tare, meter, name, case, problems):
+def check_growth(tare, meter, name, case, sampled, problems):
     with tempfile.TemporaryDirectory() as small, tempfile.TemporaryDirectory() as double:
         paths = case.build(small, SMALL // 2), case.build(double, SMALL)
-        for verb in verbs_of(name, case, SMALL, quick=True):
+        for verb in verbs_of(name, case, SMALL, sampled):
             once, twice = (measure(tare, meter, verb, path, case.tensor) for path in paths)
             if once is None or twice is None:
                 problems.append("%s %s: not done after %d s" % (name, verb, 6 * SECONDS))
@@ -255,10 +258,10 @@ def main(mode, tare, *rest):
         check_resident(tare, problems)
     elif mode == "scoring":
         check_scoring(tare, rest[0], int(rest[1]) if len(rest) > 1 else 32, problems)
-    elif mode == "growth":
+    elif mode in ("growth", "growth-all"):
         resource.setrlimit(resource.RLIMIT_AS, (ADDRESSES, ADDRESSES))  # the command inherits it
         for name, case in cases(rest[1:], quick=True):
-            check_growth(tare, rest[0], name, case, problems)
+            check_growth(tare, rest[0], name, case, 2 if mode == "growth" else len(verbs.QUICK) + 1, problems)
     elif mode == "large":
         for name, case in cases(rest, quick=False):
             check_large(tare, name, case, problems)
@@ -266,7 +269,7 @@ def main(mode, tare, *rest):
         with open(rest[0], "a") as out:
             for name, case in cases(rest[1:], quick=False):
                 check_large(tare, name, case, problems, out)
-    print("\n".join(problems) if mode in ("growth", "resident", "scoring") else "%d promises broken" % len(problems))
+    print("\n".join(problems) if mode in ("growth", "growth-all", "resident", "scoring") else "%d promises broken" % len(problems))
     return 1 if problems else 0
 
 
