@@ -68,9 +68,9 @@ Reach reach6(const std::array<unsigned char, 16>& bytes) {
   return Reach::public_net;
 }
 
-Reach reach_of(const in_addr& address) { return reach4(ntohl(address.s_addr)); }
+Reach reach_of_v4(const in_addr& address) { return reach4(ntohl(address.s_addr)); }
 
-Reach reach_of(const in6_addr& address) {
+Reach reach_of_v6(const in6_addr& address) {
   std::array<unsigned char, 16> bytes{};
   std::memcpy(bytes.data(), &address, bytes.size());
   return reach6(bytes);
@@ -82,20 +82,20 @@ Reach reach_of(const sockaddr* address) {
   if (address->sa_family == AF_INET) {
     sockaddr_in in{};
     std::memcpy(&in, address, sizeof in);
-    return reach_of(in.sin_addr);
+    return reach_of_v4(in.sin_addr);
   }
   if (address->sa_family != AF_INET6) return Reach::nothing;
   sockaddr_in6 in{};
   std::memcpy(&in, address, sizeof in);
-  return reach_of(in.sin6_addr);
+  return reach_of_v6(in.sin6_addr);
 }
 
 Reach reach_of_text(std::string_view number) {
   const std::string text(number);
   in_addr in{};
-  if (::inet_pton(AF_INET, text.c_str(), &in) == 1) return reach_of(in);
+  if (::inet_pton(AF_INET, text.c_str(), &in) == 1) return reach_of_v4(in);
   in6_addr in6{};
-  if (::inet_pton(AF_INET6, text.c_str(), &in6) == 1) return reach_of(in6);
+  if (::inet_pton(AF_INET6, text.c_str(), &in6) == 1) return reach_of_v6(in6);
   return Reach::public_net;
 }
 
