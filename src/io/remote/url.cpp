@@ -121,12 +121,23 @@ class UrlParser {
   void require_plain_parts(std::string_view path) const {
     for (std::size_t at = 0; at < path.size();) {
       const std::size_t end = std::min(path.find('/', at), path.size());
-      std::string part(path.substr(at, end - at));
-      for (std::size_t dot; (dot = std::min(part.find("%2e"), part.find("%2E"))) != std::string::npos;)
-        part.replace(dot, 3, ".");
-      if (part == "." || part == "..") fail("a part of the path is . or ..");
+      if (is_dots(path.substr(at, end - at))) fail("a part of the path is . or ..");
       at = end + 1;
     }
+  }
+
+  // . or .., in which a dot may be written as %2e.
+  static bool is_dots(std::string_view part) {
+    std::size_t dots = 0;
+    for (; !part.empty(); ++dots) {
+      if (part.starts_with('.'))
+        part.remove_prefix(1);
+      else if (part.starts_with("%2e") || part.starts_with("%2E"))
+        part.remove_prefix(3);
+      else
+        return false;
+    }
+    return dots == 1 || dots == 2;
   }
 
   std::string_view text_, rule_;
