@@ -168,4 +168,4 @@ add_test(NAME tree.install
                  -D VERSION=${PROJECT_VERSION}
                  -D SANITIZE=${TARE_SANITIZE} -D LIBDIR=${CMAKE_INSTALL_LIBDIR} -D COMMAND_BUILT=$<TARGET_EXISTS:tare-cli>
                  -P ${CMAKE_CURRENT_SOURCE_DIR}/consumer/run.cmake)
-set_tests_properties(tree.install PROPERTIES TIMEOUT 300)
+set_tests_properties(tree.install PROPERTIES TIMEOUT 300 COST 20)
