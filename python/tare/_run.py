@@ -123,11 +123,12 @@ class Scorer:
     def generate(
         self, start, *, count=128, temperature=0.0, top_k=0, top_p=1.0, min_p=0.0, seed=0, stop=(), quantized=False, threads=0, progress=None, **variables
     ):
-        """What follows `start`: a text, tokens, or a list of messages, which the model answers (see `render`).
+        """Continues `start`, a text or tokens, or answers it, if it is a list of messages (see `render`).
 
-        The next token is the most likely one, or with a temperature, drawn: of the first `top_k`, of those the first that have `top_p`
-        together, of those with at least `min_p` times the probability of the first. It ends before a token that ends texts or turns by the
-        model's files, or one of `stop`. `quantized` rounds what quantized weights are multiplied with to 8 bits."""
+        The next token is the most likely one. With a temperature it is drawn: from the `top_k` most likely, of these from the most likely
+        that together reach `top_p`, of these from all with at least `min_p` times the probability of the best. Generation ends before a
+        token that the model's files name as the end of a text or turn, or before one of `stop`. `quantized` rounds the vectors that
+        quantized weights are multiplied with to 8 bits."""
         start = start_of(start, variables)
         with _progress.reporter(progress, "generating") as report:
             return Generated(**_tare._generate(self._model, start, count, temperature, top_k, top_p, min_p, seed, ids_of(stop), quantized, threads, report))
@@ -153,7 +154,9 @@ def _warned(scorer, name):
 
 
 def run(model):
-    """A Scorer for a model or file of a known family, in any container and layout. Computes in f32. Warns of each of its `doubts`."""
+    """Opens a model to run it on the CPU, from any container and layout: a Scorer, with logits, perplexity and generated text.
+
+    `tare.families()` lists the families that can be run. What the files state and Tare does not compute is a UserWarning, and in `doubts`."""
     return _warned(Scorer(model if isinstance(model, Model) else Model(model, mmap=True, complete=True)), "")
 
 
@@ -169,8 +172,10 @@ def compare(a, b, *, tokens=None, text=None, context=0, begin=None, threads=0, p
 
 
 def calibrate(model, output, *, tokens=None, text=None, name="a text", context=0, begin=None, overwrite=False, threads=0, progress=None):
-    """Measures what each matrix of a model is multiplied with, for `importance` of `quantize`, and writes it: a file for llama.cpp, too, if
-    `output` ends in .gguf. By default, on a text of 24 KB that comes with Tare. `name`: what the file calls the text."""
+    """Measures which columns of each matrix matter, by running the model on a text, and writes it for `importance` of `quantize`.
+
+    By default, the text is one of 24 KB that comes with Tare. If `output` ends in .gguf, llama.cpp's programs read the file, too.
+    `name`: what the file calls the text."""
     given = _input(tokens, text)
     with _opened(model, True) as opened, _progress.reporter(progress, "calibrating") as report:
         _warned(Scorer(opened), "")
@@ -180,8 +185,9 @@ def calibrate(model, output, *, tokens=None, text=None, name="a text", context=0
 
 
 def measure(target, source, *, text=None, write=False, context=0, threads=0, progress=None):
-    """What the model `target` lost against `source`, which it was made from: a Quality, on a text; by default one that comes with Tare.
+    """Measures what the model `target` lost against `source`, from which it was made, on a text: a Quality.
 
+    By default, the text is one that comes with Tare.
     `write` puts it into the file `target` as metadata (tare.quality.*). `tare verify --quality SOURCE` measures again."""
     with _opened(source, True) as first, _opened(target, True) as second, _progress.reporter(progress, "running") as report:
         return Quality(**_tare._measure(first, second, target if write else None, _input(None, text), context, -1, threads, report))

@@ -129,6 +129,7 @@ std::string general_help(const HelpLook& look) {
   out += '\n';
   for (const std::string& line : wrap(fmt::format("More: {}", fmt::join(others, ", ")), look.columns))
     out += line + "\n";
+  out += "FILE is a path, or hf:ORG/NAME, https://..., s3://... or ollama:NAME.\n";
   return out + "`tare help VERB` explains a verb, `tare help --all` lists them all.\n";
 }
 

@@ -71,7 +71,7 @@ Start start_of(const Model& file, const run::Scorer& scorer, const Arguments& ar
 
 void check_chat_options(const Arguments& arguments) {
   constexpr std::string_view kChat[] = {"chat", "system", "no-chat"};
-  if (arguments.has("tokens")) refuse_options(arguments, kChat, "is about a text, and --tokens is none");
+  if (arguments.has("tokens")) refuse_options(arguments, kChat, "needs a text: give --prompt, not --tokens");
   if (arguments.has("no-chat")) refuse_options(arguments, std::span(kChat).first(2), "contradicts --no-chat");
 }
 

@@ -28,11 +28,12 @@ inline constexpr Option kText{
 inline constexpr Option kContext{
     .name = "context",
     .value = "N",
-    .help = "cut the tokens into pieces of N, which know nothing of each other; 512 by default, or what the model has"};
+    .help = "cut the tokens into independent pieces of N; by default 512, or as many as the model has positions"};
 inline constexpr Option kBegin{
     .name = "begin",
     .value = "ID",
-    .help = "replace the first token of each piece, as llama.cpp does if the model's texts begin with one"};
+    .help =
+        "put this token in place of the first one of each piece, as llama.cpp does if the model's texts begin with it"};
 
 struct RunInput {
   std::optional<std::vector<std::int32_t>> tokens = {};

@@ -45,9 +45,9 @@ inline constexpr Option kConversionOptions[] = {
      .stored = field<kAdapt, kQuant, &Quantization::bits>},
     {.name = "importance",
      .value = "FILE",
-     .help =
-         "weigh errors by column, if the method searches its scales; FILE has a vector for each tensor, by name, or is "
-         "an imatrix of llama.cpp",
+     .help = "weigh errors by column, if the method searches its scales; FILE is what `tare calibrate` writes, an "
+             "imatrix of "
+             "llama.cpp, or has a vector for each tensor, by name",
      .completes = Completes::files,
      .quantize = Section::common,
      .keyword = Keyword::recipe,

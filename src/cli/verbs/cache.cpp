@@ -70,8 +70,8 @@ constexpr Verb kVerb{
     .name = "cache",
     .summary = "list or empty the cache of remote files",
     .description =
-        "Lists the files on servers of which parts are kept on disk, so that they are not asked for again: "
-        "mostly metadata. A part is kept under what the file's content is known to be, so it is never out of date.\n\n"
+        "Lists the remote files of which parts are kept on disk, mostly metadata, so that they need not be requested "
+        "again. A part belongs to one known content of a file, so it is never out of date.\n\n"
         "The folder is tare/remote in $XDG_CACHE_HOME, or in ~/.cache. It holds at most 2 GiB, or the number of MiB in "
         "TARE_CACHE_SIZE (0: nothing is kept); what was not used for the longest time is removed first.",
     .operands = {},

@@ -110,8 +110,8 @@ constexpr Option kOptions[] = {
              "comes with Tare",
      .completes = Completes::files},
     {.name = "damage",
-     .help =
-         "also measure how much noise in each matrix changes what the model says; `quantize --bits` spends bits by it"},
+     .help = "also measure how much noise in each matrix changes the predictions; `quantize --bits` then spends bits "
+             "where they count"},
     kTokens,
     kContext,
     kBegin,
@@ -134,17 +134,17 @@ constexpr Verb kVerb{
     .name = "calibrate",
     .summary = "measure which weights matter for a text",
     .description =
-        "Runs a model of a known family on a text, layer by layer, and sums the squares of what each matrix is "
-        "multiplied with: of the layers, the routers and the output head, and of each expert apart. --importance of "
-        "`tare quantize` weighs the errors of each column by them, and so do llama.cpp's programs: the file is an "
-        "imatrix of theirs.\n\n"
-        "With --damage, noise of known size is added to one group of matrices after another (those of a kind in "
-        "neighbouring layers), and what the model says is compared with what it says without: some 60 runs of parts of "
-        "the model on up to 512 tokens.\n\n"
-        "A note says if there are too few tokens, with the number that is enough, and which experts none of them "
-        "reached. The tokens are cut into pieces as for `tare perplexity`; the rest after the last whole piece does "
-        "not "
-        "count.",
+        "Runs a model on a text, and measures which columns of each matrix matter: for each one it sums the squares of "
+        "the "
+        "numbers that the column is multiplied with, in the layers, the routers, the output head and each expert. "
+        "`tare quantize --importance` makes smaller errors in columns with a large sum. The file is an imatrix, which "
+        "llama.cpp's programs read, too. `tare families` lists the families that can be run (COMPUTES).\n\n"
+        "With --damage, it also measures how much each matrix matters: it adds noise of known size to one group of "
+        "matrices after another (those of a kind in neighbouring layers), and compares the predictions with those "
+        "without noise. That takes some 60 runs of parts of the model, on up to 512 tokens.\n\n"
+        "A note says if there are too few tokens, and names the experts that none of them reached. The tokens are cut "
+        "into "
+        "pieces as for `tare perplexity`; the rest after the last whole piece does not count.",
     .operands = kOperands,
     .options = kOptions,
     .examples = kExamples,

@@ -220,14 +220,15 @@ constexpr Verb kVerb{
     .name = "compare",
     .summary = "compare what two models say about the same text",
     .description =
-        "Runs two models of a known family on the same text or tokens, whatever their containers and layouts, and "
-        "compares their distributions of the next token: the KL divergence of B from A in nats, the perplexities, how "
-        "often both name the same tokens. Both tokenizers must turn the text into the same tokens. For each layer: the "
-        "relative difference of the hidden states after it, and its own part in "
-        "that, with A's hidden states as the input of both. The last line names the first layer and tensor at which "
-        "the two part by more than the rounding of their types; without one, the setting that differs. Exit code 1 if "
-        "the mean "
-        "divergence is above that of --at-most.",
+        "Runs two models on the same text or tokens, whatever their containers and layouts, and compares what they "
+        "predict "
+        "as the next token: the KL divergence of B from A in nats, the perplexities, and how often both expect the "
+        "same token. `tare families` lists the families that can be run (COMPUTES). Both tokenizers must turn the text "
+        "into the same tokens.\n\n"
+        "For each layer, DIFFERENCE is the relative difference of the hidden states after it, and OWN the part that "
+        "the layer itself adds, if both models get A's hidden states. The last line is the verdict: the same, "
+        "rounding only, or the first layer and tensor at which the two differ by more than the rounding of their types "
+        "explains (or the setting that differs). Exit code 1 if the mean divergence is larger than --at-most.",
     .operands = kOperands,
     .options = kOptions,
     .examples = kExamples,

@@ -457,8 +457,9 @@ constexpr Verb kVerb{
     .description =
         "Shows what FILE is: format and version, tensors and parameters, sizes by type, the largest tensors, "
         "the model's configuration, its tokenizer, metadata and attachments. Only the file's metadata is read. For a "
-        "diffusers pipeline, shows its parts. `tare FILE` does the same. With several files, --json prints one object "
-        "per line.",
+        "diffusers pipeline, shows its parts. `tare FILE` does the same. FILE may also be an address (hf:ORG/NAME, "
+        "https://..., s3://...), of which only the needed parts are read, or a model of Ollama's (ollama:NAME). With "
+        "several files, --json prints one object per line.",
     .operands = kOperands,
     .options = kOptions,
     .examples = kExamples,

@@ -224,8 +224,8 @@ constexpr Verb kVerb{
     .description =
         "Lists the tensors of FILE in file order: name, shape, type, layout if it is not dense (or what the tensor "
         "is to a model that is quantized already: \"gptq codes\"), and the size of its components, decompressed. Only "
-        "the file's "
-        "metadata is read. Tensors that break a rule come last, as broken, and standard error has the rules; exit code "
+        "the file's metadata is read, also of an address such as hf:ORG/NAME, which downloads nothing else. Tensors "
+        "that break a rule come last, as broken, and standard error has the rules; exit code "
         "1.\n\n"
         "The JSON of --json is a contract: one object with format, version, bytes, metadata, config, "
         "vocabulary, attachments and tensors, and for every tensor each component's type, place, size, "

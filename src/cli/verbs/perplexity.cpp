@@ -59,8 +59,9 @@ constexpr Verb kVerb{
     .name = "perplexity",
     .summary = "measure how well a model predicts a text",
     .description =
-        "Runs a model of a known family on a text or on tokens, and prints the perplexity with its standard error: "
-        "lower is better. Any container and layout will do; weights are decoded to f32. As in llama.cpp, the tokens "
+        "Runs a model on a text or on tokens, and prints the perplexity with its standard error: lower is better. "
+        "`tare families` lists the families that can be run (COMPUTES). Any container and layout will do; weights are "
+        "decoded to f32. As in llama.cpp, the tokens "
         "are cut into pieces, the second half of each whole piece counts, and the rest after the last one does not; "
         "the token that the model expects before a text begins each piece.",
     .operands = kOperands,

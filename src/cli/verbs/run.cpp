@@ -47,8 +47,8 @@ constexpr Option kOptions[] = {
      .help = "generate at most N tokens; by default 128, for an answer 1024, with a Tiny Llama 32"},
     {.name = "stop",
      .value = "N,N,...",
-     .help = "stop before any of these tokens, too; without it, before those that end texts and turns by the model's "
-             "files"},
+     .help = "stop before any of these tokens, in addition to those that the model's files name as ends of texts and "
+             "turns"},
     {.name = "temperature", .value = "T", .help = "sample at this temperature; 0, the default, takes the most likely"},
     {.name = "top-k", .value = "K", .help = "sample from the K most likely tokens"},
     {.name = "top-p", .value = "P", .help = "sample from the most likely tokens that together reach P"},
@@ -63,10 +63,13 @@ constexpr Option kOptions[] = {
      .value = "PATH",
      .help = "the tokens of a Tiny Llama, one per line",
      .completes = Completes::files},
-    {.name = "merges", .value = "PATH", .help = "its pairs to merge, best first", .completes = Completes::files},
+    {.name = "merges",
+     .value = "PATH",
+     .help = "with --vocab: the pairs to merge, best first",
+     .completes = Completes::files},
     {.name = "tokenizer",
      .value = "RULES",
-     .help = "how both are read: strict, or upstream for the ids of Tiny Llama's own program",
+     .help = "how --vocab and --merges are read: strict, or upstream for the ids of Tiny Llama's own program",
      .words = tokenizer_rules},
     kJson,
     kNoMmap,
@@ -86,13 +89,12 @@ constexpr Verb kVerb{
     .name = "run",
     .summary = "generate text with a model",
     .description =
-        "Runs the model in FILE, of any family that `tare families` says is computed, in any container and layout, and "
-        "prints what follows the start as it is generated: text, or token numbers if the start is --tokens. The "
-        "model's own tokenizer turns the text into tokens. If the model has a chat template, the text is what a user "
-        "says, "
-        "and the model answers, as with other programs; --no-chat continues the text itself. It ends before a token "
-        "that ends texts or turns, after "
-        "--count tokens, or when the model has no more positions. Weights are used in place, in the mapped file, if "
+        "Runs the model in FILE, in any container and layout, and prints text as it is generated, or token numbers if "
+        "it "
+        "was started with --tokens. `tare families` lists the families that can be run (COMPUTES). If the model has a "
+        "chat template, the prompt is what a user says, and the model answers it; otherwise, or with --no-chat, the "
+        "model continues the text. Generation ends before a token that ends texts or turns, after --count tokens, or "
+        "when the model has no more positions. It runs on the CPU; weights are used in place, in the mapped file, if "
         "their layout allows it.\n\n"
         "The same file, start and seed give the same output on the same machine, with any number of threads. A Tiny "
         "Llama runs, too; its tokens are those of --vocab and --merges, or of the file itself.",

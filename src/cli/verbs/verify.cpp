@@ -199,7 +199,7 @@ constexpr Option kOptions[] = {
     {.name = "strict", .help = "fail on warnings too"},
     {.name = "quality",
      .value = "SOURCE",
-     .help = "run the file and SOURCE, which it was made from, and check what the file says that it lost",
+     .help = "run the file and SOURCE, the model that it was made from, and check the losses that the file states",
      .completes = Completes::files},
     {.name = "text",
      .value = "PATH",
