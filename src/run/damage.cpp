@@ -55,7 +55,7 @@ std::vector<Noisy> of_attention(const Plan& plan, std::size_t, LayerPlan& layer)
   return all;
 }
 
-// What looks at a layer's input to choose between tokens: queries and keys, or all that a state is made of.
+// The matrices that decide which tokens a layer attends to: queries, keys and gates, or all inputs of a state.
 std::vector<Noisy> of_choice(const Plan& plan, std::size_t number, LayerPlan& layer) {
   std::vector<Noisy> all = of_attention<&LayerPlan::q, &LayerPlan::k, &LayerPlan::q_compress, &LayerPlan::kv_compress,
                                         &LayerPlan::kv_expand, &LayerPlan::attention_gate>(plan, number, layer);
@@ -162,7 +162,7 @@ class DamageMeter {
     const Batch& batch = pieces_.batches.front();
     Floats hidden;
     executor_.embed(batch, hidden);
-    std::vector<Floats> before;  // each range
+    std::vector<Floats> before;  // the hidden states at the beginning of each range
     for (std::size_t layer = 0; layer < layers; ++layer) {
       check_stop();
       if (layer == begins[before.size()]) before.push_back(hidden);
@@ -189,7 +189,7 @@ class DamageMeter {
     for (Noisy& one : group) one.weight->noise = kNoise;
   }
 
-  // Runs with noise in a group from a layer on.
+  // Runs the layers from `first` on with noise in a group, beginning with the hidden states `before`.
   void measure(std::vector<Noisy>& group, std::size_t first, const Floats& before) {
     if (!group.empty()) {
       set_noise(group);
@@ -260,7 +260,7 @@ class DamageMeter {
     return tokens == 0 ? 0 : sum / static_cast<double>(tokens);
   }
 
-  // All matrices of a group lose as much for the same relative error, in proportion to it.
+  // Gives each matrix of the group the same divergence per relative squared error: their errors were measured together.
   void note(const std::vector<Noisy>& group, double kl) {
     std::map<std::string, Squares> squares;  // summed over the experts and the parts of a matrix
     for (const Noisy& one : group) {

@@ -12,17 +12,18 @@
 namespace tare::run {
 namespace {
 
-// A tile of rows of a weight is at most this many floats, if that is enough for a few rows: 1 MiB.
+// The floats in a tile of rows of a weight (1 MiB). With very long rows, kFewRows of them take more.
 constexpr std::size_t kTileFloats = std::size_t{1} << 18;
 constexpr std::size_t kFewRows = 12, kMostRows = 96;
-// As much of a row as is used at a time: with it, a panel takes 32 KiB.
+// How many columns are multiplied at a time: so many features of a panel take 32 KiB, which stays in a fast cache.
 constexpr std::size_t kDepth = 256;
-// Rows of a tile begin at different places of a cache.
+// Floats between the rows of a tile: without them, rows with a power of two of columns would compete for the same lines
+// of a cache.
 constexpr std::size_t kPadding = 16;
 
 std::size_t tile_rows(std::size_t rows, std::size_t columns, unsigned threads) {
   const std::size_t fitting = std::clamp(kTileFloats / std::max<std::size_t>(1, columns), kFewRows, kMostRows);
-  // Every thread gets some.
+  // A small matrix is divided into smaller tiles, so that every thread gets some.
   const std::size_t share = (rows + threads - 1) / threads;
   const std::size_t wanted = std::min(fitting, std::max(share, kFewRows));
   return wanted / kFewRows * kFewRows;
@@ -86,7 +87,7 @@ void Executor::multiply(const Projection& by, const std::string& place, const Fl
   parallel_for((rows + tile - 1) / tile, threads_, [&](std::size_t item) {
     const std::size_t first = item * tile, count = std::min(tile, rows - first);
     Floats buffer = take_buffer(count * stride);
-    // The rows are read to the end of the buffer, then moved to their places.
+    // The rows are read without padding to the end of the buffer, then moved apart: no second buffer is needed.
     float *const padded = buffer.data(), *const read = padded + count * (stride - columns);
     weight.read(first, count, read, place);
     for (std::size_t r = 0; r < count; ++r)
@@ -260,7 +261,7 @@ Executor::PastPanels Executor::past_of(const LayerPlan& layer, const Batch& batc
   return made;
 }
 
-// `answers` may be the queries, which no other item needs.
+// `answers` may be the buffer of the queries: this call alone reads the queries that it overwrites.
 void Executor::attend_head(const LayerPlan& layer, const Text& text, std::size_t panel, std::size_t head,
                            const Heads& from, const PastPanels& past, float sink, Floats& answers) const {
   const auto size = static_cast<std::size_t>(plan_.head), value_size = static_cast<std::size_t>(plan_.value_head),
@@ -571,7 +572,7 @@ void Executor::run_layer(std::size_t number, const Batch& batch, Floats& hidden,
   else
     attend(layer, batch, before, out, extras, watched);
   Floats more;
-  // With the same norm as attention, if there is no other.
+  // A network without a norm of its own gets what attention got.
   if (plan_.parallel)
     run_networks(layer, batch, layer.ffn_norm ? enter(layer.ffn_norm, layer.ffn_norm_bias) : before, more, extras,
                  watched);

@@ -53,7 +53,7 @@ struct Past {
   const float *keys = nullptr, *values = nullptr;
 };
 
-// What else a layer may be asked for, or given.
+// Optional inputs and outputs of a layer.
 struct Extras {
   Choices* chosen = nullptr;       // receives the choice of experts, if the layer has any
   const Choices* given = nullptr;  // runs these instead of those that the router would choose, if there are as many
@@ -83,7 +83,7 @@ class Executor {
   void watch_head(const Batch& batch, const Floats& hidden, InputWatch& watch) const;
 
  private:
-  // The observer of an input, and how many places of each panel are tokens.
+  // The observer of the inputs of matrices (may be null), and how many places of each panel are tokens.
   struct Watched {
     InputWatch* watch = nullptr;
     std::span<const std::uint8_t> used = {};
@@ -103,7 +103,7 @@ class Executor {
                      std::size_t panels, Floats& out) const;
   // The norm of a short vector, in place.
   void normalize_latent(const Weight& weight, const std::string& place, std::size_t panels, Floats& x) const;
-  // Queries, keys and values, as far as they are made of hidden states.
+  // The queries, keys and values of all heads.
   struct Heads {
     Floats q, k, v;
   };
@@ -147,7 +147,7 @@ class Executor {
   void run_experts(const LayerPlan& layer, const Batch& batch, const Floats& x, Floats& out, const Extras& extras,
                    const Watched& watched) const;
   void add_to_hidden(Floats& out, const Weight& norm, const LayerPlan& layer, std::size_t panels, Floats& hidden) const;
-  // The heads' results do not fit into the place of the queries.
+  // Whether the results of the heads need a buffer of their own, because they have another size than the queries.
   bool has_own_answers() const { return plan_.head != plan_.value_head; }
   Floats take_buffer(std::size_t size) const;
   void give_buffer(Floats buffer) const;

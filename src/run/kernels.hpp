@@ -16,9 +16,10 @@ namespace tare::run {
 
 inline constexpr std::size_t kPanel = 32;  // tokens
 
-// y[r] += sum of w[r * stride + k] * x[k] over k in [0, depth), for r in [0, rows): x and y are panels. Sums from zero.
+// y[r] += sum of w[r * stride + k] * x[k] over k in [0, depth), for r in [0, rows): x and y are panels. Each
+// sum starts at zero and is added to y at the end.
 void add_product(const float* w, std::size_t stride, std::size_t rows, std::size_t depth, const float* x, float* y);
-// The same, into a y that has nothing yet.
+// The same, but overwrites y.
 void set_product(const float* w, std::size_t stride, std::size_t rows, std::size_t depth, const float* x, float* y);
 // As add_product, with the matrix w[k * kPanel + r]: the features of a panel as columns. `rows` is at most kPanel.
 void add_transposed(const float* w, std::size_t rows, std::size_t depth, const float* x, float* y);

@@ -166,7 +166,7 @@ class Planner {
           ErrorKind::corrupt);
   }
 
-  // A whole number in config.json that no file of this size can exceed.
+  // A whole number in config.json; nothing if it is beyond any real count.
   std::optional<std::uint64_t> count_of(std::string_view key) const {
     const Value* const found = file_.find(key);
     const auto count = found == nullptr ? std::nullopt : resources::count_of(*found);
@@ -539,7 +539,7 @@ class Planner {
     state.out = take(Role::state_out, plan_.hidden, values);
   }
 
-  // What compresses has a bias if what the heads are given to has one; what expands has none.
+  // The compressing projections have a bias if the output projection has one; the expanding ones have none.
   void take_latent_attention(std::uint32_t layer, LayerPlan& it) {
     const auto take = [&](Role role, std::uint64_t rows, std::uint64_t columns, bool biased) {
       return tensors_.take_projection({.role = role, .layer = layer}, rows, columns, biased);

@@ -19,21 +19,21 @@
 
 namespace tare::run {
 
-// A matrix, or some of the rows of one, of any layout. A vector is a matrix with one row. False: there is none.
+// A matrix, or some of the rows of one, of any layout; a vector is a matrix with one row. As a bool: whether it exists.
 struct Weight {
   Tensor tensor;        // as the model has it
   Tensor numbers = {};  // the same as f32, decoded when it is read
   std::uint64_t first_row = 0, rows = 0, columns = 0;
   float added = 0;  // to each weight of a norm
-  // Which of the tensor's elements `numbers` has, if it is not all of them in their order: a key that no other weight of
-  // the tensor has.
+  // Names the elements of the tensor that `numbers` has, if these are not all of them in their order. Other parts of the
+  // tensor have other names.
   std::string part = {};
   std::string stored_name = {};  // the file's own name of the tensor, if `tensor` has another one
   // Noise of this squared size, relative to the mean square of each run of kNoiseBlock weights of a row, is added to what
   // is read. The same for each run of the same weight.
   float noise = 0;
 
-  // What no other weight has whose numbers are other rows of the same.
+  // Identifies the weight; parts of one tensor have different keys.
   std::string key() const { return (stored_name.empty() ? tensor.name : stored_name) + part; }
 
   explicit operator bool() const { return rows != 0; }

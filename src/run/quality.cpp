@@ -131,7 +131,7 @@ std::vector<Finding> other_subject(const Quality& stated, const Quality& found) 
   };
   check("quality.source", "source", stated.source, found.source, "an original with the digest");
   check("quality.text", "text", stated.text, found.text, "a text with the digest");
-  // The tokens of another text are others anyway.
+  // If the text is another one, its tokens differ anyway, and that would not be worth a finding.
   if (findings.empty())
     check("quality.tokenizer", "tokenizer", stated.tokenizer, found.tokenizer, "tokens with the digest");
   return findings;
@@ -242,7 +242,7 @@ std::vector<Finding> refuted_quality(const Model& original, const Model& made, s
   for (const ClaimedNumber& one : kNumbers) {
     const Estimate &said = (*stated).*one.number, &is = found.*one.number;
     const double claimed = one.error ? said.error : said.value, measured = one.error ? is.error : is.value;
-    // An error of an error is not known: those of few tokens may differ more.
+    // Standard errors have errors themselves, which are not known: more room for them.
     const double room =
         (one.error ? 10 * kPart : kPart) * std::fabs(measured - one.lossless) + kErrorPart * is.error + one.rounding;
     if (!(std::fabs(claimed - measured) <= room))

@@ -11,13 +11,13 @@
 namespace tare::run {
 namespace {
 
-// For each byte of the files. Weights of two bits in rows of a thousand have states for 512 tokens that take less, even
-// with a single layer and no token table; every real model needs a small part of it.
+// What is allowed per byte of the files. Weights of two bits in rows of a thousand need less for the states of 512 tokens,
+// even in a single layer without a token table; real models need a small part of it.
 constexpr std::uint64_t kPerByte = 8;
-// What is allowed whatever the file.
+// What is allowed in addition, for any file.
 constexpr std::uint64_t kPiece = std::uint64_t{16} << 20, kLogits = std::uint64_t{4} << 20,
                         kHeadBytes = std::uint64_t{64} << 10, kHeads = 256;
-constexpr std::uint64_t kBytesPerHead = 256;  // a small head, with two bits for a weight
+constexpr std::uint64_t kBytesPerHead = 256;  // a small head whose weights take two bits each
 constexpr std::uint64_t kUsualPiece = 512;    // tokens
 constexpr std::uint64_t kLeastBatch = std::uint64_t{32} << 20;
 
@@ -55,7 +55,7 @@ std::uint64_t bytes_per_token(const Plan& plan) {
       state.key == 0 ? 4 * state.values() : 2 * state.keys() + 3 * state.values() + 2 * state.value_heads;
   const Routing& routing = plan.routing;
   const std::uint64_t experts = routing.used == 0 ? 0 : 2 * plan.hidden + 2 * rows + routing.experts + 2 * routing.used;
-  // Side by side, what attention gets and adds is still there.
+  // If attention and network run side by side, attention's input and result are kept while the network runs.
   const std::uint64_t beside = plan.parallel ? 2 * plan.hidden : 0,
                       gates = plan.layers_have_gates() ? plan.answers() : 0;
   return sizeof(float) * (3 * plan.hidden + beside + std::max({attention + gates, states, dense, experts}));
@@ -93,7 +93,8 @@ Room room_of(const Options& options, const Plan& plan, const Plan* other) {
     logits = std::max(logits, allowed(kLogits, kPerByte, *other));
   }
   const std::uint64_t all = std::min(options.memory, most);
-  // A quarter, because the rest of a layer is there, too; of little memory a half, because weights are read for each batch.
+  // A batch gets a quarter, because a layer needs other buffers, too. If memory is small it gets up to a half: each batch
+  // reads all weights again, so batches should not be tiny.
   return {.batch = std::min(all / 2, std::max(all / 4, kLeastBatch)),
           .states = all / 2,
           .logits = std::min(kMostLogits, logits)};

@@ -1,4 +1,4 @@
-// What a run may take, by the bytes of the model's files.
+// How much memory a run may take, given the size of the model's files.
 //
 // A few kilobytes can state wide rows: zeros that are compressed, sparse tensors, codes that many tensors share. `open`
 // bounds what the weights decode to (Limits::expansion); the states of a text have other sizes, and are bounded here.

@@ -410,7 +410,7 @@ class Session::Run {
     else
       attend(layer, before);
     if (plan_.parallel) {
-      // With the same norm as attention, if there is no other.
+      // A network without a norm of its own gets what attention got.
       const float* const x = plan.ffn_norm ? enter(layer.ffn_norm, layer.ffn_norm_bias) : before;
       std::swap(added_, more_);
       run_networks(layer, x);

@@ -68,7 +68,7 @@ bool is_of(SettingKind kind, const Value& value) {
   return true;
 }
 
-// Nothing is asked for: no program would do something else.
+// Whether the value is the same as no value: then it does not matter that nothing reads the key.
 bool asks_for_nothing(std::string_view key, const Value& value) {
   if (value.is_null() || value == false) return true;
   if (const List* const list = value.get<List>())

@@ -13,7 +13,8 @@
 namespace tare::run {
 namespace {
 
-// Plus or minus the same in each block, so that the size of the noise is exact.
+// Adds or subtracts one step in each block, by random signs, so that the size of the noise is exact. Equal names and rows
+// give equal noise.
 void add_noise(float size, std::string_view name, std::uint64_t first_row, std::uint64_t columns,
                std::span<float> rows) {
   const auto width = static_cast<std::size_t>(columns);

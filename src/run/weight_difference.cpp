@@ -167,7 +167,7 @@ WeightDifference weight_difference(const Weight& a, const Weight& b, const std::
                size = std::sqrt(found.size), whole = std::sqrt(found.distance);
   double expected = (kMostOfAverage * rounding.average + kSameWeights) * size +
                     (rounding.smallest + rounding.of_tensor * found.largest) * elements;
-  // Nothing at all would be as good.
+  // Zeros in place of all weights would differ by `size`: no rounding excuses more than that.
   if (rounding.is_coded()) expected = std::min(expected, size);
   made.row = found.row;
   made.beyond = found.row || !(whole <= expected);

@@ -52,7 +52,7 @@ std::string digest_of_tokens(std::span<const std::int32_t> tokens) {
 
 namespace {
 
-// An id is that of a token, or of none: a text may end earlier for one of the two.
+// The token at a place, for a message; "none" if this tokenizer made fewer tokens of the text.
 std::string token_text(const Tokenizer& tokenizer, std::span<const std::int32_t> tokens, std::size_t at) {
   if (at >= tokens.size()) return "none";
   return fmt::format("{} \"{}\"", tokens[at], quote(tokenizer.piece(tokens[at])));

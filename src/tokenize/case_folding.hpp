@@ -29,7 +29,7 @@ class CaseFolding {
   // Characters that equal several others in a row, as U+00DF equals "ss", by value.
   std::span<const std::uint32_t> several() const { return several_; }
   bool equals_several(std::uint32_t character) const;
-  // Whether some character equals the last ones of this row, as U+FB01 equals "fi".
+  // Whether the row ends with several characters that one character equals, as U+FB01 equals "fi".
   static bool ends_like_one(std::u32string_view row);
 
  private:

@@ -68,7 +68,7 @@ void PrefixTable::narrow(std::size_t& low, std::size_t& high, std::size_t length
     high = first_[byte + 1u];
     return;
   }
-  // A text that ends here is before all that go on.
+  // Rows are sorted: a text that ends here comes before all longer ones.
   const auto at = [&](const std::pair<std::string_view, Id>& row) {
     return row.first.size() == length ? -1 : static_cast<int>(static_cast<unsigned char>(row.first[length]));
   };
@@ -160,7 +160,7 @@ class BytePairEncoder final : public WordEncoder {
   }
 
   void cut_bytes(std::string_view word, std::vector<Part>& parts) const {
-    bool unknown = false;  // the last byte was
+    bool unknown = false;  // whether the last byte had no token
     for (std::size_t i = 0; i < word.size(); ++i) {
       const Id id = single_[static_cast<unsigned char>(word[i])];
       if (id >= 0)
@@ -177,7 +177,7 @@ class BytePairEncoder final : public WordEncoder {
   }
 
   void cut_characters(std::string_view word, TextBudget& budget, std::vector<Part>& parts) const {
-    bool unknown = false;  // the last character was
+    bool unknown = false;  // whether the last character had no token
     for (std::size_t at = 0, length = 0; at < word.size(); at += length) {
       length = pairs_.bytes ? 1 : first_character(word.substr(at)).length;
       const std::string_view character = word.substr(at, length);
@@ -250,7 +250,7 @@ class ScoredPairEncoder final : public WordEncoder {
     budget.charge(kStepsPerByte * word.size());
     std::vector<Part> parts;
     cut(word, budget, parts);
-    // The halves of pieces that a text may not have: those are split again.
+    // Unused pieces may be made on the way, but must not be results: they are split again into these halves.
     NameViewMap<std::pair<std::size_t, std::size_t>> halves;
     std::priority_queue<Candidate> queue;
     const auto offer = [&](std::uint32_t left) {
@@ -276,7 +276,7 @@ class ScoredPairEncoder final : public WordEncoder {
       offer(parts[best.left].before);
       offer(best.left);
     }
-    bool unknown = false;  // the last token was
+    bool unknown = false;  // whether the last token was the unknown one
     for (std::uint32_t i = parts.empty() ? kEnd : 0; i != kEnd; i = parts[i].after)
       put(word.substr(parts[i].begin, parts[i].size), halves, budget, unknown, out);
   }

@@ -16,7 +16,7 @@ class NormalizerChain::Step {
  public:
   virtual ~Step() = default;
   virtual std::string apply(std::string text, TextBudget& budget, bool& keeps_beginning) const = 0;
-  // What it takes for each byte of the text, apart from what it charges itself.
+  // The steps to charge per byte of the text, in addition to what apply() charges itself.
   virtual std::uint64_t steps_per_byte() const = 0;
 };
 
@@ -100,7 +100,7 @@ struct Applier {
       budget.charge(kMatchSteps + step.with.size());
       out.append(text, done, match->begin - done).append(step.with);
       budget.check_length(out.size());
-      // What replaces several characters counts as the last of them.
+      // The library counts a replacement of several characters as one of the last of them: the first one is gone.
       const bool several = match->end > first_length(text);
       if (match->begin == 0 && match->end > 0 && (step.with.empty() || several)) keeps_beginning = false;
       done = match->end;

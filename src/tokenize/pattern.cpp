@@ -69,7 +69,7 @@ class Matcher {
   }
 
  private:
-  // Where to go on if a way fails. `at` > `low`: after this, once more at each character before, down to `low`.
+  // Where to continue if an alternative fails. If `at` > `low`, then at each earlier character, too, down to `low`.
   struct Place {
     std::uint32_t pc;
     std::size_t at, low;

@@ -142,7 +142,7 @@ class Compiler {
     if (at("*") || at("+") || at("?")) throw refused("it repeats nothing");
     Members one;
     const std::optional<std::uint32_t> single = at("\\") ? escape(one) : std::optional(next());
-    // Outside of brackets, classes are as they are.
+    // Ignoring case changes letters and sets in brackets only, not classes such as \p{Lu}.
     if (!single) return emit_set(source, false, std::move(one).set(), false);
     if (folds) require_no_equal(row, *single);
     return emit_set(source, folds, CharacterSet({{*single, *single}}), false);

@@ -88,12 +88,12 @@ class Reader {
   explicit Reader(const object& root) : root_(root) {}
 
   Rules run() {
-    // Unknown versions of the file are as the known one so far.
+    // The key "version" is not read: all versions so far have the same form.
     const auto model = get<object>(root_, "model");
     if (!model) throw malformed("tokenizer.model", "no object \"model\": not a tokenizer.json");
     each_step(root_, "normalizer", "normalizers", [&](const object& step) { add_normalizer(step); });
     each_step(root_, "pre_tokenizer", "pretokenizers", [&](const object& step) { add_splitter(step); });
-    // The library loses track of what was inserted before the first character.
+    // If something is inserted before the first character, the library loses track of it, and splits bytes in another way.
     for (const Normalizer& step : rules_.normalizers)
       if (const auto* const replace = std::get_if<Replace>(&step);
           replace != nullptr && bytes_ && replace->pattern.may_be_empty())
@@ -103,7 +103,7 @@ class Reader {
         rules_.decoders, [](const Decoder& step) { return std::holds_alternative<JoinBytes>(step); });
     if (joins_bytes && !bytes_)
       throw unknown_step("it reads tokens in the byte-level alphabet, and does not spell texts in it");
-    // A list of no decoders is one: it puts nothing between tokens.
+    // Without a decoder, words are joined by blanks. (An empty list of decoders joins them without.)
     if (!get<object>(root_, "decoder")) rules_.decoders.emplace_back(JoinBlanks{});
     add_model(*model);
     add_added();

@@ -87,7 +87,8 @@ class Tokenizer::Engine {
   const Rules& rules() const { return rules_; }
 
  private:
-  // Which one of several the library finds differs from run to run.
+  // Refuses added tokens that differ only before they are normalized: which of them the library finds differs from run to
+  // run.
   void require_different() const {
     NameViewMap<const Added*> known;
     for (std::size_t i = 0, next = 0; i < rules_.added.size(); ++i) {
@@ -170,7 +171,7 @@ class Tokenizer::Engine {
   NormalizerChain normalizers_;
   std::unique_ptr<WordEncoder> encoder_;
   PrefixTable in_raw_, in_normalized_;
-  std::vector<std::string> spelled_;  // what both refer to
+  std::vector<std::string> spelled_;  // the texts that both tables refer to
 };
 
 Tokenizer::Tokenizer(const Model& model) {

@@ -27,7 +27,7 @@ constexpr std::string_view kMagic = "tarepart", kNameFile = "name";
 constexpr std::size_t kHead = 8 + 8 + 16;
 constexpr std::uint64_t kUsualLimit = std::uint64_t{2} << 30, kMostLimit = std::uint64_t{1} << 44;
 constexpr std::uint64_t kLongestPart = std::uint64_t{1} << 20;
-// A process adds at most this much: a conversion would replace everything else by parts of one model.
+// The most that one process adds. Otherwise a conversion would push everything else out of the cache.
 constexpr std::uint64_t kMostAdded = std::uint64_t{256} << 20;
 constexpr std::uint64_t kTidyEvery = std::uint64_t{32} << 20;
 
@@ -59,7 +59,7 @@ std::vector<Found> all_parts(const Directory& cache) {
   return all;
 }
 
-// Without its last file, the folder goes as well.
+// Removes a part, and its folder with the last one.
 void remove_part(const Directory& cache, const Found& found) {
   const Directory folder = cache.enter(found.folder.c_str());
   if (!folder) return;
@@ -237,7 +237,7 @@ std::optional<std::pair<std::uint64_t, Bytes>> CachedFile::find(std::uint64_t of
     const bool whole = sized && pread_all(file.get(), 0, head, name) == head.size() &&
                        pread_all(file.get(), kHead, bytes, name) == bytes.size() && head == head_of(bytes);
     if (whole) {
-      ::futimens(file.get(), nullptr);  // it was used
+      ::futimens(file.get(), nullptr);  // marks it as used, which decides what is removed first
       return std::pair(part.offset, std::move(bytes));
     }
   } catch (const Error&) {  // NOLINT(bugprone-empty-catch): it is asked for again

@@ -49,7 +49,7 @@ void wait(std::uint64_t milliseconds) {
   }
 }
 
-// "W/..." may be equal for different bytes.
+// A weak tag ("W/...") does not count: different bytes may have the same one.
 std::string strong_etag(const Answer& answer) {
   const auto etag = answer.header("etag");
   const bool strong = etag && etag->size() >= 2 && etag->front() == '"' && etag->back() == '"';
@@ -83,7 +83,7 @@ std::optional<ContentRange> parse_range(std::string_view text) {
   return whole && range.first <= range.last && range.last < range.size ? std::optional(range) : std::nullopt;
 }
 
-// Requests `url` and follows redirects. `begin` sees only the answer that is no redirect.
+// Requests `url` and follows redirects. `begin` sees the final answer only, not the redirects.
 class Walk {
  public:
   Walk(const Credential& credential, std::uint64_t expected) : credential_(credential), expected_(expected) {}
@@ -311,7 +311,8 @@ class RemoteFile::Attempt {
     return about(url, ErrorKind::io, "io.source.changed", fmt::format("the file on the server has changed: {}", how));
   }
 
-  // The Hub's redirect states what it leads to.
+  // The Hub's redirect states the size and the SHA-256 of the file that it leads to, so a change is noticed
+  // before the file is requested.
   void check_link(const Url& url, const Answer& answer) const {
     if (identity_ == nullptr || identity_->content.empty() || url.origin() != file_.named_.origin()) return;
     const auto size = answer.header("x-linked-size"), etag = answer.header("x-linked-etag");

@@ -265,7 +265,7 @@ std::shared_ptr<const HubRepository> open_repository(const HubPath& path) {
     fresh->commit_ = std::move(listed.commit);
     fresh->files_ = std::move(listed.files);
   } catch (const Error& error) {
-    // Not the address of the list, which the user has not typed.
+    // Names the address that the user typed, not that of the list.
     throw Error(error.kind(), error.rule(), error.sentence()).in(address);
   }
   const std::scoped_lock lock(listings_mutex);

@@ -158,7 +158,7 @@ class DownloadedSource final : public Source {
 
 SourcePtr source_of(std::string name, std::unique_ptr<RemoteFile> file, Window first) {
   auto source = std::make_shared<RemoteSource>(std::move(name), std::move(file), std::move(first));
-  // A size that a server states costs it nothing, like a sparse file; the budget has a bound.
+  // A server can state any size at no cost, as with a sparse file: what the budget grants for it is bounded.
   if (Budget* const budget = current_budget()) budget->grant(source->size());
   return source;
 }
