@@ -22,8 +22,8 @@ from readme import ROOT, output_of
 FOLDER = ROOT / "docs" / "verbs"
 # For each verb: lines that are run, and pages with more about it.
 EXAMPLES = {
-    "info": (["tare info mistral.zt | head -9"], ["guide/look.md"]),
-    "ls": (["tare ls mistral --sort size | head -4", "tare ls mistral --match '*norm*' --json | head -c 300"], ["guide/look.md", "json.md"]),
+    "info": (["tare info mistral.zt | head -9"], ["guide/look.md", "remote.md", "stores.md"]),
+    "ls": (["tare ls mistral --sort size | head -4", "tare ls mistral --match '*norm*' --json | head -c 300"], ["guide/look.md", "remote.md", "stores.md", "json.md"]),
     "show": (["tare show mistral model.norm.weight --bins 5"], ["guide/look.md"]),
     "cat": (["tare cat mistral lm_head.weight --slice '0, :4' --as f32 | od -A n -t f4", "tare cat mistral model.norm.weight --as npy -o norm.npy"],
             ["recipes.md#one-tensor-into-numpy"]),
@@ -49,7 +49,7 @@ EXAMPLES = {
     "compare": (["tare compare mistral mistral.zt"], ["run.md"]),
     "calibrate": (["seq 1 2 95 > ids.txt", "tare calibrate mistral --tokens ids.txt --context 20 -o imatrix.gguf"],
                   ["quantization.md#calibration", "run.md"]),
-    "perplexity": (["seq 1 2 95 > ids.txt", "tare perplexity mistral --tokens ids.txt --context 20 | sed 's/.* (/P ± E (/'"], ["run.md"]),
+    "perplexity": (["seq 1 2 95 > ids.txt", "tare perplexity mistral --tokens ids.txt --context 20 | sed -E 's/([.][0-9])[0-9]+/\\1/g'"], ["run.md"]),
     "load": (["tare load mistral --device tpu || echo \"exit code $?\""], ["gpu.md"]),
     "view": (["tare view mistral --json 'tensors?sort=bytes&way=down&count=1'"], ["view.md", "view-api.md"]),
     "report": (["tare report mistral k4.mcf -o cost.html", "tare report mistral --svg treemap -o treemap.svg", "head -c 15 cost.html"], ["view.md#pictures"]),

@@ -172,7 +172,7 @@ def compare(a, b, *, tokens=None, text=None, context=0, begin=None, threads=0, p
 
 
 def calibrate(model, output, *, tokens=None, text=None, name="a text", context=0, begin=None, overwrite=False, threads=0, progress=None):
-    """Measures which columns of each matrix matter, by running the model on a text, and writes it for `importance` of `quantize`.
+    """Measures, by running a model on a text, which columns of each matrix matter, and writes a file for `importance` of `quantize`.
 
     By default, the text is one of 24 KB that comes with Tare. If `output` ends in .gguf, llama.cpp's programs read the file, too.
     `name`: what the file calls the text."""
@@ -185,7 +185,7 @@ def calibrate(model, output, *, tokens=None, text=None, name="a text", context=0
 
 
 def measure(target, source, *, text=None, write=False, context=0, threads=0, progress=None):
-    """Measures what the model `target` lost against `source`, from which it was made, on a text: a Quality.
+    """Measures, by running both on a text, what the model `target` lost against `source`, from which it was made: a Quality.
 
     By default, the text is one that comes with Tare.
     `write` puts it into the file `target` as metadata (tare.quality.*). `tare verify --quality SOURCE` measures again."""

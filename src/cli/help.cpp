@@ -119,6 +119,7 @@ std::string general_help(const HelpLook& look) {
   for (const VerbGroup& group : verb_groups())
     for (const Verb* verb : group.verbs) columns = std::max(columns, call_of(*verb).size());
   Words others = verb_names();
+  std::erase_if(others, [](const std::string& name) { return name == "help" || name == "version"; });
   for (const VerbGroup& group : verb_groups()) {
     out += fmt::format("\n{}\n", heading(fmt::format("{}:", group.title), look));
     for (const Verb* verb : group.verbs) {
@@ -127,10 +128,10 @@ std::string general_help(const HelpLook& look) {
     }
   }
   out += '\n';
-  for (const std::string& line : wrap(fmt::format("More: {}", fmt::join(others, ", ")), look.columns))
+  for (const std::string& line :
+       wrap(fmt::format("More: {} (`tare help --all`)", fmt::join(others, ", ")), look.columns))
     out += line + "\n";
-  out += "FILE is a path, or hf:ORG/NAME, https://..., s3://... or ollama:NAME.\n";
-  return out + "`tare help VERB` explains a verb, `tare help --all` lists them all.\n";
+  return out + "`tare help VERB` explains one. FILE is a path, URL, hf:ORG/NAME or ollama:NAME.\n";
 }
 
 std::string all_verbs(const HelpLook& look) {
