@@ -238,10 +238,15 @@ class Parser {
     throw UsageError(fmt::format("unexpected operand '{}'", printable(given[wanted.size()])));
   }
 
-  // The end of the sentence about a second file: for `ls`, the verb that takes several.
+  // The end of the sentence about a second operand: for `ls`, the verb that takes several; for `run`, the text after FILE,
+  // as other programs take it.
   std::string several_files() const {
+    const auto& given = arguments_.operands_;
+    if (verb_.name == "run")
+      return fmt::format("; did you mean tare run {} -p {}?", shell_word(given.front()),
+                         shell_word(fmt::format("{}", fmt::join(given.begin() + 1, given.end(), " "))));
     std::vector<std::string> words;
-    for (const std::string& file : arguments_.operands_) words.push_back(shell_word(file));
+    for (const std::string& file : given) words.push_back(shell_word(file));
     return verb_.name == "ls" ? fmt::format("; `tare info {}` takes several", fmt::join(words, " ")) : std::string();
   }
 

@@ -56,8 +56,7 @@ std::optional<std::string> written_chat(const Model& file, const Arguments& argu
 }
 
 Start start_of(const Model& file, const run::Scorer& scorer, const Arguments& arguments) {
-  if (arguments.has("tokens") == arguments.has("prompt"))
-    throw UsageError("give the start either as --tokens or as --prompt");
+  if (arguments.has("tokens") == arguments.has("prompt")) throw UsageError("give either -p TEXT or --tokens N,N,...");
   if (arguments.has("tokens")) return {token_list(arguments, "tokens")};
   const Tokenizer& tokenizer = scorer.tokenizer();
   // A template writes the token that begins a text itself, if there is to be one.

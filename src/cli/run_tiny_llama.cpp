@@ -81,7 +81,7 @@ int run_tiny_llama(const Model& file, const Arguments& arguments, Session& sessi
   tiny_llama::Sampler sampler(tiny_sampling(arguments));
   if (arguments.has("tokens") == arguments.has("prompt")) {
     static_cast<void>(TinyLlamaModel::from(file));  // whether it can be run at all is the first question
-    throw UsageError("give the start either as --tokens or as --prompt");
+    throw UsageError("give either -p TEXT or --tokens N,N,...");
   }
   const std::optional<BytePairTokenizer> tokenizer = tiny_tokenizer(arguments, file, session);
   if (arguments.has("prompt")) {

@@ -24,6 +24,7 @@ tare run llama.bin --tokens 1,2,3,4,5,0,1,2,3
 tare run llama.bin --prompt '' --vocab vocab.txt --merges merges.txt
 tare run llama.bin --tokens ''
 tare run llama.bin
+tare run llama.bin hello world
 tare run llama.bin --tokens 1 --prompt h
 tare run llama.bin --prompt h
 tare run llama.bin --prompt h --vocab vocab.txt
