@@ -7,14 +7,14 @@
 
 Functions
 
-    open        opens a model: a file, a model's directory, or bytes
+    open        opens a model: a file, a model's directory, an address (hf:org/name, https://...), ollama:NAME, or bytes
     save        writes tensors, or a model, to a file or a directory; to_bytes gives the bytes of the file
     convert     takes a model from one container to another
     quantize    converts with fewer bits per weight, and reports what that cost
     verify      checks everything that can be checked
     diff        compares the weights of two models
-    run         runs a model: logits, perplexity, what follows a text
-    compare     compares the logits of two models on the same tokens
+    run         runs a model on the CPU: logits, perplexity, generated text
+    compare     compares what two models predict for the same text
     calibrate   measures which columns of the matrices matter, for quantize
     measure     measures the loss of a model against its original, and writes it into its file
     hash        the content digest: the same in every container that stores the same tensors

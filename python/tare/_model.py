@@ -122,7 +122,7 @@ class Model(_tare.Model, collections.abc.Mapping):
         return sum(row[4] for row in self._table())
 
     def info(self):
-        """What `tare info` says, as a dict."""
+        """The facts that `tare info` prints, as a dict."""
         facts = self._facts()
         table = self._table()
         types = {}

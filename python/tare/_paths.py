@@ -4,7 +4,7 @@ import os
 
 
 def is_content(source):
-    """Whether it is the bytes of a file. Bytes are always that, never a path: whoever sends a file must not choose another one."""
+    """Whether it is the bytes of a file. Bytes are never a path: the sender of a file must not be able to choose another file of this machine."""
     return isinstance(source, (bytes, bytearray, memoryview))
 
 

@@ -1,7 +1,7 @@
 """A conversion as independent tasks, for a cluster: any worker, any order, any number of times.
 
 A plan fixes which tensors of the target each task makes. A task opens the source, casts or quantizes what it must and writes one
-part: whole or not at all, the same bytes whoever writes it. `finish` puts the parts together.
+part: whole or not at all, with the same bytes on every machine. `finish` puts the parts together.
 """
 
 import hashlib
@@ -85,7 +85,7 @@ class Task:
     path = property(lambda self: os.path.join(self._facts["folder"], self.name))
 
     def done(self):
-        """Whether the part is there, whoever wrote it. It gets its name when it is whole."""
+        """Whether the part exists, from any worker. A part gets its name when it is whole."""
         with _Folder(self._facts["folder"], any_owner=True) as folder:
             return folder.exists and _tare._is_part(folder.path_of(self.name), self._facts["id"])
 

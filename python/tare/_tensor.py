@@ -87,7 +87,7 @@ class Tensor(_tare.Tensor):
         return self.decode()
 
     def decode(self):
-        """The elements that it stands for, whatever the layout, as a dense array (f32 for quantized tensors)."""
+        """The elements as a dense array, decoded from any layout (f32 for quantized tensors)."""
         dense = self._decode()
         view = dense._view()
         return view if view is not None else _read(dense, "data").reshape(self.shape)

@@ -47,10 +47,10 @@ class Saved(Record):
 
     format: str
     tensors: int
-    bytes: int  # of the tensors, decompressed
+    bytes: int  # size of all tensors, decompressed
     file_bytes: int
     changes: list  # dicts: what is not as it was; 'text' is the sentence
-    lost: list  # dicts: keys of a file that the target has no place for
+    lost: list  # dicts: keys of a file for which the target has no field
 
     @property
     def lossy(self):
@@ -243,13 +243,14 @@ def convert(source, target, *, progress=None, **options):
 
 @takes("quantize")
 def quantize(source, target, method=None, *, progress=None, **options):
-    """Converts with a recipe and says what it cost.
+    """Converts with fewer bits per weight, and reports what that cost.
 
     method      for all float matrices: 'k4', a mix such as 'q4_k_m' or 'q4_0', ...; see tare.methods()
-    pure        of a mix only its main method, for all tensors that it quantizes
-    bits        in place of it: the method of each tensor is chosen so that all take at most so many bits per weight
-    rules       pairs (glob, method) or a dict of them, the first that matches decides; keep: globs of tensors to leave as they are
-    importance  a file with weights of columns
+    pure        with a mix: its main method for all tensors that it quantizes
+    bits        instead of a method: chooses one for each tensor, so that all take at most this many bits per weight on average
+    rules       pairs (glob, method) or a dict of them; the first match decides
+    keep        globs of tensors to leave as they are
+    importance  a file that states which columns matter: what tare.calibrate writes, or an imatrix of llama.cpp
 
     {keywords}
 

@@ -25,15 +25,15 @@ class Writer:
             for rows in chunks:
                 writer.write("embed.weight", rows)
 
-    Pieces go straight to their places in a file without a name that becomes the target. What is declared after the first
-    piece has come, if the container's header is before the data, and what is compressed, cast or quantized, is kept in
-    another file without a name, and copied in the end. Either way memory stays bounded, and tensors may be fed in any order.
-    The target appears whole when the writer is closed; an exception inside of `with` leaves nothing behind. The other
-    arguments are those of `tare.save`.
+    Tensors may be written in any order, and memory stays bounded. Pieces go directly to their final places in an unnamed
+    temporary file, which becomes the target. If a place is not known yet, they are buffered in a second unnamed file and
+    copied at the end: if tensors are compressed, cast or quantized, or declared after the first piece in a container whose
+    header comes before the data. The target appears whole when the writer is closed; after an exception inside of `with`,
+    no file is left. The other arguments are those of `tare.save`.
 
-    Any number of threads may declare and write at once; pieces of one tensor come in the order of the calls. A thread that
-    comes while another one closes the writer waits, and gets ClosedError. A call from inside of another one in the same
-    thread (of a signal handler, of `progress`, of the piece itself) is a UsageError and changes nothing.
+    Any number of threads may declare and write at once; the pieces of one tensor are ordered by the calls. Calls during or
+    after closing raise ClosedError. A call from inside another one in the same thread (by a signal handler, by `progress`,
+    or by the piece itself) is a UsageError and changes nothing.
     """
 
     @takes("save")
@@ -138,7 +138,7 @@ class Writer:
                 self._write(name, memoryview(data))
 
     def close(self):
-        """Writes the file, and says what was written. Every declared tensor must be complete."""
+        """Writes the file, and returns a Saved. Every declared tensor must be complete."""
         if self._here.inside and self._closing:
             return None
         with self._entered(), self._lock:

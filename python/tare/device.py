@@ -1,9 +1,9 @@
-"""Tensors in the memory of a GPU, for whoever speaks DLPack: jax, cupy, torch.
+"""Tensors in the memory of a GPU, for libraries that take DLPack: jax, cupy, torch.
 
     arrays = tare.device.load("model.zt", device="cuda")
     x = cupy.from_dlpack(arrays["w"])
 
-For torch there is tare.torch.load(path, device="cuda"), which fills memory of torch's own.
+For torch there is tare.torch.load(path, device="cuda"), which fills memory that torch allocates.
 """
 
 import os

@@ -22,19 +22,18 @@ def load(
     path, map_location="cpu", pickle_module=None, *, weights_only=True, mmap=True, arrays=True, device=None, dtype=None,
     verify=False,
 ):  # fmt: skip
-    """What torch.load(path, weights_only=True) gives, with tensors in the mapped file; of any other container its tensors.
+    """Loads what torch.load(path, weights_only=True) loads, with tensors in the mapped file, or the tensors of any other container.
 
-    path    or a file that is open for reading, or bytes
-    arrays  of packed weights (GPTQ, AWQ, ...), as torch.load gives them; False: the weights, decoded
+    path    a path, a file that is open for reading, or bytes
+    arrays  True: packed weights (GPTQ, AWQ, ...) as the stored arrays, like torch.load; False: the weights, decoded
+    device  where to load, the same as map_location. For a GPU, torch allocates memory once per file, and the tensors are views
+    dtype   for GPUs only: the device casts and decodes to this type
+    verify  compare the digests that the file has, on every device
 
-    A file of torch.save becomes the object that was saved: dicts, lists, numbers and tensors, which share what they shared.
-    Nothing in it is run, and what torch.load refuses with weights_only=True is a tare.UnsupportedError, whatever weights_only
-    and pickle_module say. Other containers become a Checkpoint: a dict of all tensors by their whole names; so does everything
-    with arrays=False or a dtype.
-
-    device: where to; the same as map_location. Into the memory of a GPU at the speed of the link: one allocation of torch's for
-    each file, of which the tensors are views. dtype: for GPUs; the device casts and decodes to that type. verify: digests that the
-    file has are compared, on every device.
+    A file of torch.save becomes the object that was saved: dicts, lists, numbers and tensors, which share memory as they did.
+    Nothing in it is run. What torch.load refuses with weights_only=True is a tare.UnsupportedError, for any weights_only and
+    pickle_module. Other containers become a Checkpoint, a dict of all tensors by their full names; so does everything with
+    arrays=False or a dtype.
     """
     if hasattr(path, "read"):
         path = path.read()
@@ -64,12 +63,12 @@ def _all_tensors(path, device="cpu", mmap=True, arrays=True, dtype=None, verify=
 
 
 class Checkpoint(dict):
-    """The tensors of a checkpoint by their whole names; and its parts, for whoever asks for them.
+    """The tensors of a checkpoint by their full names; lookups also find parts of it.
 
-    state["model"]   the tensors whose names begin with 'model.', without that
-    state["epoch"]   what the file has beside the tensors
+    state["model"]   the tensors whose names begin with 'model.', without that prefix
+    state["epoch"]   what the file has in addition to tensors
 
-    Iterating shows the tensors only.
+    Iterating yields the tensors only.
     """
 
     def __init__(self, tensors, rest=None):
@@ -131,9 +130,9 @@ def to_device(source, device="cuda", names=None, dtype=None, verify=False, parts
 
 
 def iterate(source, device="cuda", names=None, dtype=None, verify=False, window=1 << 30):
-    """Pairs of a name and a tensor on the GPU, as they arrive, for the current stream. Besides what the caller keeps, about a
-    window of device memory is used: one half is filled while the caller works on the other. Tensors of one half share an
-    allocation."""
+    """Yields pairs of a name and a tensor on the GPU as they arrive, for the current stream. In addition to what the caller keeps,
+    about one window of device memory is used: one half is filled while the caller works on the other. The tensors of a half
+    share an allocation."""
     import concurrent.futures
 
     from . import device as _device

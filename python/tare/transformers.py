@@ -52,12 +52,12 @@ def config_dict(path):
 
 
 def from_pretrained(path, auto=None, *, allow_missing=(), verify=False, **options):
-    """A model of transformers from a file of any container: the one that transformers makes of the directory which
-    `tare.convert` makes of the file. `auto`: the class, by default AutoModelForCausalLM.
+    """Loads a model of transformers from any container: the model that transformers would load from the directory that
+    `tare.convert` would write. `auto` is the class, by default AutoModelForCausalLM.
 
-    A weight that the file lacks is an error (transformers would fill it with random numbers), unless its name matches a glob
-    of `allow_missing`: the new head of a classifier, say. Tensors that the class does not use are a warning. `verify`: digests
-    that the file has are compared.
+    A weight that the file lacks is an error (transformers would fill it with random numbers), unless its name matches a glob of
+    `allow_missing`, for example that of a new classifier's head. Tensors that the class does not use are a warning. `verify`
+    compares the digests that the file has.
     """
     if auto is None:
         from transformers import AutoModelForCausalLM as auto  # noqa: N813

@@ -11,7 +11,7 @@ from ._work import formats as _formats
 
 
 def register():
-    """Tells vLLM of the load format `tare`."""
+    """Registers the load format `tare` in vLLM."""
     from vllm.model_executor.model_loader import register_model_loader
 
     try:

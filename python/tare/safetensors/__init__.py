@@ -123,7 +123,7 @@ class _safe_open_handle(safe_open):  # noqa: N801: the package's name
 
     def __init__(self, f, framework, device="cpu", *, backend="mmap"):
         self._begin(framework, device, backend)
-        f = getattr(f, "buffer", f)  # of one that was opened as text
+        f = getattr(f, "buffer", f)  # a file that was opened as text has the bytes in its buffer
         f.seek(0)
         self._model = _open(content_of(f.read()), arrays=True)
 
@@ -173,7 +173,7 @@ def path_of(filename):
 
 
 def content_of(data):
-    """The bytes of a file, which nobody else changes; not a number, of which bytes() would make zeros."""
+    """A copy of the bytes of a file, which does not change. Refuses a number, from which bytes() would make zeros."""
     if not is_content(data):
         raise _errors.WrongTypeError(f"expected the bytes of a file, found {type(data).__name__}")
     return bytes(data)
@@ -223,7 +223,7 @@ _SPECS = {
 
 
 class TensorSpec:
-    """A tensor at an address of this process. Whoever makes one keeps the memory alive."""
+    """A tensor at an address of this process. The caller must keep the memory alive."""
 
     __slots__ = ("_row", "_shape", "_data_ptr", "_data_len")
 

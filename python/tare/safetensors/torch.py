@@ -35,7 +35,7 @@ def save(tensors, metadata=None):
 
 
 def save_model(model, filename, metadata=None, force_contiguous=True):
-    """Writes the weights of a torch.nn.Module. Of weights that share memory, one is written; metadata names it for the others."""
+    """Writes the weights of a torch.nn.Module. If weights share memory, only one of them is written; metadata names it for the others."""
     state = model.state_dict()
     metadata = dict(metadata or {})
     for kept, others in _remove_duplicate_names(state).items():
@@ -140,7 +140,7 @@ def _check(tensors):
         raise _errors.UsageError(f"expected a dict of [str, torch.Tensor], found {type(tensors).__name__}")
     for name, tensor in tensors.items():
         if isinstance(tensor, Tensor):
-            continue  # of a file
+            continue  # a tensor of an open file, which Tare checks itself
         if not isinstance(tensor, _framework.Tensor):
             raise _errors.UsageError(f"{name!r}: expected a torch.Tensor, found {type(tensor).__name__}")
         if tensor.layout != _framework.strided:
