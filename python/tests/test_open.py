@@ -465,7 +465,7 @@ def test_hints_are_those_of_the_command(tmp_path, monkeypatch):
     with pytest.raises(ValueError, match="there is no method q4km; did you mean q4_k_m?"):
         tare.convert("mistral.zt", "out.gguf", quant="q4km")
     with pytest.raises(ValueError, match="does not write it"):
-        tare.convert("mistral.zt", "out.gguf", quant="iq1_s")
+        tare.convert("mistral.zt", "out.gguf", quant="q8_k")
     with pytest.raises(ValueError, match="there is no type bf61; did you mean bf16?"):
         tare.convert("mistral.zt", "out.gguf", dtype="bf61")
     for wrong in (({"w": np.ones(2)}, "x.npz"), (tare.open("mistral.zt"), "x.npz")):

@@ -56,9 +56,15 @@ Words shown_words(const Option& option) {
   return words;
 }
 
-std::string option_right(const Verb& verb, const Option& option) {
+// `brief`: of many words, the first ones.
+std::string option_right(const Verb& verb, const Option& option, bool brief) {
+  constexpr std::size_t kMostShown = 24;
   std::string text = help_of(verb, option);
-  if (option.words != nullptr) text += fmt::format(": {}", fmt::join(shown_words(option), ", "));
+  if (option.words == nullptr) return text;
+  const Words words = shown_words(option);
+  const std::size_t count = brief ? std::min(words.size(), kMostShown) : words.size();
+  text += fmt::format(": {}", fmt::join(words.begin(), words.begin() + static_cast<std::ptrdiff_t>(count), ", "));
+  if (count != words.size()) text += fmt::format(" and {} others", words.size() - count);
   return text;
 }
 
@@ -83,7 +89,8 @@ void append_options(std::string& out, const Verb& verb, bool brief, const HelpLo
   columns = std::min<std::size_t>(columns, 24);
   const auto append = [&](std::string_view title, std::span<const Option> some) {
     if (!title.empty() && !some.empty()) out += fmt::format("\n{}\n", heading(fmt::format("{}:", title), look));
-    for (const Option& option : some) append_entry(out, option_left(option), columns, option_right(verb, option), look);
+    for (const Option& option : some)
+      append_entry(out, option_left(option), columns, option_right(verb, option, brief), look);
   };
   if (verb.sections.empty()) {
     const auto common =

@@ -24,6 +24,10 @@ constexpr std::uint64_t kSample = std::uint64_t{1} << 18;
 // counts as a block at least, because codecs pad short rows.
 constexpr std::uint64_t kMany = 4096, kAllSamples = std::uint64_t{1} << 25, kBlock = 256;
 
+// Methods of fewer bits than this share of the budget, and than kFewBits, are only tried if nothing else fits: they take longest, and
+// hardly ever save anything.
+constexpr double kLeastShare = 0.5, kFewBits = 2.25;
+
 struct Sample {
   Tensor tensor;
   std::uint64_t first_column = 0;
@@ -122,7 +126,8 @@ struct Offers {
 };
 
 Offers offers_for(const Tensor& tensor, std::uint64_t kept_bytes, const Quantization& how,
-                  const std::vector<Candidate>& candidates, std::size_t tensors, const Objective* objective) {
+                  const std::vector<Candidate>& candidates, double least_bits, std::size_t tensors,
+                  const Objective* objective) {
   const Sample sample = sample_of(as_plain_floats(tensor), tensors);
   const std::uint64_t columns = tensor.shape[tensor.shape.rank() - 1];
   if (const auto found = how.importance.find(tensor.name);
@@ -142,6 +147,7 @@ Offers offers_for(const Tensor& tensor, std::uint64_t kept_bytes, const Quantiza
     if (rank < codec->min_rank || rank > codec->max_rank) continue;
     if (tensor.shape[rank - 1] % codec->row_multiple != 0) continue;
     const std::uint64_t bytes = codec->budget(tensor.shape);
+    if (static_cast<double>(bytes) * 8 < least_bits * static_cast<double>(*tensor.shape.elements())) continue;
     if (bytes < kept_bytes) all.push_back({method, {bytes, scale * error_of(method)}});
   }
   std::stable_sort(all.begin(), all.end(), [](const auto& a, const auto& b) {
@@ -181,17 +187,21 @@ void fit_budget(const std::vector<Tensor>& tensors, const std::vector<bool>& ope
       fixed += static_cast<double>(decided_bytes(tensors[i], decisions[i], how, target, threads));
   }
   std::vector<Offers> offers(places.size());
-  parallel_for(places.size(), threads, [&](std::size_t i) {
-    offers[i] = offers_for(tensors[places[i]], target.kept_bytes(tensors[places[i]]), how, candidates, places.size(),
-                           target.objective);
-  });
+  double least = 0;
+  const auto find_offers = [&](double least_bits) {
+    parallel_for(places.size(), threads, [&](std::size_t i) {
+      offers[i] = offers_for(tensors[places[i]], target.kept_bytes(tensors[places[i]]), how, candidates, least_bits,
+                             places.size(), target.objective);
+    });
+    least = fixed;
+    for (const Offers& offer : offers) least += static_cast<double>(offer.prices.front().bytes);
+  };
+  find_offers(std::min(kLeastShare * *how.bits, kFewBits));
+  if (least > *how.bits * weights / 8) find_offers(0);
 
   std::vector<std::vector<Price>> lists;
-  double least = fixed;
-  for (const Offers& offer : offers) {
-    lists.push_back(offer.prices);
-    least += static_cast<double>(offer.prices.front().bytes);
-  }
+  lists.reserve(offers.size());
+  for (const Offers& offer : offers) lists.push_back(offer.prices);
   const double left = std::min(*how.bits * weights / 8 - fixed, 0x1p62);
   const auto choice = left < 0 ? std::nullopt : least_error(lists, static_cast<std::uint64_t>(left));
   if (!choice)

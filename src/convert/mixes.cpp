@@ -24,6 +24,7 @@ enum class More : std::uint8_t {
   first_4,
   first_16th,  // sixteenth of the layers
   first_8th,
+  middle,  // all but the first and the last eighth
   spread,  // the first and the last eighth, and every third layer between them
 };
 
@@ -38,8 +39,14 @@ struct Recipe {
   std::string_view base;
   Extra v = {}, o = {}, down = {};
   Extra down_weighted = {};               // replaces `down` if there are importance values
+  std::string_view v_weighted = {};       // replaces `v`, likewise
+  std::string_view qk = {};               // queries and keys; empty: the base method
+  Extra up = {};                          // gates and up-projections
   std::string_view v_shared = {};         // replaces `v` if four or more heads share it
   std::string_view o_of_8 = "q5_k";       // replaces `o` in a model of 8 experts
+  Extra down_of_8 = {};                   // replaces `down` in a model of 8 experts
+  bool small = false;                     // 1 or 2 bits: other rules for experts, and none for 70 billion weights
+  std::string_view table = {};            // the token table, if it is not the head; empty: the base method
   std::string_view head = "q6_k";         // also for the token table, if it is the head
   std::string_view outside_experts = {};  // for everything but stacks of experts; empty: the same methods
 };
@@ -74,6 +81,23 @@ constexpr Recipe q5_k_m(std::string_view name) {
           .down_weighted = kSpreadQ6K,
           .o_of_8 = {}};
 }
+
+// Mixes of about 1 and 2 bits: `more` is the type of tensors that need more bits.
+constexpr Recipe small_mix(Mix mix, std::string_view base, std::string_view more, Extra o) {
+  return {.mix = mix,
+          .base = base,
+          .v = {More::all, more},
+          .o = o,
+          .down = {More::first_8th, more},
+          .down_weighted = {More::first_8th, more},
+          .v_shared = "q4_k",
+          .small = true,
+          .table = more,
+          .head = "q5_k"};
+}
+constexpr Extra kAllIq2Xxs{More::all, "iq2_xxs"}, kAllIq3S{More::all, "iq3_s"};
+
+constexpr Recipe ternary(Mix mix) { return {.mix = mix, .base = mix.name, .o_of_8 = {}, .table = "q4_k"}; }
 
 constexpr Recipe kRecipes[] = {
     {.mix = {"q4_0", "4 bits, one scale for 32 weights"}, .base = "q4_0", .down_weighted = kFirstQ41, .o_of_8 = {}},
@@ -120,6 +144,37 @@ constexpr Recipe kRecipes[] = {
      .down = kFirstQ5K,
      .v_shared = "q5_k"},
     {.mix = {"iq4_xs", "4 bits of a table, scales of scales"}, .base = "iq4_xs", .down = kFirstQ5K, .v_shared = "q5_k"},
+    {.mix = {"iq3_m", "3.66 bits: codewords, 4 bits where they matter"},
+     .base = "iq3_s",
+     .v = kAllQ4K,
+     .o = kAllQ4K,
+     .down = kFirstQ4K,
+     .down_weighted = kFirstQ4K,
+     .down_of_8 = {More::spread, "q4_k"}},
+    {.mix = {"iq3_s", "3.44 bits: codewords for 4 weights"}, .base = "iq3_s", .v_shared = "q4_k"},
+    {.mix = {"iq3_xs", "3.3 bits: codewords, fewer bits in the middle layers"},
+     .base = "iq3_s",
+     .qk = "iq3_xxs",
+     .up = {More::middle, "iq3_xxs"},
+     .v_shared = "q4_k"},
+    {.mix = {"iq3_xxs", "3.06 bits: codewords for 4 weights"},
+     .base = "iq3_xxs",
+     .v = kAllIq3S,
+     .o = kAllIq3S,
+     .down = {More::first_8th, "q4_k", "q3_k"},
+     .v_weighted = "iq3_xxs",
+     .qk = "iq2_s",
+     .v_shared = "q4_k",
+     .table = "iq3_s",
+     .head = "q5_k"},
+    small_mix({"iq2_m", "2.7 bits: codewords for 8 weights, 3 bits where they matter"}, "iq2_s", "iq3_s", kAllIq3S),
+    small_mix({"iq2_s", "2.5 bits: codewords for 8 weights, 3 bits where they matter"}, "iq2_xs", "iq3_s", kAllIq3S),
+    small_mix({"iq2_xs", "2.31 bits: codewords for 8 weights"}, "iq2_xs", "q2_k", {}),
+    small_mix({"iq2_xxs", "2.06 bits: codewords for 8 weights"}, "iq2_xxs", "q2_k", {}),
+    small_mix({"iq1_m", "1.75 bits: codewords for 8 weights"}, "iq1_m", "q2_k", kAllIq2Xxs),
+    small_mix({"iq1_s", "1.56 bits: codewords for 8 weights"}, "iq1_s", "q2_k", kAllIq2Xxs),
+    ternary({"tq1_0", "-1, 0 and 1 in 1.69 bits, for models trained so"}),
+    ternary({"tq2_0", "-1, 0 and 1 in 2.06 bits, for models trained so"}),
     {.mix = {"mxfp4_moe", "experts in 4-bit floats, the rest in 8 bits"},
      .base = "mxfp4",
      .o_of_8 = {},
@@ -152,6 +207,7 @@ bool gets_more(More where, std::uint64_t layer, std::uint64_t layers) {
     case More::first_4: return layer < 4;
     case More::first_16th: return layer < layers / 16;
     case More::first_8th: return layer < layers / 8;
+    case More::middle: return layer >= layers / 8 && layer < 7 * layers / 8;
     case More::spread: return layer < layers / 8 || layer >= 7 * layers / 8 || (layer - layers / 8) % 3 == 2;
   }
   return false;
@@ -174,6 +230,10 @@ bool is_called_weight(const Tensor& tensor) { return tensor.name.ends_with("weig
 bool is_value(Role role) { return role == Role::v || role == Role::qkv; }
 bool is_down(Role role) {
   return role == Role::down || role == Role::expert_down || role == Role::stacked_down || role == Role::shared_down;
+}
+bool is_up(Role role) {
+  return role == Role::up || role == Role::gate || role == Role::expert_up || role == Role::expert_gate ||
+         role == Role::stacked_up || role == Role::stacked_gate || role == Role::shared_up || role == Role::shared_gate;
 }
 bool is_of_experts(Role role, const Tensor& tensor) { return arch::is_of_expert(role) || tensor.shape.rank() > 2; }
 
@@ -226,13 +286,16 @@ class Mixer {
     const Role role = arch::role_of(tensor.name);
     if (is_left_alone(role, tensor) || (has_weights_ && !is_called_weight(tensor))) return {};
     if (options_.pure) return std::string(recipe_.base);
-    if (role == Role::output_head || (is_token_table(role, tensor) && tied_)) return std::string(recipe_.head);
+    if (role == Role::output_head || (is_token_table(role, tensor) && tied_)) return for_head(tensor);
     if (!recipe_.outside_experts.empty())
       return std::string(is_of_experts(role, tensor) ? recipe_.base : recipe_.outside_experts);
+    if (is_token_table(role, tensor) && !recipe_.table.empty()) return std::string(recipe_.table);
     const std::uint64_t layer = layer_in(tensor.name).value_or(0);
     if (is_value(role)) return for_values(layer);
     if (is_down(role)) return for_down(layer);
-    if (role == Role::k && experts_ == 8) return "q8_0";
+    if (role == Role::k && experts_ == 8) return recipe_.small ? "q4_k" : "q8_0";
+    if ((role == Role::q || role == Role::k) && !recipe_.qk.empty()) return std::string(recipe_.qk);
+    if (is_up(role)) return extra(recipe_.up, layer, layers_);
     if (role == Role::o && experts_ == 8) return std::string(recipe_.o_of_8.empty() ? recipe_.base : recipe_.o_of_8);
     if (role == Role::o) return extra(recipe_.o, layer, layers_);
     return std::string(recipe_.base);
@@ -244,6 +307,12 @@ class Mixer {
     return std::string(more.elsewhere.empty() ? recipe_.base : more.elsewhere);
   }
 
+  // In rows that are not whole blocks, q6_k falls back to q8_0. llama.cpp uses that for every head.
+  std::string for_head(const Tensor& tensor) const {
+    const bool whole = tensor.shape[tensor.shape.rank() - 1] % 256 == 0;
+    return std::string(whole || recipe_.head == "q6_k" ? recipe_.head : "q8_0");
+  }
+
   // llama.cpp counts such tensors, not layers: some models have layers without them.
   static std::uint64_t place_in(const std::set<std::uint64_t>& layers, std::uint64_t layer) {
     return static_cast<std::uint64_t>(std::distance(layers.begin(), layers.lower_bound(layer)));
@@ -251,16 +320,19 @@ class Mixer {
 
   std::string for_down(std::uint64_t layer) const {
     const std::uint64_t place = experts_ > 1 ? layer : place_in(downs_, layer);
+    if (experts_ == 8 && recipe_.down_of_8.where != More::none) return extra(recipe_.down_of_8, place, layers_);
     return extra(options_.weighted ? recipe_.down_weighted : recipe_.down, place, layers_);
   }
 
   // Value projections are small if many heads share them, and affect all of these heads.
   std::string for_values(std::uint64_t layer) const {
+    if (recipe_.small && experts_ >= 4) return std::string(recipe_.v_shared);
     if (experts_ == 8) return "q8_0";
     std::string method = !recipe_.v_shared.empty() && sharing_ >= 4
                              ? std::string(recipe_.v_shared)
                              : extra(recipe_.v, place_in(values_, layer), values_.size());
-    if (of_70_billion_ && (method == "q3_k" || method == "q4_k")) method = "q5_k";
+    if (options_.weighted && !recipe_.v_weighted.empty() && sharing_ < 4) method = recipe_.v_weighted;
+    if (of_70_billion_ && !recipe_.small && (method == "q3_k" || method == "q4_k")) method = "q5_k";
     return method;
   }
 
@@ -282,6 +354,11 @@ bool recipe::is_mix(std::string_view method) { return std::ranges::find(kMixes, 
 std::string_view recipe::base_of_mix(std::string_view mix) {
   const auto found = std::ranges::find_if(kRecipes, [&](const Recipe& recipe) { return recipe.mix.name == mix; });
   return found == std::end(kRecipes) ? std::string_view() : found->base;
+}
+
+bool recipe::wants_importance(std::string_view method) {
+  constexpr std::string_view kMethods[] = {"iq1_s", "iq1_m", "iq2_xxs", "iq2_xs", "iq2_s", "iq3_xxs"};
+  return std::ranges::find(kMethods, method) != std::end(kMethods);
 }
 
 std::vector<std::string> recipe::methods_of_mix(std::string_view mix, const std::vector<Tensor>& tensors,

@@ -77,6 +77,18 @@ std::optional<Change> remark_on(const Codec& codec, const std::string& method, c
              : std::nullopt;
 }
 
+// A remark on a tensor that gets a method of very few bits without importance values; null for others.
+std::optional<Change> remark_on_guidance(const Decision& decision, const Tensor& tensor, const Quantization& how) {
+  std::string_view method = decision.method;
+  method = method.substr(method.find('.') + 1);
+  if (!wants_importance(method) || how.importance.contains(tensor.name)) return std::nullopt;
+  return Change{.kind = ChangeKind::remark,
+                .impact = Impact::results,
+                .part = std::string(method),
+                .after = std::string(method),
+                .detail = "so few bits lose much less with importance values, without which llama.cpp refuses them"};
+}
+
 // Returns null for no method and for kKeep.
 const Codec* codec_of(const std::string& method, const Quantization& how) {
   if (method.empty() || method == kKeep || type_called(method)) return nullptr;
@@ -257,6 +269,8 @@ std::vector<Decision> decide(const Model& model, const Quantization& how, const 
     open[i] = !ruled && how.bits && is_real(tensors[i]) && is_chosen_for(tensors[i]);
   }
   if (how.bits) fit_budget(tensors, open, how, target, threads, decisions);
+  for (std::size_t i = 0; i < tensors.size(); ++i)
+    if (!decisions[i].remark) decisions[i].remark = remark_on_guidance(decisions[i], tensors[i], how);
   return decisions;
 }
 

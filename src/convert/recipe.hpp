@@ -86,6 +86,9 @@ bool is_mix(std::string_view method);
 // Returns the mix's main method, "q4_k" of q4_k_m; empty if there is no such mix.
 std::string_view base_of_mix(std::string_view mix);
 
+// Returns whether a method has so few bits that llama.cpp's quantizer refuses it without importance values.
+bool wants_importance(std::string_view method);
+
 EncodeOptions encode_options(const Quantization& how, const std::string& tensor, const std::string& method,
                              unsigned threads);
 

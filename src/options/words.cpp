@@ -69,9 +69,9 @@ std::string why_not_written(std::string_view method) {
   for (const Codec& codec : codecs()) {
     const std::size_t dot = codec.name.find('.');
     if (dot == codec.name.npos || codec.name.substr(dot + 1) != lower || codec.encode != nullptr) continue;
-    const bool of_llama_cpp = codec.name.starts_with("ggml.");
+    const bool of_ggml = codec.name.starts_with("ggml.");
     return fmt::format("Tare reads {} but does not write it{}", lower,
-                       of_llama_cpp ? "; llama.cpp's llama-quantize does" : "");
+                       of_ggml ? ": ggml has it for activations, not for weights" : "");
   }
   return {};
 }

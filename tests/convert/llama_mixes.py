@@ -6,8 +6,8 @@
 
 The quantizer is that of the package llama-cpp-cffi (`pip install --no-deps llama-cpp-cffi`), whose library exports it. For each
 model below, which has two rows a tensor, it makes a file of each type, with and without an importance matrix, and the types are
-read from that file. A line of the data is a model, a name, whether there was an importance matrix (`-`, `+`; `*`: either) and
-the types that are not the first one: `role=TYPE*COUNT` for each run of layers.
+read from that file. It refuses some names without one. A line of the data is a model, a name, whether there was an importance
+matrix (`-`, `+`; `*`: either) and the types that are not the first one: `role=TYPE*COUNT` for each run of layers.
 """
 import ctypes
 import importlib.metadata
@@ -19,7 +19,10 @@ import tempfile
 DATA = pathlib.Path(__file__).resolve().parent / "data" / "llama_mixes.txt"
 PACKAGE = "llama-cpp-cffi"
 NAMES = {"q4_0": 2, "q4_1": 3, "q5_0": 8, "q5_1": 9, "q8_0": 7, "q2_k": 10, "q3_k_s": 11, "q3_k_m": 12, "q3_k_l": 13, "q4_k_s": 14,
-         "q4_k_m": 15, "q5_k_s": 16, "q5_k_m": 17, "q6_k": 18, "iq4_nl": 25, "iq4_xs": 30}
+         "q4_k_m": 15, "q5_k_s": 16, "q5_k_m": 17, "q6_k": 18, "iq4_nl": 25, "iq4_xs": 30, "q2_k_s": 21, "iq2_xxs": 19,
+         "iq2_xs": 20, "iq2_s": 28, "iq2_m": 29, "iq3_xxs": 23, "iq3_xs": 22, "iq3_s": 26, "iq3_m": 27, "iq1_s": 24, "iq1_m": 31,
+         "tq1_0": 36, "tq2_0": 37}
+NEED_IMPORTANCE = ["q2_k_s", "iq2_xxs", "iq2_xs", "iq2_s", "iq2_m", "iq3_xxs", "iq1_s", "iq1_m"]
 HEADS = 8
 ROLES = ["attn_q", "attn_k", "attn_v", "attn_output", "ffn_gate", "ffn_up", "ffn_down"]
 EXPERT_ROLES = ["ffn_gate_exps", "ffn_up_exps", "ffn_down_exps"]
@@ -51,16 +54,34 @@ class Parameters(ctypes.Structure):
                 ("keep_split", ctypes.c_bool), ("imatrix", ctypes.c_void_p), ("kv_overrides", ctypes.c_void_p)]
 
 
-class EmptyMap(ctypes.Structure):
-    """A std::unordered_map of libstdc++ without entries: the types depend on whether there is one, not on its numbers."""
+class Map(ctypes.Structure):
+    """A std::unordered_map of libstdc++ from std::string to std::vector<float>, in one bucket."""
     _fields_ = [("buckets", ctypes.c_void_p), ("bucket_count", ctypes.c_size_t), ("first", ctypes.c_void_p),
                 ("count", ctypes.c_size_t), ("load", ctypes.c_float), ("next_resize", ctypes.c_size_t),
                 ("single_bucket", ctypes.c_void_p)]
 
 
-def empty_map():
-    made = EmptyMap(bucket_count=1, load=1.0)
-    made.buckets = ctypes.addressof(made) + EmptyMap.single_bucket.offset
+class Node(ctypes.Structure):
+    _fields_ = [("next", ctypes.c_void_p), ("text", ctypes.c_void_p), ("length", ctypes.c_size_t), ("short", ctypes.c_char * 16),
+                ("begin", ctypes.c_void_p), ("end", ctypes.c_void_p), ("room", ctypes.c_void_p), ("hash", ctypes.c_size_t)]
+
+
+def importance_map(columns):
+    """The same importance for all columns; `columns`: how many values each tensor needs. The types depend on whether there are
+    values, not on what they are."""
+    hash_bytes = ctypes.CDLL("libstdc++.so.6")["_ZSt11_Hash_bytesPKvmm"]
+    hash_bytes.restype, hash_bytes.argtypes = ctypes.c_size_t, [ctypes.c_char_p, ctypes.c_size_t, ctypes.c_size_t]
+    made = Map(bucket_count=1, load=1.0, count=len(columns))
+    made.buckets = ctypes.addressof(made) + Map.single_bucket.offset
+    made.single_bucket = ctypes.addressof(made) + Map.first.offset
+    made.kept = []
+    for name, count in columns.items():
+        text, values = ctypes.create_string_buffer(name.encode()), (ctypes.c_float * count)(*[1.0] * count)
+        begin = ctypes.addressof(values)
+        end = begin + 4 * count
+        node = Node(made.first, ctypes.addressof(text), len(name), b"", begin, end, end, hash_bytes(name.encode(), len(name), 0xC70F6907))
+        made.first = ctypes.addressof(node)
+        made.kept += [text, values, node]
     return made
 
 
@@ -123,6 +144,15 @@ def write_model(path, architecture, layers, sharing, experts, tied, width, inner
     out.close()
 
 
+def columns_in(path):
+    import gguf
+    return {tensor.name: int(tensor.shape[0] * (tensor.shape[2] if len(tensor.shape) > 2 else 1))
+            for tensor in gguf.GGUFReader(path).tensors}
+
+
+BASES = {"iq2_m": "iq2_s", "iq2_s": "iq2_xs", "iq3_m": "iq3_s", "iq3_xs": "iq3_s"}
+
+
 def types_in(path):
     import gguf
     return {tensor.name: tensor.tensor_type.name.lower() for tensor in gguf.GGUFReader(path).tensors}
@@ -134,7 +164,8 @@ def runs(types):
 
 def text_of(name, types, layers, experts, tied):
     """The roles of which not every tensor is of the type that the name begins with."""
-    base = name.removesuffix("_s").removesuffix("_m").removesuffix("_l")
+    plain = name if name.startswith("iq") else name.removesuffix("_s").removesuffix("_m").removesuffix("_l")
+    base = BASES.get(name, plain)
     parts = []
     for role in ("token_embd", *(() if tied else ("output",))):
         if types[f"{role}.weight"] != base:
@@ -152,22 +183,32 @@ def lines(loaded):
         for model in models():
             architecture, layers, sharing, experts, tied, width, inner = model
             write_model(source, *model)
+            columns = columns_in(source)
             for name, number in NAMES.items():
                 found = []
                 for weighted in (False, True):
-                    nothing = empty_map()
+                    if not weighted and name in NEED_IMPORTANCE:
+                        found.append(None)
+                        continue
+                    values = importance_map(columns)
                     parameters = loaded.llama_model_quantize_default_params()
                     parameters.ftype = number
                     parameters.nthread = 1
-                    parameters.imatrix = ctypes.addressof(nothing) if weighted else None
+                    parameters.imatrix = ctypes.addressof(values) if weighted else None
                     if loaded.llama_model_quantize(source.encode(), target.encode(), ctypes.byref(parameters)) != 0:
-                        sys.exit(f"{name} of {model}: the quantizer failed")
+                        if not name.startswith("tq"):  # refused for rows that are not whole blocks
+                            sys.exit(f"{name} of {model}: the quantizer failed")
+                        found.append(None)
+                        continue
                     found.append(text_of(name, types_in(target), layers, experts, tied))
                 where = f"{architecture} layers={layers} sharing={sharing} experts={experts} tied={tied} {width}x{inner}"
+                if found == [None, None]:
+                    continue
                 if found[0] == found[1]:
                     yield f"{where} {name} * {found[0]}".rstrip()
                 else:
-                    yield f"{where} {name} - {found[0]}".rstrip()
+                    if found[0] is not None:
+                        yield f"{where} {name} - {found[0]}".rstrip()
                     yield f"{where} {name} + {found[1]}".rstrip()
 
 

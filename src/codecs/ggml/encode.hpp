@@ -38,6 +38,14 @@
 //                      M in the same way for these m. Then each part takes the pair that loses least, the first of
 //                      equals: a, a - 1, a + 1, each with the best b for it, then (a, b - 1), (a, b + 1).
 //
+// Types with one scale for more than 32 weights (Q1_0, Q2_0, TQ1_0, TQ2_0): the parts of a block are searched together. The
+// sums A and B of a candidate are those of the parts, added in ascending order. t = A / B of the one that saves most; the next
+// candidates are steps of 1 / t (`again`). Q1_0 has the codes -1 and 1, so one candidate is the best; `fast` is the same
+// without importance.
+//
+// NVFP4 has 8-bit floats as scales, of which `fast` takes the least that is not below the largest magnitude / 6. Otherwise, the
+// three before it, itself, the five after it, and 0 are tried; the one that loses least wins, the first of equals.
+//
 // MXFP4 has powers of two as scales. `fast` takes the one that scales the largest magnitude to at least 4 and less than
 // 8. Otherwise that one, its half and its double are tried; the one that loses least wins, the first of equals.
 //
@@ -59,7 +67,7 @@ inline constexpr std::size_t kParts = 16;
 inline constexpr std::size_t kMostPart = 32;
 inline constexpr std::size_t kDivisors = 16;
 
-enum class Grid : std::uint8_t { linear, table, floats, affine };
+enum class Grid : std::uint8_t { linear, table, floats, affine, signs };
 
 // A range to try: the share of high - low trimmed at the lower end (negative: added), and the factor for both ends.
 struct Trim {
@@ -73,12 +81,15 @@ struct Spec {
   std::size_t part = 32;
   float lowest = 0, highest = 0;
   float fast = 0;
-  bool magnitude = false;
+  bool magnitude = false;             // scales are positive
+  bool signed_codes = false;          // codes are stored as they are, not minus `lowest`
   std::span<const float> steps = {};  // their number is a multiple of 4
   bool cuts = true;                   // some step maps the extreme weight beyond the codes
   std::span<const Trim> trims = {};   // their number is a multiple of 4
   // For blocks of 256:
   std::size_t super = 0;  // parts per block; 0: each part is a block
+  bool joined = false;    // all parts of a block have the scale of the block
+  std::span<const float> again = {};
   float sub_lowest = 0, sub_highest = 0;
   std::array<float, kDivisors> divisors = {};  // `fast` uses the first
 };

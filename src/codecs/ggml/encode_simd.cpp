@@ -18,7 +18,7 @@ void put_codes(const Spec& spec, const float* weights, const Chosen& chosen, std
   const hn::Rebind<std::uint8_t, FloatTag> d8;
   const V lowest = hn::Set(kFloat, spec.lowest), highest = hn::Set(kFloat, spec.highest);
   // Adding this to an integer puts it into the lowest bits of the float. Codes are stored unsigned, except Q8_0's.
-  const V magic = hn::Set(kFloat, 0x1.8p23f + (spec.magnitude ? 0 : -spec.lowest));
+  const V magic = hn::Set(kFloat, 0x1.8p23f + (spec.signed_codes ? 0 : -spec.lowest));
   alignas(64) float inverses[kParts];
   for (std::size_t l = 0; l < kParts; l += kLanes)
     hn::Store(inverse(hn::Load(kFloat, chosen.scale + l)), kFloat, inverses + l);
@@ -47,12 +47,17 @@ void code(const Spec& spec, const Tile& tile, const Parts& in, CodedParts& out) 
   } else {
     Fits fits;
     find_extremes(spec, tile, fits);
-    if constexpr (kGrid == Grid::floats)
-      choose_exponents<kWeighted>(spec, tile, in.fast, fits, chosen, out);
-    else if (spec.super == 0)
-      choose_scales<kWeighted, kGrid>(spec, tile, in.fast, fits, chosen, out);
-    else
-      choose_super_scales<kWeighted, kGrid>(spec, tile, in.fast, fits, chosen, out);
+    if constexpr (kGrid == Grid::signs) {
+      choose_joined_scales<kWeighted, kGrid>(spec, tile, in.fast, fits, chosen, out);
+    } else if constexpr (kGrid == Grid::floats) {
+      const auto choose = spec.super == 0 ? choose_exponents<kWeighted> : choose_small_floats<kWeighted>;
+      choose(spec, tile, in.fast, fits, chosen, out);
+    } else {
+      auto choose = spec.super == 0 ? choose_scales<kWeighted, kGrid> : choose_super_scales<kWeighted, kGrid>;
+      if constexpr (kGrid == Grid::linear)
+        if (spec.joined) choose = choose_joined_scales<kWeighted, kGrid>;
+      choose(spec, tile, in.fast, fits, chosen, out);
+    }
   }
   if (out.fitting == kParts) put_codes<kGrid>(spec, in.weights, chosen, out.codes.data());
 }
@@ -64,6 +69,7 @@ void code_any(const Spec& spec, const Tile& tile, const Parts& in, CodedParts& o
     case Grid::table: return code<kWeighted, Grid::table>(spec, tile, in, out);
     case Grid::floats: return code<kWeighted, Grid::floats>(spec, tile, in, out);
     case Grid::affine: return code<kWeighted, Grid::affine>(spec, tile, in, out);
+    case Grid::signs: return code<kWeighted, Grid::signs>(spec, tile, in, out);
   }
 }
 

@@ -167,8 +167,7 @@ void choose_scales(const Spec& spec, const Tile& tile, bool fast, Fits& fits, Ch
 
 // MXFP4: the scale is a power of two.
 template <bool kWeighted>
-void choose_exponents(const Spec& spec, const Tile& tile, bool fast, const Fits& fits, Chosen& chosen,
-                      CodedParts& out) {
+void choose_exponents(const Spec& spec, const Tile& tile, bool fast, Fits& fits, Chosen& chosen, CodedParts& out) {
   alignas(64) float tries[3][kParts];
   alignas(64) float exponents[3][kParts];
   for (std::size_t l = 0; l < kParts; ++l) {
@@ -194,6 +193,144 @@ void choose_exponents(const Spec& spec, const Tile& tile, bool fast, const Fits&
     hn::Store(scale[0], kFloat, chosen.scale + l);
   }
   for (std::size_t l = 0; l < kParts; ++l) out.sub_scale[l] = static_cast<std::uint8_t>(exponents[0][l]);
+}
+
+// NVFP4: the scale is an 8-bit float.
+template <bool kWeighted>
+void choose_small_floats(const Spec& spec, const Tile& tile, bool fast, Fits& fits, Chosen& chosen, CodedParts& out) {
+  constexpr std::size_t kTries = 10;
+  constexpr unsigned kHighest = 126;
+  alignas(64) static const auto kValues = [] {
+    std::array<float, kHighest + 1> values;
+    for (unsigned code = 0; code <= kHighest; ++code) values[code] = ue4m3(code);
+    return values;
+  }();
+  alignas(64) float tries[kTries][kParts];
+  alignas(64) float codes[kTries][kParts];
+  for (std::size_t l = 0; l < kParts; ++l) {
+    const float wanted = std::fabs(fits.extreme[l]) / 6;
+    if (wanted > kValues[kHighest]) {
+      out.fitting = l / spec.super * spec.super;
+      return;
+    }
+    const int first = static_cast<int>(std::ranges::lower_bound(kValues, wanted) - kValues.begin());
+    for (int k = 0; k < static_cast<int>(kTries); ++k) {
+      const int code = k == 0 ? first : k == 9 ? 0 : first + (k < 4 ? -k : k - 3);
+      const auto clamped = static_cast<unsigned>(std::clamp(code, 0, static_cast<int>(kHighest)));
+      codes[k][l] = static_cast<float>(clamped);
+      tries[k][l] = kValues[clamped];
+    }
+  }
+  for (std::size_t l = 0; l < kParts; l += kLanes) {
+    V code[kTries], scale[kTries], sum[kTries];
+    for (std::size_t k = 0; k < kTries; ++k) {
+      code[k] = hn::Load(kFloat, codes[k] + l);
+      scale[k] = hn::Load(kFloat, tries[k] + l);
+    }
+    if (!fast) {
+      losses<kWeighted, Grid::floats>(spec, tile, l, scale, sum);
+      code[0] = least_of(code, sum);
+      scale[0] = least_of(scale, sum);
+    }
+    hn::Store(code[0], kFloat, codes[0] + l);
+    hn::Store(scale[0], kFloat, chosen.scale + l);
+  }
+  for (std::size_t l = 0; l < kParts; ++l) out.sub_scale[l] = static_cast<std::uint8_t>(codes[0][l]);
+}
+
+// --- several parts with one scale
+
+// The sums A and B of all parts for the codes of each of four scales 1 / v.
+template <bool kWeighted, Grid kGrid>
+HWY_INLINE void joined_sums(const Spec& spec, const Tile& tile, const float (*inverses)[kParts], float (*a)[kParts],
+                            float (*b)[kParts]) {
+  const V lowest = hn::Set(kFloat, spec.lowest), highest = hn::Set(kFloat, spec.highest), zero = hn::Zero(kFloat);
+  for (std::size_t l = 0; l < kParts; l += kLanes) {
+    V v[4], sum_a[4], sum_b[4];
+    for (unsigned k = 0; k < 4; ++k) {
+      v[k] = hn::Load(kFloat, inverses[k] + l);
+      sum_a[k] = sum_b[k] = zero;
+    }
+    for (std::size_t i = 0; i < tile.part; ++i) {
+      const V x = hn::Load(kFloat, tile.values(l) + i * kLanes);
+      const V p = kWeighted ? hn::Load(kFloat, tile.weights(l) + i * kLanes) : zero;
+      const V px = kWeighted ? hn::Mul(p, x) : x;
+      for (unsigned k = 0; k < 4; ++k) {
+        const V q = nearest<kGrid>(hn::Mul(x, v[k]), lowest, highest);
+        const V qq = hn::Mul(q, q);
+        sum_a[k] = hn::Add(sum_a[k], hn::Mul(px, q));
+        sum_b[k] = hn::Add(sum_b[k], kWeighted ? hn::Mul(p, qq) : qq);
+      }
+    }
+    for (unsigned k = 0; k < 4; ++k) {
+      hn::Store(sum_a[k], kFloat, a[k] + l);
+      hn::Store(sum_b[k], kFloat, b[k] + l);
+    }
+  }
+}
+
+template <bool kWeighted, Grid kGrid>
+void choose_joined_scales(const Spec& spec, const Tile& tile, bool fast, Fits& fits, Chosen& chosen, CodedParts& out) {
+  alignas(64) float scales[kParts] = {};
+  std::array<std::uint16_t, kParts> bits;
+  const std::size_t blocks = kParts / spec.super;
+  float extremes[kParts];
+  for (std::size_t n = 0; n < blocks; ++n) {
+    extremes[n] = fits.extreme[n * spec.super];
+    for (std::size_t l = n * spec.super; l < (n + 1) * spec.super; ++l)
+      if (std::fabs(fits.extreme[l]) > std::fabs(extremes[n])) extremes[n] = fits.extreme[l];
+    scales[n] = extremes[n] / spec.fast + 0.0f;  // turns -0 into 0
+  }
+  to_halves(scales, Rounding::up, scales, out.scale.data());
+  for (std::size_t n = 0; n < blocks && out.fitting == kParts; ++n)
+    if (is_infinite(out.scale[n])) out.fitting = n * spec.super;
+  if (out.fitting != kParts) return;
+  if (!fast || kGrid == Grid::signs) {
+    alignas(64) float inverses[4][kParts];
+    alignas(64) float a[4][kParts];
+    alignas(64) float b[4][kParts];
+    float most[kParts] = {}, best[kParts] = {}, best_a[kParts] = {}, best_b[kParts] = {};
+    const auto try_four = [&] {
+      joined_sums<kWeighted, kGrid>(spec, tile, inverses, a, b);
+      for (std::size_t n = 0; n < blocks; ++n)
+        for (unsigned k = 0; k < 4; ++k) {
+          float sum_a = 0, sum_b = 0;
+          for (std::size_t l = n * spec.super; l < (n + 1) * spec.super; ++l) {
+            sum_a += a[k][l];
+            sum_b += b[k][l];
+          }
+          // NaN if all codes are 0; it compares as not better.
+          const float fitted = sum_a / sum_b, saved = sum_a * fitted;
+          if (!(saved > most[n])) continue;
+          most[n] = saved;
+          best[n] = fitted;
+          best_a[n] = sum_a;
+          best_b[n] = sum_b;
+        }
+    };
+    const auto inverse_of = [](float scale) { return std::fabs(scale) >= kLeastExtreme ? 1 / scale : 0.0f; };
+    for (std::size_t c = 0; c < std::max<std::size_t>(spec.steps.size(), 1); c += 4) {
+      for (unsigned k = 0; k < 4; ++k)
+        for (std::size_t l = 0; l < kParts; ++l)
+          inverses[k][l] = inverse_of(extremes[l / spec.super]) * (spec.steps.empty() ? 1 : spec.steps[c + k]);
+      try_four();
+    }
+    for (std::size_t c = 0; c < spec.again.size(); c += 4) {
+      for (unsigned k = 0; k < 4; ++k)
+        for (std::size_t l = 0; l < kParts; ++l) inverses[k][l] = inverse_of(best[l / spec.super]) * spec.again[c + k];
+      try_four();
+    }
+    clamp_scales(best);
+    alignas(64) float fitted[kParts];
+    to_halves(best, Rounding::nearest, fitted, bits.data());
+    // Rounding a subnormal may cost more than the fit saves.
+    for (std::size_t n = 0; n < blocks; ++n)
+      if (fitted[n] * ((best_a[n] + best_a[n]) - fitted[n] * best_b[n]) > 0) {
+        scales[n] = fitted[n];
+        out.scale[n] = bits[n];
+      }
+  }
+  for (std::size_t l = 0; l < kParts; ++l) chosen.scale[l] = scales[l / spec.super];
 }
 
 // --- blocks of several parts

@@ -126,6 +126,9 @@ HWY_INLINE V nearest(V y, V lowest, V highest) {
     // The table has two zeros; use the positive one.
     const auto negative = hn::And(hn::Lt(y, hn::Zero(kFloat)), hn::Gt(q, hn::Zero(kFloat)));
     return hn::IfThenElse(negative, hn::Add(q, hn::Set(kFloat, 8)), q);
+  } else if constexpr (kGrid == Grid::signs) {
+    const auto negative = hn::Lt(y, hn::Zero(kFloat));
+    return hn::IfThenElse(negative, hn::Set(kFloat, kIndex ? 0.0f : -1.0f), hn::Set(kFloat, 1));
   } else {
     return round(clamp(y, lowest, highest));
   }

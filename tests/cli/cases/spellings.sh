@@ -43,8 +43,8 @@ tare convert tiny.zt out.gguf --method q8_0
 tare convert tiny.zt out.gguf --outtype f16
 tare convert tiny.zt out.gguf --overwrite
 tare convert tiny.zt out.gguf -y
-tare quantize tiny.zt out.gguf --method iq2_xxs
-tare convert tiny.zt out.gguf --quant IQ2_XXS
+tare quantize tiny.zt out.gguf --method q8_k
+tare convert tiny.zt out.gguf --quant Q8_K
 tare convert tiny.zt out.gguf --dtype int4
 tare convert tiny.zt out.gguf --dtype q8_0
 tare quantize tiny.zt out.gguf --dtype q8_0

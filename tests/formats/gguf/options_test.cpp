@@ -99,9 +99,12 @@ TEST(GgufOptions, RulesKnowTheNamesOfBeforeAndOfNow) {
 // Even if most of the tensors have another type, because their rows are not whole blocks of the mix's type.
 TEST(GgufOptions, TheFileTypeIsThatOfTheMix) {
   const std::map<std::string_view, std::int64_t> numbers = {
-      {"q4_0", 2},    {"q4_1", 3},    {"q5_0", 8},  {"q5_1", 9},    {"q8_0", 7},    {"q2_k", 10},   {"q2_k_s", 21},
-      {"q3_k_s", 11}, {"q3_k_m", 12}, {"q3_k", 12}, {"q3_k_l", 13}, {"q4_k_s", 14}, {"q4_k_m", 15}, {"q4_k", 15},
-      {"q5_k_s", 16}, {"q5_k_m", 17}, {"q5_k", 17}, {"q6_k", 18},   {"iq4_nl", 25}, {"iq4_xs", 30}, {"mxfp4_moe", 38}};
+      {"q4_0", 2},     {"q4_1", 3},    {"q5_0", 8},       {"q5_1", 9},     {"q8_0", 7},    {"q2_k", 10},
+      {"q2_k_s", 21},  {"q3_k_s", 11}, {"q3_k_m", 12},    {"q3_k", 12},    {"q3_k_l", 13}, {"q4_k_s", 14},
+      {"q4_k_m", 15},  {"q4_k", 15},   {"q5_k_s", 16},    {"q5_k_m", 17},  {"q5_k", 17},   {"q6_k", 18},
+      {"iq4_nl", 25},  {"iq4_xs", 30}, {"mxfp4_moe", 38}, {"iq2_xxs", 19}, {"iq2_xs", 20}, {"iq3_xs", 22},
+      {"iq3_xxs", 23}, {"iq1_s", 24},  {"iq3_s", 26},     {"iq3_m", 27},   {"iq2_s", 28},  {"iq2_m", 29},
+      {"iq1_m", 31},   {"tq1_0", 36},  {"tq2_0", 37}};
   Model narrow;
   narrow.config.model_type = "llama";
   for (const char* const name : {"token_embd.weight", "blk.0.attn_q.weight", "blk.0.ffn_down.weight"})
