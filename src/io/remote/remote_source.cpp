@@ -16,6 +16,7 @@
 #include <mutex>
 
 #include "base/budget.hpp"
+#include "base/keyed_hash.hpp"
 #include "base/printable.hpp"
 #include "io/remote/block_cache.hpp"
 #include "io/remote/bucket.hpp"
@@ -42,10 +43,11 @@ struct Window {
 
 class RemoteSource final : public Source {
  public:
-  RemoteSource(std::string name, std::unique_ptr<RemoteFile> file, Window first)
+  // `address`: the name, with what is not shown of it.
+  RemoteSource(std::string name, const std::string& address, std::unique_ptr<RemoteFile> file, Window first)
       : Source(std::move(name), file->identity().size),
         file_(std::move(file)),
-        cached_(file_->identity().key(this->name()), this->name()) {
+        cached_(file_->identity().key(address), this->name()) {
     if (first.bytes.empty()) return;
     if (!cached_.find(0)) cached_.keep(0, first.bytes);
     windows_.push_back(std::move(first));
@@ -156,10 +158,9 @@ class DownloadedSource final : public Source {
   SourcePtr file_;
 };
 
-SourcePtr source_of(std::string name, std::unique_ptr<RemoteFile> file, Window first) {
-  auto source = std::make_shared<RemoteSource>(std::move(name), std::move(file), std::move(first));
-  // A size that a server states costs it nothing, like a sparse file; the budget has a bound.
-  if (Budget* const budget = current_budget()) budget->grant(source->size());
+SourcePtr source_of(std::string name, const std::string& address, std::unique_ptr<RemoteFile> file, Window first) {
+  auto source = std::make_shared<RemoteSource>(std::move(name), address, std::move(file), std::move(first));
+  grant_remote(*source);
   return source;
 }
 
@@ -178,7 +179,7 @@ SourcePtr open_hub(const std::string& address, Access access) {
   Identity identity{.size = file->size, .etag = {}, .last_modified = {}, .content = file->content};
   auto remote =
       std::make_unique<RemoteFile>(repository->url_of(path.path), repository->credential(), std::move(identity));
-  return source_of(address, std::move(remote), Window{});
+  return source_of(address, address, std::move(remote), Window{});
 }
 
 SourcePtr open_web(const std::string& address) {
@@ -191,10 +192,17 @@ SourcePtr open_web(const std::string& address) {
         .in(name);
   Window first{0, Bytes(kFirstWindow)};
   auto remote = std::make_unique<RemoteFile>(object.url, object.credential, first.bytes);
-  return source_of(name, std::move(remote), std::move(first));
+  // An ETag is that of one address: a server may give files whose addresses differ in their query the same one.
+  return source_of(name, object.url.text(), std::move(remote), std::move(first));
 }
 
 }  // namespace
+
+void grant_remote(const Source& source) {
+  constexpr std::uint64_t kNoDevice = UINT64_MAX;
+  // A size that a server states costs it nothing, like a sparse file; the budget has a bound.
+  if (Budget* const budget = current_budget()) budget->grant_file(kNoDevice, keyed_hash(source.name()), source.size());
+}
 
 SourcePtr open_remote(const std::string& address, Access access) {
   return is_hub(address) ? open_hub(address, access) : open_web(address);
