@@ -380,6 +380,14 @@ class Repositories(Case):
         hub.server.routes["org"] = changed
         self.rule("remote.digest", "ls", "hf:org/name")
 
+    def test_one_server_does_not_answer_for_another(self):
+        """A server can state any digest for a large file."""
+        lying, honest = self.hub({"m.safetensors": MODEL}), self.hub({"m.safetensors": MODEL})
+        others = noise(300_000, 1)
+        lying.store.routes["blob"] = lambda r: r.part(safetensors({"small": ([4], b"abcd"), "w": ([300_000], others)}))
+        for hub, wanted in ((lying, others), (honest, WEIGHTS)):
+            self.assertEqual(self.good("cat", "hf://org/name/m.safetensors", "w", HF_ENDPOINT=hub.server.url), wanted)
+
     def test_bad_lists(self):
         hub = self.hub(sharded(1))
         for text in (b"", b"[]", b"{}", b'{"sha":"main"}', b'{"sha":"%s"}' % COMMIT.encode(),

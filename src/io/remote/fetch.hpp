@@ -22,8 +22,8 @@ struct Identity {
   std::string content;        // "sha256:HEX", or "git:HEX" (of the object in a git repository); empty: unknown
 
   // A text that only files with these bytes have; empty if nothing is strong enough. `address`: that of the file, with its
-  // query, so the text may hold a signature.
-  std::string key(const std::string& address) const;
+  // query, so the text may hold a signature. A server can state any content, so the key of a known one has the server, too.
+  std::string key(const Url& address) const;
 };
 
 // One file on a server. Any number of threads may use it.

@@ -43,8 +43,7 @@ struct Window {
 
 class RemoteSource final : public Source {
  public:
-  // `address`: the name, with what is not shown of it.
-  RemoteSource(std::string name, const std::string& address, std::unique_ptr<RemoteFile> file, Window first)
+  RemoteSource(std::string name, const Url& address, std::unique_ptr<RemoteFile> file, Window first)
       : Source(std::move(name), file->identity().size),
         file_(std::move(file)),
         cached_(file_->identity().key(address), this->name()) {
@@ -158,7 +157,7 @@ class DownloadedSource final : public Source {
   SourcePtr file_;
 };
 
-SourcePtr source_of(std::string name, const std::string& address, std::unique_ptr<RemoteFile> file, Window first) {
+SourcePtr source_of(std::string name, const Url& address, std::unique_ptr<RemoteFile> file, Window first) {
   auto source = std::make_shared<RemoteSource>(std::move(name), address, std::move(file), std::move(first));
   grant_remote(*source);
   return source;
@@ -177,9 +176,9 @@ SourcePtr open_hub(const std::string& address, Access access) {
   if (const std::string local = repository->downloaded(*file); !local.empty())
     return std::make_shared<DownloadedSource>(address, open_file(local, access));
   Identity identity{.size = file->size, .etag = {}, .last_modified = {}, .content = file->content};
-  auto remote =
-      std::make_unique<RemoteFile>(repository->url_of(path.path), repository->credential(), std::move(identity));
-  return source_of(address, address, std::move(remote), Window{});
+  const Url url = repository->url_of(path.path);
+  auto remote = std::make_unique<RemoteFile>(url, repository->credential(), std::move(identity));
+  return source_of(address, url, std::move(remote), Window{});
 }
 
 SourcePtr open_web(const std::string& address) {
@@ -193,7 +192,7 @@ SourcePtr open_web(const std::string& address) {
   Window first{0, Bytes(kFirstWindow)};
   auto remote = std::make_unique<RemoteFile>(object.url, object.credential, first.bytes);
   // An ETag is that of one address: a server may give files whose addresses differ in their query the same one.
-  return source_of(name, object.url.text(), std::move(remote), std::move(first));
+  return source_of(name, object.url, std::move(remote), std::move(first));
 }
 
 }  // namespace
