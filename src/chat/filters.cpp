@@ -180,13 +180,14 @@ Any filter_tojson(World& world, const Any& value, Given_ given) {
 
 // ---- numbers ----
 
-std::string_view number_text_of(const Any& value) {
+std::string_view number_text_of(World& world, const Any& value) {
+  world.meter.look(value.as_text().size());
   std::string_view text = without_spaces_behind(without_spaces_before(value.as_text()));
   if (text.starts_with('+') && text.size() > 1 && text[1] != '-' && text[1] != '+') text.remove_prefix(1);
   return text;
 }
 std::optional<double> parsed_real(World& world, const Any& value) {
-  const std::string_view text = number_text_of(value);
+  const std::string_view text = number_text_of(world, value);
   if (text.find('_') != text.npos) throw world.unknown("numbers with underscores are not supported");
   double made = 0;
   const auto [end, problem] = std::from_chars(text.data(), text.data() + text.size(), made);
@@ -211,7 +212,7 @@ Any filter_int(World& world, const Any& value, Given_ given) {
   if (value.is(Type::integer)) return value;
   if (value.is(Type::real)) return std::isnan(value.real) ? usual : whole_from(world, value.real);
   if (!value.is(Type::text)) return usual;
-  const std::string_view text = number_text_of(value);
+  const std::string_view text = number_text_of(world, value);
   std::int64_t made = 0;
   const auto [end, problem] = std::from_chars(text.data(), text.data() + text.size(), made);
   if (!text.empty() && problem == std::errc() && end == text.data() + text.size()) return integer_value(made);

@@ -57,6 +57,8 @@ std::int64_t whole_argument(World& world, std::string_view method, const std::op
 // ---- texts ----
 
 bool starts_or_ends(World& world, std::string_view method, std::string_view text, const std::optional<Any>& with) {
+  const Meter::Level level(world.meter);  // tuples may be inside of each other
+  world.meter.step();
   if (with && with->is(Type::tuple))
     return std::ranges::any_of(with->items->all,
                                [&](const Any& one) { return starts_or_ends(world, method, text, one); });
@@ -174,7 +176,10 @@ Any text_place(World& world, std::string_view name, std::string_view text, std::
 }
 
 std::int64_t times_in(World& world, std::string_view text, std::string_view what) {
-  if (what.empty()) return static_cast<std::int64_t>(count_characters(text)) + 1;
+  if (what.empty()) {
+    world.meter.look(text.size());
+    return static_cast<std::int64_t>(count_characters(text)) + 1;
+  }
   std::int64_t count = 0;
   for (std::size_t at = find_text(world.meter, text, what); at != text.npos;
        at = find_text(world.meter, text, what, at + what.size()))
@@ -223,6 +228,7 @@ Any formatted(World& world, std::string_view text, const Given& given) {
     if (c == '}' || end == text.npos) throw world.bad("format() found a single brace");
     const std::string_view field = text.substr(0, end);
     text.remove_prefix(end + 1);
+    world.meter.step(1 + given.names.size() / 8);
     const auto named = std::ranges::find_if(given.names, [&](const auto& one) { return one.first == field; });
     if (named != given.names.end()) {
       add_shown(world, named->second, out);

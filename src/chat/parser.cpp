@@ -16,12 +16,16 @@ using Kind = Expression::Kind;
 using Tokens = std::vector<TemplateToken>;
 
 constexpr std::uint32_t kDeepestSyntax = 120;
+constexpr std::size_t kLongestName = 1000;  // bytes; names are compared whenever one is looked up
 
 class Parser {
  public:
   Parser(Tokens tokens, Template::Syntax& made) : tokens_(std::move(tokens)), made_(made) {}
 
   void run() {
+    for (const TemplateToken& token : tokens_)
+      if (token.kind == TokenKind::name && token.text.size() > kLongestName)
+        throw too_much(token.place, fmt::format("a name has {} bytes", token.text.size()));
     made_.body = block({});
     if (now().kind != TokenKind::end) throw broken_syntax(now().place, "there is no block that ends here");
   }
@@ -274,6 +278,7 @@ class Parser {
     return made;
   }
   Target target(bool attributes) {
+    const Deeper deeper(*this);
     Target made = one_target(attributes);
     if (!is_sign(",")) return made;
     Target all;

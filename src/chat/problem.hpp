@@ -20,7 +20,8 @@ Error bad_value(Place place, std::string_view sentence);      // corrupt `chat.v
 Error too_much(Place place, std::string_view sentence);       // limit `chat.limit`
 Error raised(Place place, std::string_view sentence);         // usage `chat.raised`
 
-// What a run may still cost, and where it is.
+// What a run may still cost, and where it is. Whatever a template can repeat is charged before it is done: each value that is
+// made or visited, each byte that is read, and each byte that is written, while a text grows and not at its end.
 class Meter {
  public:
   // At most this; see `allow`.
@@ -28,7 +29,7 @@ class Meter {
       : most_steps_(steps),
         most_bytes_(bytes),
         steps_(std::min<std::uint64_t>(steps, 600'000)),
-        bytes_(std::min<std::uint64_t>(bytes, std::uint64_t{48} << 20)) {}
+        bytes_(std::min<std::uint64_t>(bytes, std::uint64_t{32} << 20)) {}
 
   Place place = {};  // errors name it
 

@@ -364,6 +364,7 @@ class Renderer {
     for (std::size_t i = 0; i < macro.parameters.size(); ++i) {
       const std::string& name = macro.parameters[i].first;
       const Expression* const usual = macro.parameters[i].second;
+      meter_.step(1 + given.names.size() / 8);
       const auto named = std::ranges::find_if(given.names, [&](const auto& one) { return one.first == name; });
       if (named != given.names.end()) {
         if (i < given.places.size())

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
 #include <cstring>
 #include <limits>
@@ -34,8 +35,14 @@ bool are_equal_items(World& world, const Items& a, const Items& b) {
   return true;
 }
 
+// A search compares the key with a few others, each of which may be as long.
+const Any* find_text_key(World& world, const Dict& dict, std::string_view key) {
+  world.meter.look(key.size() * static_cast<std::uint64_t>(std::bit_width(dict.texts.size())));
+  return dict.find(key);
+}
+
 const Any* find_key(World& world, const Dict& dict, const Any& key) {
-  if (key.is(Type::text)) return dict.find(key.as_text());
+  if (key.is(Type::text)) return find_text_key(world, dict, key.as_text());
   if (dict.texts.size() == dict.entries.size()) return nullptr;
   for (const auto& [one, value] : dict.entries) {
     world.meter.step();
@@ -418,6 +425,8 @@ Any repeated(World& world, const Any& value, std::int64_t times) {
 
 // What joining it with a text from `safe` makes of a text.
 std::string escaped(World& world, const Any& value) {
+  constexpr std::uint64_t kMostBytes = 5;  // that a character becomes
+  world.meter.take(value.as_text().size() * (value.safe ? 1 : kMostBytes));
   std::string made;
   for (const char c : value.as_text()) {
     const std::string_view other = c == '&'    ? "&amp;"
@@ -431,7 +440,6 @@ std::string escaped(World& world, const Any& value) {
     else
       made += other;
   }
-  world.meter.take(made.size());
   return made;
 }
 
@@ -572,11 +580,11 @@ Any attribute_of(World& world, const Any& of, std::string_view name) {
   if (has_method(of, name)) return world.function({.what = Function::What::method, .name = name, .self = of});
   switch (of.type) {
     case Type::dict:
-      if (const Any* const found = of.dict->find(name)) return *found;
+      if (const Any* const found = find_text_key(world, *of.dict, name)) return *found;
       break;
     case Type::names:
       for (const auto& [key, value] : of.names->all) {
-        world.meter.step();
+        world.meter.look(key.size() == name.size() ? name.size() : 0);
         if (key == name) return value;
       }
       break;

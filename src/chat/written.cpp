@@ -11,7 +11,28 @@
 namespace tare::chat {
 namespace {
 
-void add_quoted(std::string_view text, std::string& out) {
+// Charges a text for what it grows by, while it grows: a character may become ten.
+class Growth {
+ public:
+  Growth(Meter& meter, const std::string& text) : meter_(meter), text_(text), charged_(text.size()) {}
+
+  void note() {
+    constexpr std::size_t kPiece = 4096;
+    if (text_.size() - charged_ >= kPiece) charge();
+  }
+  void charge() {
+    meter_.take(text_.size() - charged_);
+    charged_ = text_.size();
+  }
+
+ private:
+  Meter& meter_;
+  const std::string& text_;
+  std::size_t charged_;
+};
+
+void add_quoted(Meter& meter, std::string_view text, std::string& out) {
+  Growth growth(meter, out);
   const char mark = text.find('\'') != text.npos && text.find('"') == text.npos ? '"' : '\'';
   out += mark;
   while (!text.empty()) {
@@ -33,8 +54,10 @@ void add_quoted(std::string_view text, std::string& out) {
     else
       out += fmt::format("\\U{:08x}", next.value);
     text.remove_prefix(next.length);
+    growth.note();
   }
   out += mark;
+  growth.charge();
 }
 
 void add_repr(World& world, const Any& value, std::string& out) {
@@ -42,12 +65,7 @@ void add_repr(World& world, const Any& value, std::string& out) {
   world.meter.step();
   switch (value.type) {
     case Type::undefined: out += "Undefined"; return;
-    case Type::text: {
-      require_plain(world, value);
-      const std::size_t before = out.size();
-      add_quoted(value.as_text(), out);
-      return world.meter.take(out.size() - before);
-    }
+    case Type::text: require_plain(world, value); return add_quoted(world.meter, value.as_text(), out);
     case Type::list:
     case Type::tuple: {
       const bool list = value.is(Type::list);
@@ -80,7 +98,8 @@ void add_repr(World& world, const Any& value, std::string& out) {
 
 // ---- JSON ----
 
-void add_json_text(std::string_view text, bool ascii, std::string& out) {
+void add_json_text(Meter& meter, std::string_view text, bool ascii, std::string& out) {
+  Growth growth(meter, out);
   out += '"';
   while (!text.empty()) {
     const CharacterAt next = character_at(text);
@@ -96,8 +115,10 @@ void add_json_text(std::string_view text, bool ascii, std::string& out) {
     else
       out += text.substr(0, next.length);
     text.remove_prefix(next.length);
+    growth.note();
   }
   out += '"';
+  growth.charge();
 }
 
 std::string json_number(double value) {
@@ -115,22 +136,24 @@ class JsonText {
 
   void add(const Any& value, std::size_t depth) {
     const Meter::Level level(world_.meter);
-    const std::size_t before = out_.size();
     switch (value.type) {
-      case Type::none: out_ += "null"; break;
-      case Type::boolean: out_ += value.boolean ? "true" : "false"; break;
-      case Type::integer: out_ += fmt::to_string(value.integer); break;
-      case Type::real: out_ += json_number(value.real); break;
-      case Type::text: add_json_text(value.as_text(), style_.ascii, out_); break;
+      case Type::none: return put("null");
+      case Type::boolean: return put(value.boolean ? "true" : "false");
+      case Type::integer: return put(fmt::to_string(value.integer));
+      case Type::real: return put(json_number(value.real));
+      case Type::text: return add_json_text(world_.meter, value.as_text(), style_.ascii, out_);
       case Type::list:
-      case Type::tuple: add_list(value.items->all, depth); return;
-      case Type::dict: add_dict(*value.dict, depth); return;
+      case Type::tuple: return add_list(value.items->all, depth);
+      case Type::dict: return add_dict(*value.dict, depth);
       default: throw world_.bad(fmt::format("{} cannot be written as JSON", word_for(value)));
     }
-    world_.meter.take(out_.size() - before);
   }
 
  private:
+  void put(std::string_view text) {
+    world_.meter.take(text.size());
+    out_ += text;
+  }
   void line(std::size_t depth) {
     if (!style_.indent) return;
     world_.meter.take(1 + depth * style_.indent->size());
@@ -138,49 +161,44 @@ class JsonText {
     for (std::size_t i = 0; i < depth; ++i) out_ += *style_.indent;
   }
   void add_list(const std::vector<Any>& all, std::size_t depth) {
-    if (all.empty()) {
-      out_ += "[]";
-      return;
-    }
-    out_ += '[';
+    if (all.empty()) return put("[]");
+    put("[");
     for (std::size_t i = 0; i < all.size(); ++i) {
-      if (i > 0) out_ += between_;
+      if (i > 0) put(between_);
       line(depth + 1);
       add(all[i], depth + 1);
     }
     line(depth);
-    out_ += ']';
+    put("]");
   }
   void add_dict(const Dict& dict, std::size_t depth) {
-    if (dict.entries.empty()) {
-      out_ += "{}";
-      return;
-    }
+    if (dict.entries.empty()) return put("{}");
+    world_.meter.take(dict.entries.size() * sizeof(const void*));
     std::vector<const std::pair<Any, Any>*> entries;
     for (const auto& entry : dict.entries) entries.push_back(&entry);
     if (style_.sorted)
       std::ranges::stable_sort(
           entries, [&](const auto* a, const auto* b) { return order_of(world_, a->first, b->first, "<") < 0; });
-    out_ += '{';
+    put("{");
     bool first = true;
     for (const auto* const entry : entries) {
-      if (!first) out_ += between_;
+      if (!first) put(between_);
       first = false;
       line(depth + 1);
       add_key(entry->first);
-      out_ += after_key_;
+      put(after_key_);
       add(entry->second, depth + 1);
     }
     line(depth);
-    out_ += '}';
+    put("}");
   }
   void add_key(const Any& key) {
     if (key.is(Type::text)) return add(key, 0);
     if (!key.is_number() && !key.is(Type::none))
       throw world_.bad(fmt::format("{} cannot be a key in JSON", word_for(key)));
-    out_ += '"';
+    put("\"");
     add(key, 0);
-    out_ += '"';
+    put("\"");
   }
 
   World& world_;

@@ -243,18 +243,24 @@ class Opener {
     return source;
   }
 
+  // Each is opened once, however many layers it is.
   SourcePtr blob(const Layer& layer) {
+    SourcePtr& source = blobs_[layer.digest];
+    if (source == nullptr) source = opened_blob(layer);
+    if (layer.size && *layer.size != source->size())
+      fail(ErrorKind::corrupt, "ollama.blob.size",
+           fmt::format("the manifest states {} bytes, the file has {}", *layer.size, source->size()), source->name());
+    if (diagnostics_.thorough()) verify(layer, source);
+    return source;
+  }
+
+  SourcePtr opened_blob(const Layer& layer) {
     const std::string path = fmt::format("{}/blobs/sha256-{}", place_.store, layer.digest.substr(7));
     std::error_code none;
     if (!fs::exists(path, none))
       fail(ErrorKind::not_found, "ollama.blob.missing",
            fmt::format("the model is not complete: the layer {} does not exist; pull it again", layer.digest), path);
-    SourcePtr source = opened(path);
-    if (layer.size && *layer.size != source->size())
-      fail(ErrorKind::corrupt, "ollama.blob.size",
-           fmt::format("the manifest states {} bytes, the file has {}", *layer.size, source->size()), path);
-    if (diagnostics_.thorough()) verify(layer, source);
-    return source;
+    return opened(path);
   }
 
   void verify(const Layer& layer, const SourcePtr& source) {
@@ -303,12 +309,16 @@ class Opener {
   }
 
   void attach(const std::string& name, const Layer& layer) {
-    std::string unused = name;
-    for (int i = 2; model_.attachment(unused) != nullptr; ++i) unused = fmt::format("{}.{}", name, i);
-    const SourcePtr source = blob(layer);
     charge_values(kAttachmentPrice);
+    if (attached_.empty())
+      for (const Attachment& own : model_.attachments) attached_.insert(own.name);
+    std::string unused = name;
+    // Each number is tried once, however many layers want the name.
+    for (unsigned& next = next_[name]; !attached_.insert(unused).second;)
+      unused = fmt::format("{}.{}", name, ++next + 1);
+    const SourcePtr source = blob(layer);
     model_.attachments.push_back({std::move(unused), Blob::range(source, 0, source->size())});
-    model_.sources.push_back(source);
+    if (sources_.insert(layer.digest).second) model_.sources.push_back(source);
   }
 
   void add_file(const Layer& layer) {
@@ -364,7 +374,9 @@ class Opener {
   Diagnostics strict_;
   Diagnostics& diagnostics_;
   Model model_;
-  NameSet verified_;
+  NameSet verified_, attached_, sources_;
+  NameMap<SourcePtr> blobs_;
+  NameMap<unsigned> next_;  // the last number that was put after a name
 };
 
 }  // namespace

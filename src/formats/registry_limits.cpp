@@ -10,6 +10,7 @@
 
 #include "base/checked.hpp"
 #include "base/text.hpp"
+#include "io/remote/remote_source.hpp"
 #include "io/remote/url.hpp"
 #include "model/element_size.hpp"
 #include "model/element_types.hpp"
@@ -111,7 +112,7 @@ std::uint64_t Limits::decoded_from(std::uint64_t file_bytes) const {
 }
 
 void grant_source(const Source& source) {
-  if (io::is_remote(source.name())) return;  // granted when it was opened
+  if (io::is_remote(source.name())) return io::remote::grant_remote(source);
   struct stat status {};
   if (source.descriptor() >= 0 && ::fstat(source.descriptor(), &status) == 0)
     current_budget()->grant_file(status.st_dev, status.st_ino, source.size());

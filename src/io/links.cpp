@@ -108,7 +108,7 @@ SourcePtr io::open_beside(const Source& source, std::string_view name, Access ac
   }
   if (source.descriptor() < 0) return nullptr;
   const std::string directory = directory_of(source.name());
-  const std::string path = source.name().find('/') == std::string::npos ? std::string(name) : path_in(directory, name);
+  const std::string path = path_in(source.name().find('/') == std::string::npos ? "" : directory, name);
   std::error_code none;
   if (!fs::is_regular_file(path, none)) return nullptr;
   SourcePtr beside = open_file(path, access);

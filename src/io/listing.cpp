@@ -36,6 +36,8 @@ std::vector<std::string> names_in(const std::string& path, std::error_code& fail
 
 std::string path_in(std::string_view directory, std::string_view name) {
   std::string path;
+  // What a file names next to it is no address, although it may be spelled like one (hf:ORGANIZATION/NAME/FILE).
+  if (directory.empty() && is_remote(name)) path = "./";
   path.reserve(directory.size() + 1 + name.size());
   path += directory;
   if (!directory.empty() && !directory.ends_with('/')) path += '/';

@@ -603,9 +603,13 @@ void Executor::logits(const Floats& hidden, std::size_t first, std::size_t count
   normalize_all(plan_.final_norm, plan_.final_norm_bias, "the final norm", part, count, x);
   multiply({plan_.head_weight, plan_.head_bias}, "the output head", x, count, out);
   const std::size_t rows = static_cast<std::size_t>(plan_.vocabulary);
-  if (plan_.output_divisor == 1 && plan_.output_cap == 0) return;
   parallel_for(count, threads_, [&](std::size_t panel) {
     float* const logits = panel_of(out, panel, rows);
+    // What is measured with them would be NaN, or nothing at all.
+    if (!all_finite(logits, rows * kPanel))
+      throw Error(ErrorKind::corrupt, "run.overflow", "the logits are not finite, though the weights are")
+          .in(plan_.file)
+          .blame(Subject::input);
     if (plan_.output_divisor != 1) scale(logits, 1 / plan_.output_divisor, rows);
     if (plan_.output_cap != 0) soft_cap(logits, plan_.output_cap, rows);
   });

@@ -367,8 +367,8 @@ class Planner {
     if (plan_.latent != 0) plan_.attention_scale *= latent_stretch(plan_.rope);
     plan_.local_rope = file_.ropes().sliding.empty() ? plan_.rope : rope_of(file_.ropes().sliding);
     if (plan_.rope.kind == "dynamic")
-      plan_.context =
-          static_cast<std::uint64_t>(static_cast<double>(plan_.context) * std::clamp(*plan_.rope.factor, 1.0, 1e6));
+      plan_.context = static_cast<std::uint64_t>(
+          std::min(static_cast<double>(plan_.context) * std::clamp(*plan_.rope.factor, 1.0, 1e6), 0x1p53));
     const Value* const beta = file_.ropes().full.find("llama_4_scaling_beta");
     if (runtime_.has_full_yarn && beta != nullptr) {
       plan_.position_scale = static_cast<float>(resources::number_of(*beta).value_or(0));

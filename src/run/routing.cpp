@@ -6,6 +6,8 @@
 #include <limits>
 #include <numeric>
 
+#include "tare/error.hpp"
+
 namespace tare::run {
 
 Router::Router(const Routing& routing, std::span<const float> bias)
@@ -35,6 +37,9 @@ std::span<const float> Router::weights(std::span<const std::uint32_t> chosen) {
 }
 
 void Router::score() {
+  // Numbers that are not finite have no order, which sorting needs.
+  if (!std::ranges::all_of(logits_, [](float logit) { return std::isfinite(logit); }))
+    throw Error(ErrorKind::corrupt, "run.overflow", "the scores of the experts are not finite").blame(Subject::input);
   if (routing_.scores == arch::RouterScores::sigmoid) {
     for (std::size_t e = 0; e < scores_.size(); ++e) scores_[e] = 1 / (1 + std::exp(-static_cast<double>(logits_[e])));
     return;

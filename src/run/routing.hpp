@@ -26,7 +26,7 @@ class Router {
   // `bias`: is added to the scores for the choice alone; may be empty.
   Router(const Routing& routing, std::span<const float> bias);
 
-  // First, the caller sets the logits of all experts and calls score().
+  // First, the caller sets the logits of all experts and calls score(). Throws corrupt `run.overflow` if they are not finite.
   std::vector<float>& logits() { return logits_; }
   void score();
   // Fills `chosen` with as many experts as it has room for, best first.

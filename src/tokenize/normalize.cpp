@@ -313,9 +313,12 @@ NormalizerChain::NormalizerChain(const std::vector<Normalizer>& steps) {
 std::string NormalizerChain::apply(std::string text, TextBudget& budget, bool& keeps_beginning) const {
   constexpr std::uint64_t kStepSteps = 16;  // whatever the text
   for (const auto& step : steps_) {
-    budget.charge(kStepSteps + step->steps_per_byte() * text.size());
+    const std::size_t before = text.size();
+    budget.charge(kStepSteps + step->steps_per_byte() * before);
     text = step->apply(std::move(text), budget, keeps_beginning);
     budget.check_length(text.size());
+    // What a step puts to a text may be as long as the file, and there may be many texts.
+    if (text.size() > before) budget.charge(text.size() - before);
   }
   return text;
 }

@@ -126,6 +126,13 @@ std::string repeated_text(std::string_view text, std::size_t times) {
   return made;
 }
 
+// "a0=0,a1=1,"
+std::string numbered_arguments(std::size_t count) {
+  std::string made;
+  for (std::size_t i = 0; i < count; ++i) made += fmt::format("a{}={},", i, i);
+  return made;
+}
+
 // Each would take hours or all memory without the limits.
 TEST(ChatTemplate, AsksForTooMuch) {
   const std::string kCases[] = {
@@ -162,6 +169,36 @@ TEST(ChatTemplate, AsksForTooMuch) {
       "{{ 1" + repeated_text(" if 1 else 1", 5000) + " }}",
       repeated_text("{{ 1 }}", 200'000),
       std::string(2'000'000, ' '),
+      // Bytes that are written between others, and texts that grow when they are spelled.
+      "{% set s = 'x' * 1000000 %}{{ range(20000)|list|tojson(separators=(s, ':')) }}",
+      "{% set s = 'x' * 1000000 %}{{ {1: 2, 3: 4, 5: range(50)|list}|tojson(separators=('', s)) }}" +
+          repeated_text("{{ {1: 2}|tojson(separators=('', 'x' * 1000000)) }}", 50),
+      "{% set s = '\x01' * 9000000 %}{{ s|tojson }}",
+      "{% set s = '\x01' * 9000000 %}{{ [s] }}",
+      "{% set s = '&' * 9000000 %}{{ ('x'|safe) + s }}",
+      // Empty parts of each other.
+      "{% set ns = namespace(x=[]) %}{% for a in range(60) %}{% set ns.x = [ns.x, ns.x] %}{% endfor %}{{ ns.x|tojson "
+      "}}",
+      "{% set ns = namespace(x={}) %}{% for a in range(60) %}{% set ns.x = {1: ns.x, 2: ns.x} %}{% endfor %}{{ "
+      "ns.x|tojson }}",
+      "{% set ns = namespace(x=()) %}{% for a in range(60) %}{% set ns.x = (ns.x, ns.x) %}{% endfor %}{{ "
+      "'x'.startswith(ns.x) }}",
+      "{% set ns = namespace(x=()) %}{% for a in range(5000) %}{% set ns.x = (ns.x,) %}{% endfor %}{{ "
+      "'x'.endswith(ns.x) }}",
+      // Long texts that are read again and again.
+      "{% set s = 'x' * 8000000 %}{% for i in range(99999) %}{{ s.count('') }}{% endfor %}",
+      "{% set s = ' ' * 8000000 %}{% for i in range(99999) %}{{ s|int }}{% endfor %}",
+      "{% set s = ' ' * 8000000 %}{% for i in range(99999) %}{{ s|float }}{% endfor %}",
+      "{% set s = 'x' * 8000000 %}{% set d = {s: 1} %}{% for i in range(99999) %}{{ s in d }}{% endfor %}",
+      "{% set s = 'x' * 8000000 %}{% set d = {s: 1} %}{% for i in range(99999) %}{{ d[s] }}{% endfor %}",
+      "{% set s = 'x' * 8000000 %}{% set n = namespace({s: 1}) %}{% for i in range(99999) %}{{ n[s] }}{% endfor %}",
+      // Many names of arguments.
+      "{% set s = '{z}' * 100000 %}{{ s.format(" + numbered_arguments(4000) + "z='') }}",
+      "{% macro m(" + numbered_arguments(2000) + "z=1) %}{% endmacro %}{% for i in range(99999) %}{{ m(" +
+          numbered_arguments(2000) + "z=1) }}{% endfor %}",
+      "{{ " + std::string(1001, 'x') + " }}",
+      "{% for " + repeated_text("(", 50'000) + "a" + repeated_text(")", 50'000) + " in x %}{% endfor %}",
+      "{% set " + repeated_text("(a,", 5000) + "a" + repeated_text(")", 5000) + " = x %}",
   };
   for (const std::string& source : kCases) {
     const ChatOutcome found = outcome_of(source, {});

@@ -1,6 +1,7 @@
 // Stores of other programs: Ollama's, by names; llamafiles; LM Studio's and llama.cpp's directories, by paths.
 #include <cstdlib>
 #include <filesystem>
+#include <set>
 
 #include "conformance/hf_cases.hpp"
 #include "conformance/models.hpp"
@@ -136,6 +137,24 @@ TEST(Ollama, WhatIsRefused) {
 }
 
 // Neither a name nor a blob is written to, whatever is asked.
+TEST(Ollama, ManyLayersOfOneKind) {
+  const Store store;
+  std::vector<std::string> layers = {store.layer("model", gguf_file())};
+  const std::string text = store.layer("license", to_bytes("the same"));
+  constexpr std::size_t kMany = 300;
+  for (std::size_t i = 0; i < kMany; ++i) layers.push_back(text);
+  // A name that is taken already.
+  layers.insert(layers.begin() + 1, store.layer("json", to_bytes("{}"), "ollama/license.7"));
+  store.manifest("registry.example/library/many/latest", layers);
+  const Model model = open("ollama:many");
+  std::set<std::string> names;
+  for (const Attachment& file : model.attachments) names.insert(file.name);
+  EXPECT_EQ(names.size(), model.attachments.size());
+  EXPECT_EQ(names.count("ollama/license") + names.count("ollama/license.2") + names.count("ollama/license.301"), 3U);
+  // The same bytes are opened once.
+  EXPECT_EQ(model.sources.size(), 4U);
+}
+
 TEST(Ollama, AStoreIsNeverChanged) {
   const Store store;
   const Bytes weights = gguf_file();

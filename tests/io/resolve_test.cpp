@@ -49,6 +49,14 @@ class Resolve : public ::testing::Test {
   const Scratch scratch_;
 };
 
+// A name that a file states is never an address, although it may be spelled like one.
+TEST(PathIn, NamesAreNoAddresses) {
+  EXPECT_EQ(io::path_in("", "a/b"), "a/b");
+  EXPECT_EQ(io::path_in("d", "hf:a/b"), "d/hf:a/b");
+  EXPECT_EQ(io::path_in("", "hf:a/b/c"), "./hf:a/b/c");
+  EXPECT_EQ(io::path_in("", "https://host/x"), "./https://host/x");
+}
+
 TEST_F(Resolve, AsRealpathDoes) {
   for (const char* name : {"",
                            "home",

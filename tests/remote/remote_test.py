@@ -158,6 +158,23 @@ class Reading(Case):
         self.assertEqual(self.good("cat", f"{server.url}/m/model.safetensors", "w"), noise(5000, 1))
         self.assertLessEqual(server.counted()[1], 5000 + (64 << 10))
 
+    def test_a_large_vocabulary(self):
+        """The bytes of a file pay for its metadata, on a server as well."""
+        count = 150_000
+
+        def text(value):
+            return struct.pack("<Q", len(value)) + value
+
+        head = b"GGUF" + struct.pack("<IQQ", 3, 0, 1) + text(b"tokenizer.ggml.tokens") + struct.pack("<IIQ", 9, 8, count)
+        model = head + b"".join(text(b"token%d" % i) for i in range(count))
+        server = self.serve()
+        server.routes["m"] = good({"m.gguf": model})
+        self.hub({"m.gguf": model})
+        (self.folder / "m.gguf").write_bytes(model)
+        shown = self.good("vocab", "m.gguf", "--find", "token149999")
+        for address in (f"{server.url}/m/m.gguf", "hf://org/name/m.gguf"):
+            self.assertEqual(self.good("vocab", address, "--find", "token149999"), shown)
+
     def test_a_long_header(self):
         server = self.serve()
         tensors = {f"layers.{i}.attention.weight": ([16], noise(16, i)) for i in range(3000)}
@@ -252,6 +269,14 @@ class Cache(Case):
         self.good("cat", url, "small")
         files["model.safetensors"] = safetensors({"small": ([4], b"efgh"), "w": ([300_000], WEIGHTS)})
         self.assertEqual(self.good("cat", url, "small"), b"efgh")
+
+    def test_another_query_is_another_entry(self):
+        others = noise(300_000, 1)
+        files = {"file=a": MODEL, "file=b": safetensors({"small": ([4], b"abcd"), "w": ([300_000], others)})}
+        server = self.serve()
+        server.routes["m"] = lambda r: r.part(files[r.path.split("?")[1]])  # all have the same ETag
+        for query, wanted in (("file=a", WEIGHTS), ("file=b", others), ("file=a", WEIGHTS)):
+            self.assertEqual(self.good("cat", f"{server.url}/m/get?{query}", "w"), wanted)
 
     def test_many_processes_at_once(self):
         server = self.serve()
@@ -354,6 +379,14 @@ class Repositories(Case):
 
         hub.server.routes["org"] = changed
         self.rule("remote.digest", "ls", "hf:org/name")
+
+    def test_one_server_does_not_answer_for_another(self):
+        """A server can state any digest for a large file."""
+        lying, honest = self.hub({"m.safetensors": MODEL}), self.hub({"m.safetensors": MODEL})
+        others = noise(300_000, 1)
+        lying.store.routes["blob"] = lambda r: r.part(safetensors({"small": ([4], b"abcd"), "w": ([300_000], others)}))
+        for hub, wanted in ((lying, others), (honest, WEIGHTS)):
+            self.assertEqual(self.good("cat", "hf://org/name/m.safetensors", "w", HF_ENDPOINT=hub.server.url), wanted)
 
     def test_bad_lists(self):
         hub = self.hub(sharded(1))
@@ -638,6 +671,19 @@ class Secrets(Case):
         self.assertTrue(server.requests[0]["headers"]["authorization"].startswith("Basic "))
         for request in other.requests:
             self.assertNotIn("authorization", request["headers"])
+
+    def test_names_in_files_are_no_addresses(self):
+        hub = self.hub({"x.bin": b"abcd"})
+        # A tensor of one f32 whose data is in a file next to the model.
+        place = b"hf:org/name/x.bin"
+        entry = b"\x0a\x08location\x12" + bytes([len(place)]) + place
+        tensor = b"\x08\x01\x10\x01\x42\x01a\x6a" + bytes([len(entry)]) + entry + b"\x70\x01"
+        graph = b"\x2a" + bytes([len(tensor)]) + tensor
+        (self.folder / "m.onnx").write_bytes(b"\x08\x08\x3a" + bytes([len(graph)]) + graph)
+        for words in (["ls", "m.onnx"], ["ls", "./m.onnx"], ["verify", "m.onnx"]):
+            done = self.run_tare(*words)
+            self.assertIn(b"onnx.external.missing", done.stdout + done.stderr)
+        self.assertEqual(hub.server.requests + hub.store.requests, [])
 
     def test_the_query_of_a_signed_address(self):
         server = self.serve()

@@ -4,6 +4,9 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <string>
+
+#include "tare/error.hpp"
 
 namespace tare::run {
 namespace {
@@ -72,6 +75,25 @@ TEST(RunRouting, WeightsOfGivenExperts) {
   router.score();
   EXPECT_EQ(router.weights(Chosen{0})[0], 0);
   EXPECT_EQ(router.weights(Chosen{1})[0], 1);
+}
+
+// Sums of finite weights may be infinite, or no numbers. Sorting those would leave the array.
+TEST(RunRouting, ScoresThatAreNotFiniteAreAnError) {
+  Routing routing{.scores = RouterScores::sigmoid, .experts = 40, .used = 2, .groups = 40, .used_groups = 20};
+  for (const float bad : {NAN, INFINITY, -INFINITY}) {
+    std::vector<float> logits(40, 1);
+    logits[8] = bad;
+    for (const RouterScores scores : {RouterScores::sigmoid, RouterScores::softmax}) {
+      routing.scores = scores;
+      std::string rule;
+      try {
+        routed(routing, logits);
+      } catch (const Error& error) {
+        rule = error.rule();
+      }
+      EXPECT_EQ(rule, "run.overflow");
+    }
+  }
 }
 
 }  // namespace

@@ -470,6 +470,10 @@ TEST(Tokenizer, RulesThatAskForMuchAreBounded) {
                              in_quotes(longer) + R"(}, "added_tokens": [)" + added + "], " + bpe + "}",
                          "a"),
             "tokenizer.steps");
+  EXPECT_EQ(rule_of_text(R"({"normalizer": {"type": "Prepend", "prepend": )" + in_quotes(std::string(100'000, 'b')) +
+                             R"(}, "added_tokens": [)" + added + "], " + bpe + "}",
+                         "a"),
+            "tokenizer.steps");
   EXPECT_EQ(
       rule_of_text(
           R"({"added_tokens": [{"id": 1, "content": )" + in_quotes(std::string(5000, 'x')) + "}], " + bpe + "}", "a"),

@@ -6,6 +6,7 @@
 #include <cstdio>
 
 #include "base/json_stream.hpp"
+#include "base/printable.hpp"
 #include "base/text.hpp"
 #include "cli/options.hpp"
 #include "cli/session.hpp"
@@ -81,10 +82,13 @@ void decode(const Tokenizer& tokenizer, const Model& model, const Arguments& arg
   const std::string text = tokenizer.decode(ids);
   if (!arguments.has("json")) {
     const std::string line = text + "\n";
-    if (session.screen().terminal)
-      session.print(line);
-    else
+    if (session.screen().terminal) {
+      TerminalFilter filter;  // a token may spell a style that this program uses, too
+      std::string shown = filter.filter(line);
+      session.print(shown += filter.finish());
+    } else {
       session.raw().write(std::as_bytes(std::span(line)));
+    }
     return;
   }
   std::string out;

@@ -161,18 +161,19 @@ class Reader {
       model.metadata.append(fmt::format("{}.{}", program.name, name), type);
     }
     old_blocks_ = magic_ == kPlain ? type / kBlockVersions < 2 : version_ < 3 || magic_ != kAligned;
-    if (program.filters) read_filters(model);
-    read_tokens(program, vocabulary, type, model);
     NameSet names;
+    if (program.filters) read_filters(model, names);
+    read_tokens(program, vocabulary, type, model);
     while (left() > 0) read_tensor(model, names);
     return model;
   }
 
-  void read_filters(Model& model) {
+  void read_filters(Model& model, NameSet& names) {
     const std::uint64_t rows = count("the number of mel filters"), columns = count("the length of a mel filter");
     const std::uint64_t bytes = rows * columns * 4, at = at_;  // below 2^64: both are below 2^31
     require(bytes, "the mel filters");
     at_ += bytes;
+    names.insert("mel_filters");
     model.tensors.push_back(dense("mel_filters", {rows, columns}, DType::f32, Blob::range(source_, at, bytes)));
   }
 

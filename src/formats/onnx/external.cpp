@@ -49,7 +49,7 @@ SourcePtr ExternalFiles::open(const std::string& location) {
     SourcePtr& file = files_[path];
     if (model_->descriptor() >= 0) {
       const std::string folder = io::directory_of(model_->name());
-      const std::string full = model_->name().find('/') == std::string::npos ? path : io::path_in(folder, path);
+      const std::string full = io::path_in(model_->name().find('/') == std::string::npos ? "" : folder, path);
       if (!links_) links_.emplace(folder);
       if (const auto outside = links_->outside(full)) {
         files_.erase(path);

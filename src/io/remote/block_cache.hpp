@@ -1,6 +1,6 @@
 // Parts of remote files that were read before, on disk: $XDG_CACHE_HOME/tare/remote, else ~/.cache/tare/remote.
 //
-//   KEY/OFFSET-LENGTH    KEY: the SHA-256 of what the file is known to be (Identity::key), so an entry never goes stale
+//   KEY/OFFSET-LENGTH    KEY: the SHA-256 of Identity::key, which has the server and a digest or an ETag, so an entry never goes stale
 //   KEY/name             the address, without its query, for `tare cache`
 //
 // A part begins with a magic number, its length and the XXH3 (128 bits) of its bytes: one that was damaged, or cut off by a

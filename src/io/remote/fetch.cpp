@@ -242,9 +242,9 @@ std::string hex_digest(std::string_view algorithm, std::span<const std::byte> by
 
 }  // namespace
 
-std::string Identity::key(const std::string& name) const {
-  if (!content.empty()) return content;
-  return etag.empty() ? std::string() : fmt::format("etag:{}\n{}\n{}", name, etag, size);
+std::string Identity::key(const Url& address) const {
+  if (!content.empty()) return fmt::format("{}\n{}", content, address.origin());
+  return etag.empty() ? std::string() : fmt::format("etag:{}\n{}\n{}", address.text(), etag, size);
 }
 
 // One request for a range.

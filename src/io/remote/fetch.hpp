@@ -21,8 +21,9 @@ struct Identity {
   std::string last_modified;  // if there is no strong ETag
   std::string content;        // "sha256:HEX", or "git:HEX" (of the object in a git repository); empty: unknown
 
-  // A text that only files with these bytes have; empty if nothing is strong enough. `name`: that of the file.
-  std::string key(const std::string& name) const;
+  // A text that only files with these bytes have; empty if nothing is strong enough. `address`: that of the file, with its
+  // query, so the text may hold a signature. A server can state any content, so the key of a known one has the server, too.
+  std::string key(const Url& address) const;
 };
 
 // One file on a server. Any number of threads may use it.

@@ -16,6 +16,7 @@
 #include <mutex>
 
 #include "base/budget.hpp"
+#include "base/keyed_hash.hpp"
 #include "base/printable.hpp"
 #include "io/remote/block_cache.hpp"
 #include "io/remote/bucket.hpp"
@@ -42,10 +43,10 @@ struct Window {
 
 class RemoteSource final : public Source {
  public:
-  RemoteSource(std::string name, std::unique_ptr<RemoteFile> file, Window first)
+  RemoteSource(std::string name, const Url& address, std::unique_ptr<RemoteFile> file, Window first)
       : Source(std::move(name), file->identity().size),
         file_(std::move(file)),
-        cached_(file_->identity().key(this->name()), this->name()) {
+        cached_(file_->identity().key(address), this->name()) {
     if (first.bytes.empty()) return;
     if (!cached_.find(0)) cached_.keep(0, first.bytes);
     windows_.push_back(std::move(first));
@@ -156,10 +157,9 @@ class DownloadedSource final : public Source {
   SourcePtr file_;
 };
 
-SourcePtr source_of(std::string name, std::unique_ptr<RemoteFile> file, Window first) {
-  auto source = std::make_shared<RemoteSource>(std::move(name), std::move(file), std::move(first));
-  // A server can state any size at no cost, as with a sparse file: what the budget grants for it is bounded.
-  if (Budget* const budget = current_budget()) budget->grant(source->size());
+SourcePtr source_of(std::string name, const Url& address, std::unique_ptr<RemoteFile> file, Window first) {
+  auto source = std::make_shared<RemoteSource>(std::move(name), address, std::move(file), std::move(first));
+  grant_remote(*source);
   return source;
 }
 
@@ -176,9 +176,9 @@ SourcePtr open_hub(const std::string& address, Access access) {
   if (const std::string local = repository->downloaded(*file); !local.empty())
     return std::make_shared<DownloadedSource>(address, open_file(local, access));
   Identity identity{.size = file->size, .etag = {}, .last_modified = {}, .content = file->content};
-  auto remote =
-      std::make_unique<RemoteFile>(repository->url_of(path.path), repository->credential(), std::move(identity));
-  return source_of(address, std::move(remote), Window{});
+  const Url url = repository->url_of(path.path);
+  auto remote = std::make_unique<RemoteFile>(url, repository->credential(), std::move(identity));
+  return source_of(address, url, std::move(remote), Window{});
 }
 
 SourcePtr open_web(const std::string& address) {
@@ -191,10 +191,17 @@ SourcePtr open_web(const std::string& address) {
         .in(name);
   Window first{0, Bytes(kFirstWindow)};
   auto remote = std::make_unique<RemoteFile>(object.url, object.credential, first.bytes);
-  return source_of(name, std::move(remote), std::move(first));
+  // An ETag is that of one address: a server may give files whose addresses differ in their query the same one.
+  return source_of(name, object.url, std::move(remote), std::move(first));
 }
 
 }  // namespace
+
+void grant_remote(const Source& source) {
+  constexpr std::uint64_t kNoDevice = UINT64_MAX;
+  // A size that a server states costs it nothing, like a sparse file; the budget has a bound.
+  if (Budget* const budget = current_budget()) budget->grant_file(kNoDevice, keyed_hash(source.name()), source.size());
+}
 
 SourcePtr open_remote(const std::string& address, Access access) {
   return is_hub(address) ? open_hub(address, access) : open_web(address);

@@ -135,6 +135,14 @@ def tokenizer_normalizers(directory, size):
 
 
 @case
+def tokenizer_prepended(directory, size):
+    """A long text before each of many added tokens."""
+    one = '{"id":%d,"content":"%s","normalized":true}'
+    added = ",".join(one % (i + 1, name(i)) for i in range(size // 100))
+    return tokenizer(directory, ["a"], added=added, rules='"normalizer":{"type":"Prepend","prepend":"%s"}' % ("y" * (size // 2)))
+
+
+@case
 def tokenizer_template(directory, size):
     piece = '{"SpecialToken":{"id":"x","type_id":0}}'
     wide = ",".join([piece] * max(1, size // len(piece)))

@@ -8,6 +8,9 @@ tare tokens chat.gguf the '<s>'
 tare tokens chat.gguf '<s>the' --special --no-bos --pieces
 printf 'ab\nab' | tare tokens hub
 printf 'abb' > text.txt && tare tokens hub --file text.txt
+# Tokens that spell a style together
+cp -r hub styled && printf '{"decoder": {"type": "Fuse"}, "model": {"type": "WordLevel", "vocab": {"\\u001b": 0, "[31mred": 1}, "unk_token": "["}}' > styled/tokenizer.json
+pty tare tokens styled --decode 0,1
 # What is refused
 tare tokens hub --decode 9
 tare tokens hub --decode x

@@ -56,5 +56,11 @@ TEST(GgmlBin, EachRuleIsBroken) {
   for (const gb::Case& bad : gb::bad()) EXPECT_EQ(rule_of([&] { opened(bad.file); }), bad.rule) << bad.name;
 }
 
+// The filters before the tokens are a tensor, too.
+TEST(GgmlBin, FiltersAreNotATensorOfTheSameName) {
+  const std::string file = gb::whisper(gb::tensor("mel_filters", {1}, 0, std::string(4, '\0')));
+  EXPECT_EQ(rule_of([&] { opened(to_bytes(file)); }), "ggmlbin.name");
+}
+
 }  // namespace
 }  // namespace tare

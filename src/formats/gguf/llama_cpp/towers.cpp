@@ -13,6 +13,7 @@
 
 #include "base/budget.hpp"
 #include "base/half.hpp"
+#include "base/name_map.hpp"
 #include "base/printable.hpp"
 #include "base/text.hpp"
 #include "base/whole.hpp"
@@ -36,6 +37,14 @@ using arch::TowerKey;
 constexpr std::string_view kProjector = "projector_type", kHeads = "vision.attention.head_count",
                            kWidth = "vision.embedding_length", kLayers = "vision.block_count",
                            kTaps = "vision.is_deepstack_layers", kMmproj = "mmproj";
+
+// The beginning of what a file states, for a message: a list may have a million numbers.
+std::string shown_setting(const Value* value) {
+  if (value == nullptr) return "none";
+  std::string text = to_json(*value);
+  const std::string_view begin = beginning(text, kQuotedBytes);
+  return begin.size() == text.size() ? text : fmt::format("{}...", begin);
+}
 
 Error refused_tower(const std::string& sentence) {
   return Error(ErrorKind::unsupported, "convert.tower", sentence).blame(Subject::input);
@@ -100,7 +109,7 @@ std::vector<std::uint32_t> listed_layers(const Value* value) {
     if (const auto layer = resources::count_of(item); layer && *layer < kMost)
       layers.push_back(static_cast<std::uint32_t>(*layer));
     else
-      throw refused_tower(fmt::format("expected numbers of layers, found {}", to_json(*value)));
+      throw refused_tower(fmt::format("expected numbers of layers, found {}", shown_setting(value)));
   return layers;
 }
 
@@ -124,8 +133,8 @@ class TowerKeys {
     for (const std::string_view name : key.from)
       if (!name.empty()) names.push_back(name);
     const Value* const found = files_.find(key);
-    throw refused_tower(fmt::format("expected {} under {}, found {}", expected, fmt::join(names, " or "),
-                                    found == nullptr ? "none" : to_json(*found)));
+    throw refused_tower(
+        fmt::format("expected {} under {}, found {}", expected, fmt::join(names, " or "), shown_setting(found)));
   }
 
   double number(const TowerKey& key) const {
@@ -207,7 +216,7 @@ class TowerKeys {
     constexpr std::size_t kColors = 3;
     if (numbers.size() != kColors)
       throw refused_tower(fmt::format("expected three numbers under {} of preprocessor_config.json, found {}", path,
-                                      found == nullptr ? "none" : to_json(*found)));
+                                      shown_setting(found)));
     set(key, std::move(numbers));
   }
 
@@ -237,17 +246,16 @@ Tensor line_end_of(const Model& model, const Tower& tower) {
 // Gives tensors that have numbers of their own those of their layers, or the other way around.
 void renumber_taps(std::vector<Tensor>& tensors, const Tower& tower, std::span<const std::uint32_t> layers, bool back) {
   if (tower.taps_before.empty()) return;
+  NameMap<std::uint32_t> numbers;  // the first place of each
+  for (std::uint32_t i = 0; i < layers.size(); ++i)
+    numbers.try_emplace(fmt::format("{}", back ? layers[i] : i), back ? i : layers[i]);
   for (Tensor& tensor : tensors) {
     const std::size_t at = tensor.name.find(tower.taps_before);
     if (at == tensor.name.npos) continue;
     const std::size_t begin = at + tower.taps_before.size(),
                       end = std::min(tensor.name.find('.', begin), tensor.name.size());
-    const std::string number = tensor.name.substr(begin, end - begin);
-    for (std::uint32_t i = 0; i < layers.size(); ++i) {
-      if (number != fmt::format("{}", back ? layers[i] : i)) continue;
-      tensor.name = fmt::format("{}{}{}", tensor.name.substr(0, begin), back ? i : layers[i], tensor.name.substr(end));
-      break;
-    }
+    if (const auto found = numbers.find(tensor.name.substr(begin, end - begin)); found != numbers.end())
+      tensor.name = fmt::format("{}{}{}", tensor.name.substr(0, begin), found->second, tensor.name.substr(end));
   }
 }
 
@@ -271,7 +279,7 @@ const Tower& known_tower(const Map& config, std::span<const Tensor> tensors) {
   const Value* const vision = resources::find_path(config, "vision_config.model_type");
   if (!tower->vision_type.empty() && (vision == nullptr || *vision != Value(tower->vision_type)))
     throw refused_tower(fmt::format("expected a tower of the type {}, found {}, which llama.cpp does not know",
-                                    tower->vision_type, vision == nullptr ? "none" : to_json(*vision)));
+                                    tower->vision_type, shown_setting(vision)));
   return *tower;
 }
 
@@ -372,7 +380,7 @@ void join_tower(Model& model, Model tower, std::vector<Change>& changes) {
   const Value* const projector = tower.metadata.find(key_of(known.form, kProjector));
   if (projector == nullptr || *projector != Value(known.projector))
     throw refused_tower(fmt::format("expected a tower with the projector \"{}\" of {}, found {}", known.projector,
-                                    known.title, projector == nullptr ? "none" : to_json(*projector)));
+                                    known.title, shown_setting(projector)));
   const ArchKeys keys(tower, known.form);
   tower.config = tower_config(keys.number(kHeads), keys.number(kWidth));
   const Value* const said = tower.metadata.find(kRootKey);
