@@ -599,6 +599,47 @@ constexpr AssumedRow kAssumed[] = {
     {"apertus", {"rope_parameters.original_max_position_embeddings", whole(8192)}},
     {"apertus", {"rope_parameters.low_freq_factor", 1.0}},
     {"apertus", {"rope_parameters.high_freq_factor", 4.0}},
+    {"gemma4_text", {"num_key_value_heads", whole(4)}},
+    {"gemma4_text", {"head_dim", whole(256)}},
+    {"gemma4_text", {"max_position_embeddings", whole(131072)}},
+    {"gemma4_text", {"rms_norm_eps", 1e-6}},
+    {"gemma4_text", {"sliding_window", whole(512)}},
+    {"gemma4_text", {"vocab_size_per_layer_input", whole(262144)}},
+    {"gemma4_text", {"hidden_size_per_layer_input", whole(256)}},
+    {"gemma4_text", {"attention_k_eq_v", false}},
+    {"gemma4_text", {"num_kv_shared_layers", whole(0)}},
+    {"gemma4_text", {"enable_moe_block", false}},
+    {"gemma4_text", {"use_double_wide_mlp", false}},
+    {"gemma4_text", {"rope_theta", 1000000.0}},
+    {"gemma4_text", {"rope_local_base_freq", 10000.0}},
+    {"gemma3n_text", {"num_key_value_heads", whole(2)}},
+    {"gemma3n_text", {"head_dim", whole(256)}},
+    {"gemma3n_text", {"max_position_embeddings", whole(32768)}},
+    {"gemma3n_text", {"rms_norm_eps", 1e-6}},
+    {"gemma3n_text", {"sliding_window", whole(512)}},
+    {"gemma3n_text", {"final_logit_softcapping", 30.0}},
+    {"gemma3n_text", {"vocab_size_per_layer_input", whole(262144)}},
+    {"gemma3n_text", {"hidden_size_per_layer_input", whole(256)}},
+    {"gemma3n_text", {"altup_active_idx", whole(0)}},
+    {"gemma3n_text", {"altup_coef_clip", 120.0}},
+    {"gemma3n_text", {"altup_correct_scale", true}},
+    {"gemma3n_text", {"altup_num_inputs", whole(4)}},
+    {"gemma3n_text", {"num_kv_shared_layers", whole(15)}},
+    {"gemma3n_text", {"laurel_rank", whole(64)}},
+    {"gemma3n_text", {"rope_theta", 1000000.0}},
+    {"gemma3n_text", {"rope_local_base_freq", 10000.0}},
+    {"eurobert", {"max_position_embeddings", whole(8192)}},
+    {"eurobert", {"rms_norm_eps", 1e-5}},
+    {"eurobert", {"rope_theta", 10000.0}},
+    {"falcon_mamba", {"state_size", whole(16)}},
+    {"falcon_mamba", {"layer_norm_epsilon", 1e-5}},
+    {"falcon_mamba", {"expand", whole(2)}},
+    {"falcon_mamba", {"conv_kernel", whole(4)}},
+    {"falcon_mamba", {"use_conv_bias", true}},
+    {"t5", {"d_kv", whole(64)}},
+    {"t5", {"relative_attention_num_buckets", whole(32)}},
+    {"t5", {"relative_attention_max_distance", whole(128)}},
+    {"t5", {"layer_norm_epsilon", 1e-6}},
 };
 // clang-format on
 
@@ -612,6 +653,9 @@ constexpr auto kFacts = [] {
 // Multimodal models assume the type of their language model, and llama.cpp has its own name for an embedding model.
 std::string_view language_type(std::string_view model_type) {
   if (model_type == "gemma3" || model_type == "gemma-embedding") return "gemma3_text";
+  if (model_type == "gemma3n") return "gemma3n_text";
+  if (model_type == "gemma4") return "gemma4_text";
+  if (model_type == "t5encoder") return "t5";
   if (model_type == "llama4") return "llama4_text";
   if (model_type == "qwen3_5") return "qwen3_5_text";
   if (model_type == "qwen3_5_moe") return "qwen3_5_moe_text";

@@ -15,7 +15,24 @@ bool is_described(const Family& family, Role role) {
     case Role::o: return !family.runtime.has_latent_attention;
     case Role::stacked_gate_up:
     case Role::stacked_down:
-    case Role::router_bias: return false;
+    case Role::router_bias:
+    case Role::layer_table:
+    case Role::layer_mix:
+    case Role::layer_mix_norm:
+    case Role::streams_in:
+    case Role::streams_out:
+    case Role::stream_in:
+    case Role::stream_out:
+    case Role::classifier:
+    case Role::classifier_norm:
+    case Role::classifier_out:
+    case Role::classifier_alone:
+    case Role::decoder_final_norm: return false;
+    // Some layers have experts next to their network, and some models none.
+    case Role::router: return !family.runtime.has_two_kinds_of_heads;
+    // There may be a gate, with which the other has another name.
+    case Role::gate:
+    case Role::up: return family.runtime.activation != Activation::relu_or_gated_gelu;
     case Role::token_types:
     case Role::activation_negative:
     case Role::activation_positive: return true;
@@ -72,12 +89,15 @@ std::vector<Size> state_shape(Role role, const Family& family, const Sizes& size
 }
 
 // The shape of the weight with this role; empty: none is expected. `experts`: the layer has experts.
-std::vector<Size> shape_of(Role role, const Family& family, const Sizes& sizes, bool experts) {
+std::vector<Size> shape_of(Role role, const Family& family, const Sizes& sizes, bool experts,
+                           const SizesOfLayer& here) {
   const bool fused = spell(family, Dialect::hugging_face, {.role = Role::qkv, .layer = 0}).has_value();
   if (fused && (role == Role::q || role == Role::k || role == Role::v)) return {};
   if (!is_described(family, role)) return {};
   if (is_of_state(role)) return state_shape(role, family, sizes);
-  const Size queries = product(sizes.heads, sizes.head), keys = product(sizes.kv_heads, sizes.head);
+  if (!here.has_keys && (role == Role::k || role == Role::v || role == Role::k_norm)) return {};
+  if (!here.has_values && role == Role::v) return {};
+  const Size queries = product(sizes.heads, here.head), keys = product(here.kv_heads, here.head);
   switch (role) {
     case Role::token_embedding: return {sizes.vocabulary, sizes.hidden};
     case Role::output_head: return sizes.has_head ? std::vector{sizes.vocabulary, sizes.hidden} : std::vector<Size>();
@@ -103,8 +123,8 @@ std::vector<Size> shape_of(Role role, const Family& family, const Sizes& sizes, 
     default: break;
   }
   switch (role) {
-    case Role::q_norm: return {family.wide_qk_norms ? queries : sizes.head};
-    case Role::k_norm: return {family.wide_qk_norms ? keys : sizes.head};
+    case Role::q_norm: return {family.wide_qk_norms ? queries : here.head};
+    case Role::k_norm: return {family.wide_qk_norms ? keys : here.head};
     default: break;
   }
   const Size columns = sizes.expert_columns ? sizes.expert_columns : sizes.hidden;
@@ -121,9 +141,9 @@ std::vector<Size> shape_of(Role role, const Family& family, const Sizes& sizes, 
     }
   switch (role) {
     case Role::gate:
-    case Role::up: return {sizes.intermediate, sizes.hidden};
-    case Role::down: return {sizes.hidden, sizes.intermediate};
-    case Role::gate_up: return {product(sizes.intermediate, 2), sizes.hidden};
+    case Role::up: return {here.intermediate, sizes.hidden};
+    case Role::down: return {sizes.hidden, here.intermediate};
+    case Role::gate_up: return {product(here.intermediate, 2), sizes.hidden};
     default: return {};
   }
 }
@@ -132,12 +152,13 @@ std::vector<Size> shape_of(Role role, const Family& family, const Sizes& sizes, 
 bool visit_part(const Family& family, const Sizes& sizes, std::optional<std::uint32_t> layer,
                 const std::function<bool(const Expected&)>& visit) {
   const bool experts = layer && sizes.has_experts(*layer);
+  const SizesOfLayer here = sizes.at(layer);
   for (const Patterns patterns : family.names)
     for (const Pattern& pattern : patterns) {
       const bool inside = pattern.hugging_face.find("{L}") != std::string_view::npos;
       const bool expert = pattern.hugging_face.find("{E}") != std::string_view::npos;
       std::vector<Size> shape =
-          pattern.hugging_face.empty() ? std::vector<Size>() : shape_of(pattern.role, family, sizes, experts);
+          pattern.hugging_face.empty() ? std::vector<Size>() : shape_of(pattern.role, family, sizes, experts, here);
       if (shape.empty() || inside != layer.has_value()) continue;
       if (layer == 0U && family.runtime.first_lacks_norm && pattern.role == Role::attention_norm) continue;
       if (layer && !sizes.kinds.empty() && !is_of_kind(pattern.role, *layer, sizes)) continue;
@@ -189,6 +210,11 @@ std::int64_t adjusted_width(double size, std::optional<double> multiplier, doubl
   if (multiplier) width = std::floor(std::clamp(*multiplier, 0.0, kMost) * width);
   const double step = std::clamp(std::floor(multiple), 1.0, kMost);
   return static_cast<std::int64_t>(std::min(step * std::ceil(width / step), kMost));
+}
+
+SizesOfLayer Sizes::at(std::optional<std::uint64_t> layer) const {
+  if (layer && *layer < of_layers.size()) return of_layers[static_cast<std::size_t>(*layer)];
+  return {kv_heads, head, intermediate};
 }
 
 bool Sizes::has_experts(std::uint64_t layer) const {

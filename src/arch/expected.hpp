@@ -14,6 +14,12 @@
 
 namespace tare::arch {
 
+// Those of one layer, if they differ from layer to layer.
+struct SizesOfLayer {
+  std::optional<std::uint64_t> kv_heads, head, intermediate;
+  bool has_keys = true, has_values = true;
+};
+
 // The numbers in config.json. What depends on a missing number is not checked.
 struct Sizes {
   std::optional<std::uint64_t> vocabulary, hidden, intermediate, layers, heads, kv_heads, head;
@@ -33,6 +39,9 @@ struct Sizes {
   // those in `plain_layers` (counted from 0).
   std::uint64_t sparse_step = 1;
   std::set<std::uint64_t> plain_layers = {};
+  std::vector<SizesOfLayer> of_layers = {};  // for all of them; empty: they are alike
+
+  SizesOfLayer at(std::optional<std::uint64_t> layer) const;
 
   bool has_experts(std::uint64_t layer) const;
 };

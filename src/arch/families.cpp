@@ -4,10 +4,12 @@
 
 #include "arch/patterns.hpp"
 #include "arch/patterns_encoders.hpp"
+#include "arch/patterns_gemma.hpp"
 #include "arch/patterns_hybrid.hpp"
 #include "arch/patterns_older.hpp"
 #include "arch/patterns_stacked.hpp"
 #include "arch/patterns_states.hpp"
+#include "arch/patterns_t5.hpp"
 
 namespace tare::arch {
 namespace {
@@ -63,9 +65,19 @@ constexpr Words kAfmoeTypes = {"afmoe"}, kAfmoeClasses = {"AfmoeForCausalLM"};
 constexpr Words kApertusTypes = {"apertus"}, kApertusClasses = {"ApertusForCausalLM"};
 constexpr Words kArceeTypes = {"arcee"}, kArceeClasses = {"ArceeForCausalLM"};
 constexpr Words kBertTypes = {"bert", "xlm-roberta", "roberta"},
-                kBertClasses = {"BertModel",    "BertForMaskedLM",   "XLMRobertaModel", "XLMRobertaForMaskedLM",
-                                "RobertaModel", "RobertaForMaskedLM"};
-constexpr Words kModernBertTypes = {"modernbert"}, kModernBertClasses = {"ModernBertModel", "ModernBertForMaskedLM"};
+                kBertClasses = {"BertModel",       "BertForMaskedLM",       "BertForSequenceClassification",
+                                "XLMRobertaModel", "XLMRobertaForMaskedLM", "XLMRobertaForSequenceClassification",
+                                "RobertaModel",    "RobertaForMaskedLM",    "RobertaForSequenceClassification"};
+constexpr Words kModernBertTypes = {"modernbert"}, kModernBertClasses = {"ModernBertModel", "ModernBertForMaskedLM",
+                                                                         "ModernBertForSequenceClassification"};
+constexpr Words kEuroBertTypes = {"eurobert"}, kEuroBertClasses = {"EuroBertModel"};
+constexpr Words kT5Types = {"t5"}, kT5Classes = {"T5ForConditionalGeneration", "T5WithLMHeadModel"};
+constexpr Words kT5EncoderTypes = {"t5encoder"}, kT5EncoderClasses = {"T5EncoderModel"};
+constexpr Variant kT5EncoderVariants[] = {{When::always, "t5", "T5EncoderModel"}};
+constexpr Words kGemma3nTypes = {"gemma3n_text", "gemma3n"},
+                kGemma3nClasses = {"Gemma3nForCausalLM", "Gemma3nForConditionalGeneration"};
+constexpr Words kGemma4Types = {"gemma4_text", "gemma4"},
+                kGemma4Classes = {"Gemma4ForCausalLM", "Gemma4ForConditionalGeneration"};
 constexpr Words kBloomTypes = {"bloom"}, kBloomClasses = {"BloomForCausalLM", "BloomModel"};
 constexpr Words kCohereTypes = {"cohere"}, kCohereClasses = {"CohereForCausalLM"};
 constexpr Words kCohere2Types = {"cohere2"}, kCohere2Classes = {"Cohere2ForCausalLM"};
@@ -88,7 +100,8 @@ constexpr Words kBigCodeTypes = {"gpt_bigcode"}, kBigCodeClasses = {"GPTBigCodeF
 constexpr Words kNeoXTypes = {"gpt_neox"}, kNeoXClasses = {"GPTNeoXForCausalLM"};
 constexpr Words kGraniteMoeTypes = {"granitemoe"}, kGraniteMoeClasses = {"GraniteMoeForCausalLM"};
 constexpr Words kGraniteHybridTypes = {"granitemoehybrid"}, kGraniteHybridClasses = {"GraniteMoeHybridForCausalLM"};
-constexpr Words kMambaTypes = {"mamba"}, kMambaClasses = {"MambaForCausalLM"};
+constexpr Words kMambaTypes = {"mamba", "falcon_mamba"}, kMambaClasses = {"MambaForCausalLM", "FalconMambaForCausalLM"};
+constexpr Variant kMambaVariants[] = {{When::norms_states, "falcon_mamba", "FalconMambaForCausalLM"}};
 constexpr Words kMamba2Types = {"mamba2"}, kMamba2Classes = {"Mamba2ForCausalLM"};
 constexpr Words kHunyuanTypes = {"hunyuan_v1_dense"}, kHunyuanClasses = {"HunYuanDenseV1ForCausalLM"};
 constexpr Words kHunyuanMoeTypes = {"hunyuan_v1_moe"}, kHunyuanMoeClasses = {"HunYuanMoEV1ForCausalLM"};
@@ -127,9 +140,19 @@ constexpr Role kAllBiases[] = {
     Role::ffn_norm, Role::final_norm, Role::output_head};
 
 constexpr Role kMambaBiases[] = {Role::state_convolution, Role::state_step};
-constexpr Role kBertBiases[] = {
-    Role::q,         Role::k, Role::v, Role::o, Role::up, Role::down, Role::post_attention_norm, Role::post_ffn_norm,
-    Role::table_norm};
+constexpr Role kBertBiases[] = {Role::q,
+                                Role::k,
+                                Role::v,
+                                Role::o,
+                                Role::up,
+                                Role::down,
+                                Role::table_norm,
+                                Role::classifier,
+                                Role::post_attention_norm,
+                                Role::classifier_out,
+                                Role::classifier_alone,
+                                Role::post_ffn_norm};
+constexpr Role kClassifierBiases[] = {Role::classifier_alone};
 constexpr Role kIndexerBiases[] = {Role::index_k_norm};
 
 constexpr Role kFusedAllBiases[] = {Role::qkv,      Role::o,          Role::up,        Role::down, Role::attention_norm,
@@ -771,7 +794,8 @@ constexpr Family kFamilies[] = {
                  .layer_norm_key = "layer_norm_eps",
                  .sees_all = true,
                  .reads_gamma = true,
-                 .aside = kBertAside}},
+                 .aside = kBertAside,
+                 .names_classes = true}},
     {.name = "modernbert",
      .title = "ModernBERT",
      .model_types = kModernBertTypes,
@@ -780,6 +804,7 @@ constexpr Family kFamilies[] = {
      .names = {kModernBert},
      .root = Root::bare,
      .ties = true,
+     .biases = kClassifierBiases,
      .activation_key = ActivationKey::hidden_activation,
      .runtime = {.activation = Activation::gelu_tanh,
                  .keys = {kModernBertKeys},
@@ -790,7 +815,82 @@ constexpr Family kFamilies[] = {
                  .known = {{{"norm_bias", false}}},
                  .sees_all = true,
                  .first_lacks_norm = true,
-                 .aside = kModernBertAside}},
+                 .aside = kModernBertAside,
+                 .names_classes = true}},
+    {.name = "eurobert",
+     .title = "EuroBERT",
+     .model_types = kEuroBertTypes,
+     .architectures = kEuroBertClasses,
+     .gguf = "eurobert",
+     .names = {kEnds, kAttention, kFinalNorm, kPreNorms, kGated},
+     .root = Root::bare,
+     .runtime = {.keys = {kEuroBertKeys}, .sees_all = true}},
+    {.name = "t5",
+     .title = "T5, Flan-T5",
+     .model_types = kT5Types,
+     .architectures = kT5Classes,
+     .gguf = "t5",
+     .names = {kT5Encoder, kT5Decoder},
+     .root = Root::bare,
+     .ties = true,
+     .own_head_size = true,
+     .runtime = {.activation = Activation::relu_or_gated_gelu,
+                 .keys = {kT5Keys, kT5DecoderKeys},
+                 .expert_twin = "t5encoder",
+                 .known = {{{"relative_attention_max_distance", std::int64_t{128}}}},
+                 .layer_norm_key = "layer_norm_epsilon",
+                 .has_decoder = true}},
+    // The encoder alone. In config.json it is a t5, so this type occurs only in models that follow llama.cpp's conventions.
+    {.name = "t5encoder",
+     .title = "T5, the encoder alone",
+     .model_types = kT5EncoderTypes,
+     .architectures = kT5EncoderClasses,
+     .gguf = "t5encoder",
+     .names = {kT5Encoder},
+     .root = Root::bare,
+     .ties = true,
+     .own_head_size = true,
+     .variants = kT5EncoderVariants,
+     .runtime = {.activation = Activation::relu_or_gated_gelu,
+                 .keys = {kT5Keys},
+                 .expert_twin = "t5",
+                 .known = {{{"relative_attention_max_distance", std::int64_t{128}}}},
+                 .layer_norm_key = "layer_norm_epsilon"}},
+    {.name = "gemma3n",
+     .title = "Gemma 3n",
+     .model_types = kGemma3nTypes,
+     .architectures = kGemma3nClasses,
+     .gguf = "gemma3n",
+     .names = {kPaddedLayerTables, kAttention, kFinalNorm, kSandwichNorms, kPostNorms, kQkNorms, kGated, kGemma3n},
+     .ties = true,
+     .own_head_size = true,
+     .activation_key = ActivationKey::hidden_activation,
+     .runtime = {.activation = Activation::gelu_tanh,
+                 .keys = {kOutputCap, kGemma3nKeys, kLayerTableKeys},
+                 .window_period = 5,
+                 .lists_windows = true,
+                 .known = {{{"altup_correct_scale", true}, {"altup_coef_clip", 120.0}}},
+                 .lists_networks = true,
+                 .shares_keys = true,
+                 .has_sparse_networks = true,
+                 .adds_no_blank = true}},
+    {.name = "gemma4",
+     .title = "Gemma 4",
+     .model_types = kGemma4Types,
+     .architectures = kGemma4Classes,
+     .gguf = "gemma4",
+     .names = {kLayerTables, kAttention, kFinalNorm, kSandwichNorms, kPostNorms, kQkNorms, kGated, kGemma4},
+     .ties = true,
+     .own_head_size = true,
+     .activation_key = ActivationKey::hidden_activation,
+     .runtime = {.activation = Activation::gelu_tanh,
+                 .keys = {kOutputCap, kGemma4ExpertKeys, kLayerTableKeys},
+                 .window_period = 6,
+                 .lists_windows = true,
+                 .has_two_kinds_of_heads = true,
+                 .lists_networks = true,
+                 .shares_keys = true,
+                 .adds_no_blank = true}},
     {.name = "apertus",
      .title = "Apertus",
      .model_types = kApertusTypes,
@@ -816,7 +916,7 @@ constexpr Family kFamilies[] = {
                             {"mamba_proj_bias", false},
                             {"position_embedding_type", std::string_view("nope")}}}}},
     {.name = "mamba",
-     .title = "Mamba",
+     .title = "Mamba, Falcon Mamba",
      .model_types = kMambaTypes,
      .architectures = kMambaClasses,
      .gguf = "mamba",
@@ -824,6 +924,7 @@ constexpr Family kFamilies[] = {
      .root = Root::backbone,
      .ties = true,
      .biases = kMambaBiases,
+     .variants = kMambaVariants,
      .runtime = {.keys = {kMambaKeys}, .only_states = true, .known = {{{"use_conv_bias", true}}}}},
     {.name = "mamba2",
      .title = "Mamba 2",

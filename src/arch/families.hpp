@@ -65,7 +65,7 @@ struct Pattern {
 using Patterns = std::span<const Pattern>;
 
 // The activation in the feed-forward networks.
-enum class Activation : std::uint8_t { silu, gelu_tanh, relu_squared, xielu };
+enum class Activation : std::uint8_t { silu, gelu_tanh, relu_squared, xielu, relu_or_gated_gelu };
 // The key of config.json that states it. Early Gemmas have both, and which one counts depends on the program.
 enum class ActivationKey : std::uint8_t { hidden_act, hidden_activation, either };
 
@@ -73,7 +73,15 @@ enum class ActivationKey : std::uint8_t { hidden_act, hidden_activation, either 
 enum class LargeAt80Layers : std::uint8_t { never, if_heads_share_keys, always };
 
 // When a GGUF file of a family is a class of transformers other than the family's first.
-enum class When : std::uint8_t { always, has_experts, states_type, lacks_yarn, has_window, lacks_router_bias };
+enum class When : std::uint8_t {
+  always,
+  has_experts,
+  states_type,
+  lacks_yarn,
+  has_window,
+  lacks_router_bias,
+  norms_states
+};
 struct Variant {
   When when;
   std::string_view model_type, architecture;
@@ -137,7 +145,7 @@ struct Runtime {
   bool endless = false;
   // A layer is a state, attention, a network or experts: see layer_kinds.hpp.
   bool mixes_layers = false;
-  // GGUF's architecture for models with experts, if this is the one for those without, or the reverse.
+  // GGUF's architecture for models with experts, if this is the one for those without, or the reverse. Likewise for a decoder.
   std::string_view expert_twin = {};
   bool has_no_experts = false;
   // Without experts, the network for every token is the only one: see Pattern::alone.
@@ -193,6 +201,18 @@ struct Runtime {
   bool reads_gamma = false;
   // Tensors that GGUF's runtime has no use for, which are kept for the way back: the beginnings of their names.
   std::span<const std::string_view> aside = {};
+  // Layers with a window, and those that see everything, have heads of their own sizes; only the latter rotate a part (Gemma 4).
+  bool has_two_kinds_of_heads = false;
+  // Layers have networks of their own sizes: intermediate_size is a list (Gemma 3n), or the last have more (Gemma 4).
+  bool lists_networks = false;
+  // The last layers, num_kv_shared_layers, use the keys and values of others. config.json and the file have their number.
+  bool shares_keys = false;
+  // config.json has, for each layer, which part of the numbers in its network is not 0: activation_sparsity_pattern.
+  bool has_sparse_networks = false;
+  // What follows the encoder is a decoder, with num_decoder_layers.
+  bool has_decoder = false;
+  // The file names the classes of a head, which config.json has as id2label.
+  bool names_classes = false;
   // A SentencePiece vocabulary never adds a blank before the text; its own files are ignored in this.
   bool adds_no_blank = false;
 

@@ -20,6 +20,7 @@ enum class KeyForm : std::uint8_t {
   always_text,  // likewise `text`
   rank,         // a number that may be "auto", which is a sixteenth of the hidden size, rounded up
   never,        // likewise a flag, which is false
+  of_type,      // likewise a flag, which is true for the model_type `text`
   several,      // a flag of config.json, for that the number is more than one
   norms,        // config.json has 2 if there is a norm for each of attention and feed-forward network, otherwise 1
   groups,       // config.json has a word for that experts are chosen in groups, which the number of groups implies
@@ -266,7 +267,7 @@ inline constexpr KeyRow kMambaKeys[] = {
     {.key = "ssm.inner_size", .from = {"expand"}, .times = "hidden_size", .factor = kWidth},
     {.key = "ssm.state_size", .from = {"state_size"}},
     {.key = "ssm.time_step_rank", .from = {"time_step_rank"}, .form = KeyForm::rank},
-    {.key = "ssm.dt_b_c_rms", .form = KeyForm::never},
+    {.key = "ssm.dt_b_c_rms", .form = KeyForm::of_type, .text = "falcon_mamba"},
 };
 inline constexpr KeyRow kMamba2Keys[] = {
     kMambaKeys[0],
@@ -313,6 +314,38 @@ inline constexpr KeyRow kNemotronExpertKeys[] = {
 inline constexpr KeyRow kModernBertKeys[] = {
     {.key = "rope.scaling.type", .form = KeyForm::always_text, .text = "none"},
     {.key = "hidden_activation", .from = {"hidden_activation"}, .form = KeyForm::word},
+};
+
+inline constexpr KeyRow kEuroBertKeys[] = {
+    {.key = "rope.scaling.type", .form = KeyForm::always_text, .text = "none"},
+};
+
+inline constexpr KeyRow kT5Keys[] = {
+    {.key = "attention.relative_buckets_count", .from = {"relative_attention_num_buckets"}},
+};
+inline constexpr KeyRow kT5DecoderKeys[] = {
+    {.key = "decoder_block_count", .from = {"num_decoder_layers"}},
+    {.key = "decoder_start_token_id", .from = {"decoder_start_token_id"}, .zero = Zero::counts},
+};
+
+// Gemma 3n and 4.
+inline constexpr std::string_view kSharedLayers = "attention.shared_kv_layers";
+inline constexpr KeyRow kOutputCap[] = {kSoftCaps[1]};
+inline constexpr KeyRow kLayerTableKeys[] = {
+    {.key = kSharedLayers, .from = {"num_kv_shared_layers"}, .zero = Zero::counts, .unstated = 0},
+    {.key = "embedding_length_per_layer_input",
+     .from = {"hidden_size_per_layer_input"},
+     .zero = Zero::counts,
+     .unstated = 0},
+};
+inline constexpr KeyRow kGemma3nKeys[] = {
+    {.key = "altup.active_idx", .from = {"altup_active_idx"}, .zero = Zero::counts},
+    {.key = "altup.num_inputs", .from = {"altup_num_inputs"}},
+};
+inline constexpr KeyRow kGemma4ExpertKeys[] = {
+    {.key = "expert_count", .from = {"num_experts"}},
+    {.key = "expert_used_count", .from = {"top_k_experts"}},
+    {.key = "expert_feed_forward_length", .from = {"moe_intermediate_size", "expert_intermediate_size"}},
 };
 
 inline constexpr KeyRow kLfm2Keys[] = {{.key = "shortconv.l_cache", .from = {"conv_L_cache"}}};

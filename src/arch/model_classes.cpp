@@ -147,6 +147,11 @@ constexpr ModelClass kClasses[] = {
      .has_window = false,
      .experts = Experts::of_moe_intermediate_size},
     {.model_type = "apertus", .has_window = false},
+    {.model_type = "eurobert", .biases = {}, .has_window = false},
+    {.model_type = "falcon_mamba", .biases = kMambaBias, .has_window = false},
+    {.model_type = "t5", .biases = {}, .has_window = false},
+    {.model_type = "gemma3n_text"},
+    {.model_type = "gemma4_text"},
 };
 
 }  // namespace

@@ -8,9 +8,9 @@ namespace tare::arch {
 namespace {
 
 // Types with a language part, among those that Tare has defaults for.
-constexpr std::string_view kTypesWithParts[] = {"gemma3",   "llama4",       "mistral3",     "qwen2_vl",    "qwen2_5_vl",
-                                                "qwen3_vl", "qwen3_vl_moe", "qwen3_5",      "qwen3_5_moe", "llava",
-                                                "smolvlm",  "idefics3",     "internvl_chat"};
+constexpr std::string_view kTypesWithParts[] = {
+    "gemma3",      "llama4", "mistral3", "qwen2_vl", "qwen2_5_vl",    "qwen3_vl", "qwen3_vl_moe", "qwen3_5",
+    "qwen3_5_moe", "llava",  "smolvlm",  "idefics3", "internvl_chat", "gemma3n",  "gemma4"};
 
 // Further types that have none: their classes read config.json itself.
 constexpr std::string_view kTypesWithoutParts[] = {
@@ -22,13 +22,14 @@ constexpr std::string_view kTypesWithoutParts[] = {
     "tiny_llama",  "xglm",       "xlm-roberta"};
 
 constexpr std::string_view kTypesWithoutRope[] = {
-    "albert",     "bart",       "bert",    "big_bird", "blenderbot",  "bloom",   "camembert",   "clip",       "deberta",
-    "deberta-v2", "distilbert", "electra", "gpt2",     "gpt_bigcode", "gpt_neo", "layoutlm",    "longformer", "m2m_100",
-    "mamba",      "mamba2",     "marian",  "mbart",    "mpnet",       "mpt",     "mt5",         "opt",        "pegasus",
-    "roberta",    "rwkv",       "t5",      "vit",      "whisper",     "xlm",     "xlm-roberta", "xlnet"};
+    "albert",     "bart",       "bert",       "big_bird",    "blenderbot",   "bloom",       "camembert", "clip",
+    "deberta",    "deberta-v2", "distilbert", "electra",     "gpt2",         "gpt_bigcode", "gpt_neo",   "layoutlm",
+    "longformer", "m2m_100",    "mamba",      "mamba2",      "falcon_mamba", "marian",      "mbart",     "mpnet",
+    "mpt",        "mt5",        "opt",        "pegasus",     "roberta",      "rwkv",        "t5",        "t5encoder",
+    "vit",        "whisper",    "xlm",        "xlm-roberta", "xlnet"};
 
-constexpr std::string_view kTypesWithOwnNames[] = {"bloom",    "falcon",     "gpt2",  "gpt_bigcode", "lfm2",
-                                                   "lfm2_moe", "modernbert", "mamba", "mamba2"};
+constexpr std::string_view kTypesWithOwnNames[] = {"bloom",      "falcon", "gpt2",   "gpt_bigcode",  "lfm2", "lfm2_moe",
+                                                   "modernbert", "mamba",  "mamba2", "falcon_mamba", "t5"};
 
 constexpr TypeKey kTypeKeys[] = {
     {"gpt2", "intermediate_size", "n_inner"},
@@ -45,6 +46,19 @@ constexpr TypeKey kTypeKeys[] = {
     {"modernbert", "rms_norm_eps", "norm_eps"},
     {"mamba", "rms_norm_eps", "layer_norm_epsilon"},
     {"mamba2", "rms_norm_eps", "layer_norm_epsilon"},
+    {"falcon_mamba", "rms_norm_eps", "layer_norm_epsilon"},
+    {"t5", "hidden_size", "d_model"},
+    {"t5", "intermediate_size", "d_ff"},
+    {"t5", "head_dim", "d_kv"},
+    {"t5", "num_hidden_layers", "num_layers"},
+    {"t5", "num_attention_heads", "num_heads"},
+    {"t5", "rms_norm_eps", "layer_norm_epsilon"},
+    {"t5encoder", "hidden_size", "d_model"},
+    {"t5encoder", "intermediate_size", "d_ff"},
+    {"t5encoder", "head_dim", "d_kv"},
+    {"t5encoder", "num_hidden_layers", "num_layers"},
+    {"t5encoder", "num_attention_heads", "num_heads"},
+    {"t5encoder", "rms_norm_eps", "layer_norm_epsilon"},
     {"falcon", "head_dim", ""},  // their readers compute it, and refuse a value
 };
 

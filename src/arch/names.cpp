@@ -24,7 +24,9 @@ std::optional<std::string_view> text_of(Suffix suffix, const Pattern& pattern, D
 // The output head has a different prefix than the other tensors.
 struct RootText {
   std::string_view body, head;
-  constexpr std::string_view before(Role role) const { return role == Role::output_head ? head : body; }
+  constexpr std::string_view before(Role role) const {
+    return role == Role::output_head || is_of_classifier(role) ? head : body;
+  }
 };
 constexpr RootText kRoots[] = {{"model.", ""},
                                {"", ""},

@@ -22,6 +22,13 @@ inline constexpr Pattern kBertEnds[] = {
      .steps = kTrimPositions},
     {.role = Role::token_types, .hugging_face = "embeddings.token_type_embeddings", .gguf = "token_types"},
     {.role = Role::table_norm, .hugging_face = "embeddings.LayerNorm", .gguf = "token_embd_norm"},
+    // A head for classes: one matrix, or two.
+    {.role = Role::classifier_alone, .hugging_face = "classifier", .gguf = "cls.output"},
+    {.role = Role::classifier, .hugging_face = "classifier.dense", .gguf = "cls"},
+    {.role = Role::classifier_out,
+     .hugging_face = "classifier.out_proj",
+     .gguf = "cls.output",
+     .beside = Role::classifier},
 };
 inline constexpr Pattern kBertLayers[] = {
     {.role = Role::q, .hugging_face = "encoder.layer.{L}.attention.self.query", .gguf = "blk.{L}.attn_q"},
@@ -48,6 +55,9 @@ inline constexpr Pattern kModernBert[] = {
     {.role = Role::ffn_norm, .hugging_face = "layers.{L}.mlp_norm", .gguf = "blk.{L}.ffn_norm"},
     {.role = Role::gate_up, .hugging_face = "layers.{L}.mlp.Wi", .gguf = "blk.{L}.ffn_up"},
     {.role = Role::down, .hugging_face = "layers.{L}.mlp.Wo", .gguf = "blk.{L}.ffn_down"},
+    {.role = Role::classifier, .hugging_face = "head.dense", .gguf = "cls"},
+    {.role = Role::classifier_norm, .hugging_face = "head.norm", .gguf = "cls.norm"},
+    {.role = Role::classifier_alone, .hugging_face = "classifier", .gguf = "cls.output"},
 };
 
 }  // namespace tare::arch

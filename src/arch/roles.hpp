@@ -11,10 +11,22 @@ enum class Role : std::uint8_t {
   table_norm,  // after the token table
   output_head,
   final_norm,
-  rope_factors,         // one divisor per rotated pair (Llama 3); GGUF only
-  rope_factors_long,    // the same for long texts (longrope)
-  rope_factors_short,   // the same for short texts
-  rope_inverse,         // inverse frequencies: computed from the hyper-parameters, and omitted from GGUF
+  rope_factors,        // one divisor per rotated pair (Llama 3); GGUF only
+  rope_factors_long,   // the same for long texts (longrope)
+  rope_factors_short,  // the same for short texts
+  rope_inverse,        // inverse frequencies: computed from the hyper-parameters, and omitted from GGUF
+  layer_table,         // vectors of the tokens for each layer, and what makes such of the usual ones
+  layer_mix,
+  layer_mix_norm,
+  streams_in,   // makes several copies of the vectors, which go through the layers together; a stack of matrices
+  streams_out,  // the way back
+  stream_in,
+  stream_out,
+  classifier,  // a head for classes of texts
+  classifier_norm,
+  classifier_out,
+  classifier_alone,  // its only matrix
+  decoder_final_norm,
   attention_norm,       // before the attention of a layer
   ffn_norm,             // before the feed-forward network
   post_attention_norm,  // after the attention, before its result is added
@@ -97,6 +109,41 @@ enum class Role : std::uint8_t {
   shared_gate_up,
   latent_down,  // experts work in a smaller space
   latent_up,
+  layer_gate,  // the vectors of a layer's own token table
+  layer_out,
+  layer_norm_after,
+  layer_scale,  // multiplies what a layer makes
+  router_scale,
+  expert_scale,
+  ffn_norm_of_experts,  // norms around the experts, and after the network next to them
+  post_ffn_norm_of_experts,
+  post_ffn_norm_of_plain,
+  stream_correct,
+  stream_correct_scale,
+  stream_predict,
+  stream_router,
+  stream_router_norm,
+  low_rank_down,
+  low_rank_up,
+  low_rank_norm,
+  relative_bias,  // is added to scores, by how far two tokens are apart
+  cross_norm,     // attention to what an encoder has made, and a decoder's other parts
+  cross_q,
+  cross_k,
+  cross_v,
+  cross_o,
+  decoder_norm,
+  decoder_q,
+  decoder_k,
+  decoder_v,
+  decoder_o,
+  decoder_relative_bias,
+  decoder_ffn_norm,
+  decoder_gate,
+  decoder_up,
+  gated_up,  // the same as `up`, for classes with another name for it if there is a gate
+  decoder_gated_up,
+  decoder_down,
   // The tower of a multimodal model, and its projector, which makes tokens for the language model of its result.
   tower_patches,  // pixels to vectors
   tower_second_patches,
@@ -157,7 +204,19 @@ constexpr bool is_norm(Role role) {
     case Role::tower_q_norm:
     case Role::tower_k_norm:
     case Role::tower_tap_norm:
-    case Role::projector_norm: return true;
+    case Role::projector_norm:
+    case Role::layer_mix_norm:
+    case Role::classifier_norm:
+    case Role::decoder_final_norm:
+    case Role::layer_norm_after:
+    case Role::ffn_norm_of_experts:
+    case Role::post_ffn_norm_of_experts:
+    case Role::post_ffn_norm_of_plain:
+    case Role::stream_router_norm:
+    case Role::low_rank_norm:
+    case Role::cross_norm:
+    case Role::decoder_norm:
+    case Role::decoder_ffn_norm: return true;
     default: return false;
   }
 }
@@ -173,10 +232,14 @@ constexpr bool is_f32(Role role) {
          role == Role::index_weights || role == Role::position_embedding || role == Role::convolution ||
          role == Role::state_convolution || role == Role::state_rate || role == Role::state_skip ||
          role == Role::token_types || (role >= Role::tower_patches && role <= Role::tower_class) ||
-         role == Role::projector_merger || (role >= Role::sinks && role <= Role::stacked_gate_up_bias);
+         role == Role::projector_merger || role == Role::stream_correct || role == Role::stream_predict ||
+         (role >= Role::sinks && role <= Role::stacked_gate_up_bias);
 }
 
 constexpr bool is_of_attention(Role role) { return (role >= Role::q && role <= Role::k_norm); }
+
+// Returns whether it is part of a head for classes of texts.
+constexpr bool is_of_classifier(Role role) { return role >= Role::classifier && role <= Role::classifier_alone; }
 
 constexpr bool is_of_expert(Role role) { return role >= Role::expert_gate && role <= Role::expert_down; }
 

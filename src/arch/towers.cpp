@@ -348,6 +348,9 @@ constexpr TowerWords kVisual = {"visual."}, kVisionTower = {"vision_tower.", "mu
                      kVisionModel = {"vision_model.", "multi_modal_projector."},
                      kSmolTower = {"vision_model.", "connector."}, kInternTower = {"vision_model.", "mlp1."};
 
+constexpr std::string_view kNewGemmas[] = {"gemma3n", "gemma4"},
+                           kTowersOfGemma[] = {"vision_tower.", "audio_tower.", "embed_vision.", "embed_audio."};
+
 constexpr Tower kTowers[] = {
     {.model_types = kQwen2Vl,
      .prefixes = kVisual,
@@ -451,6 +454,7 @@ constexpr Tower kTowers[] = {
      .keys = {kSizes, kInternVlKeys}},
     // llama.cpp reads it; its tower is not converted here.
     {.model_types = kLlama4Vision, .prefixes = kVisionModel, .title = "Llama 4"},
+    {.model_types = kNewGemmas, .prefixes = kTowersOfGemma, .title = "Gemma 3n and 4"},
 };
 
 }  // namespace

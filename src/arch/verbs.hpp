@@ -29,6 +29,7 @@ enum class Verb : std::uint8_t {
   // The same bytes under another shape: vectors become columns if `key` is empty, otherwise as many rows as the setting
   // `key` of config.json states.
   reshape,
+  pad_rows,   // rows of zeros are added, until there are as many as the setting `key` states
   trim_rows,  // rows for padding, which come first, are cut: one more than the setting `key` states
   // Rows of q, k and v, which each group of heads that share a key has together: all q come first, then all k, then all v.
   sort_heads,
@@ -60,6 +61,7 @@ enum class Verb : std::uint8_t {
   copy,             // then it is a copy of the tensor with the role `role`
   llama3_divisors,  // it is computed from the rotary settings of config.json
   listed_divisors,  // the rotary settings have the numbers as a list under the key `key`
+  part_divisors,    // 1 for the part of each head that is rotated, and a huge number for the rest
 };
 
 struct Step {

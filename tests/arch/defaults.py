@@ -34,6 +34,8 @@ ELSEWHERE = {
     "time_step_init_scheme", "time_step_max", "time_step_min", "time_step_rank", "time_step_scale", "time_step_limit", "use_associative_scan",
     "use_mambapy", "chunk_size", "mamba_chunk_size", "layers_block_type", "mtp_layers_block_type", "mamba_hidden_act", "mamba_ssm_cache_dtype",
     "moe_shared_expert_overlap", "num_logits_to_keep", "use_mamba_kernels",
+    "per_layer_config", "mixer_rms_eps", "activation_sparsity_pattern", "mask_token_id", "d_ff", "num_decoder_layers", "initializer_factor", "feed_forward_proj", "dense_act_fn",
+    "is_gated_act", "scale_decoder_outputs",
     "scale_attention_softmax_in_fp32", "is_decoder", "slow_but_exact", "ffn_hidden_size", "num_kv_heads", "bias",
 }
 # Fields that some types call otherwise.

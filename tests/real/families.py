@@ -188,7 +188,7 @@ def judge_layer_apart(here, what, family, kind):
 
 def output_of(model, ids):
     """The logits; for an encoder, the vectors of the tokens."""
-    made = model(ids)
+    made = model(ids, **({"decoder_input_ids": ids} if getattr(model.config, "is_encoder_decoder", False) else {}))
     return made.logits if hasattr(made, "logits") else made.last_hidden_state
 
 
@@ -239,7 +239,10 @@ def judge(name, family, folder):
             judge_next_layer(here, what, family, kind)
         if family.get("mtp"):
             judge_layer_apart(here, what, family, kind)
-        ids = torch.tensor([[dice.randrange(family.get("first_id", 0), model.config.get_text_config().vocab_size) for _ in range(24)]])
+        # Tokens without a row of their own in the tables of layers: transformers takes the first row, llama.cpp zeros.
+        text = model.config.get_text_config()
+        tokens = min(text.vocab_size, getattr(text, "vocab_size_per_layer_input", text.vocab_size))
+        ids = torch.tensor([[dice.randrange(family.get("first_id", 0), tokens) for _ in range(24)]])
         first = loaded(here / "hf", auto, **family.get("options", {"experts_implementation": "eager"}))
         if "further_weights" in family:
             first = first.base_model
@@ -254,7 +257,10 @@ def recorded(name, family, folder):
     transformers, torch = need("transformers"), torch_module()
     converter()
     gguf = need("gguf")  # that of the converter
-    model = family_models.made(family, random.Random(f"{name} record"), torch, transformers, num_hidden_layers=family.get("layers", 2)).bfloat16()
+    # For None, the dice choose the number of layers, too.
+    layers = family.get("layers", 2)
+    fixed = {} if layers is None else {"num_hidden_layers": layers}
+    model = family_models.made(family, random.Random(f"{name} record"), torch, transformers, **fixed).bfloat16()
     save(model, folder / "hf", family)
     if family.get("packed"):
         pack_experts(folder / "hf", random.Random(name))

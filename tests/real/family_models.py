@@ -194,6 +194,39 @@ def nemotron_h(dice, *kinds):
     return found | {"layers_block_type": layers + [dice.choice(layers) for _ in range(dice.choice((0, 1, 3)))]}
 
 
+def two_kinds(dice, layers, kinds=2):
+    """Layers with a window and without one: each last of `kinds`, and the last."""
+    return ["full_attention" if layer % kinds == kinds - 1 or layer == layers - 1 else "sliding_attention" for layer in range(layers)]
+
+
+def gemma3n(dice):
+    layers = dice.choice((4, 5, 6))
+    types = two_kinds(dice, layers)
+    found = usual(dice, num_hidden_layers=layers, layer_types=types, sliding_window=16, hidden_size_per_layer_input=dice.choice((6, 8)),
+                  laurel_rank=dice.choice((4, 7)), num_kv_shared_layers=dice.choice((0, layers - 2)), tie_word_embeddings=True,
+                  activation_sparsity_pattern=[dice.choice((0.95, 0.0)) for _ in range(layers)])
+    return found | {"vocab_size_per_layer_input": found["vocab_size"] - dice.choice((0, 5)), "intermediate_size": [found["intermediate_size"]] * layers}
+
+
+def gemma4(dice, **settings):
+    layers = dice.choice((4, 5, 6))
+    # Each layer that shares keys needs one of its kind before it.
+    found = usual(dice, num_hidden_layers=layers, layer_types=two_kinds(dice, layers), sliding_window=16, head_dim=16, global_head_dim=dice.choice((24, 32)),
+                  tie_word_embeddings=True, final_logit_softcapping=dice.choice((None, 30.0)))
+    return found | {"vocab_size_per_layer_input": found["vocab_size"]} | settings
+
+
+def t5(dice, **settings):
+    layers = dice.choice((2, 3, 4))
+    return {"vocab_size": dice.choice((61, 97)), "d_model": dice.choice((22, 30)), "d_kv": dice.choice((6, 8)), "d_ff": dice.choice((33, 40)),
+            "num_layers": layers, "num_heads": dice.choice((2, 3)), "relative_attention_num_buckets": 8, "pad_token_id": 0, "eos_token_id": 1,
+            "decoder_start_token_id": 0, "feed_forward_proj": dice.choice(("relu", "gated-gelu")), "num_decoder_layers": dice.choice((layers, layers - 1))} | settings
+
+
+def classes(dice, count):
+    return {"id2label": {number: f"class {number}" for number in range(count)}, "label2id": {f"class {number}": number for number in range(count)}}
+
+
 FAMILIES = {
     "llama": {"config": "LlamaConfig", "settings": lambda d: usual(d, attention_bias=d.random() < 0.5, mlp_bias=d.random() < 0.5)},
     "mistral": {"config": "MistralConfig", "settings": lambda d: usual(d, sliding_window=None), "class": "LlamaForCausalLM"},
@@ -297,14 +330,30 @@ FAMILIES = {
     "nemotron_h": {"config": "NemotronHConfig", "further": ENCODER, "words": HYBRID_WORDS, "older": {}, "settings": lambda d: nemotron_h(d, "moe")},
     "nemotron_h_dense": {"config": "NemotronHConfig", "further": ENCODER, "words": HYBRID_WORDS, "older": {}, "drops": EXPERT_KEYS, "letters": {"mamba": "M", "attention": "*", "mlp": "-"},
                          "settings": lambda d: nemotron_h(d, "mlp")},
+    "gemma3n": {"layers": None, "config": "Gemma3nTextConfig", "options": {}, "settings": gemma3n},
+    "gemma4": {"layers": None, "config": "Gemma4TextConfig", "options": {},
+               "settings": lambda d: gemma4(d, hidden_size_per_layer_input=d.choice((0, 6, 8)), num_kv_shared_layers=d.choice((0, 2)), use_double_wide_mlp=d.random() < 0.5)},
+    "gemma4_moe": {"layers": None, "config": "Gemma4TextConfig",
+                   "settings": lambda d: gemma4(d, hidden_size_per_layer_input=0, num_kv_shared_layers=0, enable_moe_block=True, num_experts=d.choice((3, 4)),
+                                                top_k_experts=2, moe_intermediate_size=18, attention_k_eq_v=True, num_global_key_value_heads=1)},
+    "eurobert": {"config": "EuroBertConfig", "auto": "AutoModel", "options": {}, "settings": lambda d: even_heads(d, tie_word_embeddings=False, head_dim=None)},
+    "falcon_mamba": {"config": "FalconMambaConfig", "options": {}, "settings": mamba},
+    "t5": {"layers": None, "config": "T5Config", "auto": "AutoModelForSeq2SeqLM", "options": {}, "further": ENCODER, "settings": t5},
+    "t5_encoder": {"layers": None, "config": "T5Config", "auto": "AutoModelForTextEncoding", "options": {}, "further": ENCODER, "settings": t5},
+    "bert_classes": {"config": "BertConfig", "auto": "AutoModelForSequenceClassification", "class": "BertModel", "further": ENCODER, "further_weights": POOLER,
+                     "options": {}, "settings": lambda d: bert(d, **classes(d, d.choice((2, 3))))},
+    "xlm_roberta_classes": {"config": "XLMRobertaConfig", "auto": "AutoModelForSequenceClassification", "class": "BertModel", "further": ENCODER,
+                            "further_weights": POOLER, "options": {}, "first_id": 4,
+                            "settings": lambda d: bert(d, pad_token_id=d.choice((1, 3)), num_labels=1)},
     "gpt_neox": {"further": ("attention.layer_norm_rms_epsilon", "file_type"), "config": "GPTNeoXConfig", "older": {"rotary_pct": 0.25}, "settings": lambda d: neox(d)},
 }
 
 
 def made(family, dice, torch, transformers, **settings):
     settings = family["settings"](dice) | settings
-    if "layer_types" in settings:
-        settings["layer_types"] = settings["layer_types"][:settings["num_hidden_layers"]]
+    for key in ("layer_types", "intermediate_size", "activation_sparsity_pattern"):
+        if isinstance(settings.get(key), list):
+            settings[key] = settings[key][:settings["num_hidden_layers"]]
     config = getattr(transformers, family["config"])(**settings)
     for key, value in family.get("older", {}).items():
         setattr(config, key, value)

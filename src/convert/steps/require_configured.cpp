@@ -18,6 +18,7 @@
 #include "convert/directory_form.hpp"
 #include "resources/config_file.hpp"
 #include "resources/config_parts.hpp"
+#include "resources/layer_sizes.hpp"
 #include "resources/resources.hpp"
 
 namespace tare {
@@ -191,6 +192,14 @@ arch::Sizes sizes_in(const arch::Family& family, const ConfigView& config) {
     sizes.mixture = sizes.mixture && sizes.experts != 0U;
     if (!sizes.mixture) sizes.intermediate = sizes.shared_rows;
   }
+  if (family.runtime.has_decoder)
+    sizes.further = config.count("num_decoder_layers").value_or(0) -
+                    std::min(config.count("num_decoder_layers").value_or(0), sizes.layers.value_or(0));
+  const auto size = [](std::optional<std::int64_t> number) {
+    return number && *number > 0 ? std::optional(static_cast<std::uint64_t>(*number)) : std::nullopt;
+  };
+  for (const resources::LayerSize& layer : resources::layer_sizes(family, config.file(), fields).layers)
+    sizes.of_layers.push_back({size(layer.keys), size(layer.head), size(layer.rows), layer.has_keys, layer.has_values});
   for (const arch::BiasGroup& group : type.biases)
     if (group.key.empty() || config.flag(group.key).value_or(group.otherwise))
       sizes.biased.insert(group.roles.begin(), group.roles.end());
@@ -284,6 +293,9 @@ class Comparison {
     // Older programs stored the frequencies of the rotary positions.
     if (name.role == Role::rope_inverse || !arch::is_described(family_, name.role)) return true;
     if (name.suffix == arch::Suffix::bias) return false;
+    // Layers that use the keys of others may have unused ones of their own.
+    if (family_.runtime.shares_keys && (name.role == Role::k || name.role == Role::v || name.role == Role::k_norm))
+      return true;
     // A head may exist next to the token table that it equals.
     if (name.role == Role::output_head) return true;
     // It is unknown how many experts there are.

@@ -102,6 +102,7 @@ constexpr Declared kBehind[] = {
     {"attention.key_length_mla", ValueType::u32},
     {"attention.value_length_mla", ValueType::u32},
     {"n_deepstack_layers", ValueType::u32},
+    {"activation_sparsity_scale", ValueType::f32, true},
     // Keys of towers, whose architecture is "clip".
     {"projector_type", ValueType::string},
     {"has_vision_encoder", ValueType::boolean},
@@ -131,7 +132,7 @@ std::optional<EntryType> declared_type(std::string_view key) {
   if (key.starts_with("general.") || key.starts_with("tokenizer.")) return std::nullopt;
   const std::string_view rest = key.substr(std::min(key.find('.'), key.size() - 1) + 1);
   const auto found = std::ranges::find(kBehind, rest, &Declared::key);
-  return found == std::end(kBehind) ? std::nullopt : std::optional(EntryType{found->type, false});
+  return found == std::end(kBehind) ? std::nullopt : std::optional(EntryType{found->type, found->array});
 }
 
 }  // namespace tare::gguf

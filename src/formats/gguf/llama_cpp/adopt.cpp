@@ -7,6 +7,7 @@
 #include "arch/expected.hpp"
 #include "base/printable.hpp"
 #include "base/text.hpp"
+#include "formats/gguf/llama_cpp/by_layer.hpp"
 #include "formats/gguf/llama_cpp/conventions.hpp"
 #include "formats/gguf/llama_cpp/towers.hpp"
 #include "resources/config_parts.hpp"
@@ -133,6 +134,16 @@ const arch::Family* take_layer_kinds(Model& model, const arch::Family& family, c
   return nullptr;
 }
 
+// The family for an encoder alone, if the model has no decoder. Null for other families.
+const arch::Family* family_without_decoder(const Model& model, const arch::Family& family) {
+  if (!family.runtime.has_decoder) return nullptr;
+  const bool has = std::ranges::any_of(model.tensors, [&](const Tensor& tensor) {
+    const auto name = arch::parse(family, arch::Dialect::hugging_face, tensor.name);
+    return name && name->role == arch::Role::decoder_final_norm;
+  });
+  return has ? nullptr : arch::find_gguf_family(family.runtime.expert_twin);
+}
+
 // Lists the keys of config.json that became keys of the file or that agree with what llama.cpp assumes. Keys that
 // disagree have been reported.
 void report_taken_keys(const Model& model, const ConfigFile& config, std::vector<Change>& changes) {
@@ -214,7 +225,12 @@ void adopt(Model& model, std::vector<Change>& changes, std::vector<Renamed>& ren
     family = other;
     model.config.model_type = family->model_types.front();
   }
+  if (const arch::Family* const other = family_without_decoder(model, *family)) {
+    family = other;
+    model.config.model_type = family->model_types.front();
+  }
   resources::assume_fields(model.config, config);
+  take_first_network(model.config, *family, config);
   arch::assume_widening(*family, model.config);
   require_keys(model, *family, config);
   adopt_tensors(model, *family, config, changes, renamed);

@@ -14,8 +14,10 @@
 #include "base/whole.hpp"
 #include "formats/gguf/llama_cpp/adopt_numbers.hpp"
 #include "formats/gguf/llama_cpp/arch_keys.hpp"
+#include "formats/gguf/llama_cpp/by_layer.hpp"
 #include "formats/gguf/llama_cpp/verbs/verbs.hpp"
 #include "resources/json_file.hpp"
+#include "resources/layer_sizes.hpp"
 
 namespace tare::gguf::llama_cpp {
 namespace {
@@ -47,6 +49,9 @@ class KeyAdopter {
     add_state_layers();
     add_sections();
     add_latent_heads();
+    add_layer_sizes();
+    add_sparsity();
+    add_classes();
     add_layer_norm();
     add_head_sizes();
     add_positions();
@@ -99,6 +104,7 @@ class KeyAdopter {
     if (row.form == KeyForm::always_text) return set(row.key, row.text);
     if (row.form == KeyForm::always) return set_number(row, row.number);
     if (row.form == KeyForm::never) return set(row.key, false);
+    if (row.form == KeyForm::of_type) return set(row.key, file_.model_type() == row.text);
     if (row.form == KeyForm::rank) return add_rank(row);
     const std::string_view name = stated_name(row);
     if (name.empty() && row.form == KeyForm::flag && row.number == 1) return set(row.key, true);
@@ -307,6 +313,54 @@ class KeyAdopter {
       *config_.num_hidden_layers += static_cast<std::int64_t>(*further);
   }
 
+  // Heads and networks of several sizes.
+  void add_layer_sizes() {
+    const resources::LayerSizes sizes = resources::layer_sizes(family_, file_, config_);
+    if (sizes.layers.empty()) return;
+    List heads, rows;
+    for (const resources::LayerSize& layer : sizes.layers) {
+      heads.emplace_back(layer.keys.value_or(0));
+      rows.emplace_back(layer.rows.value_or(0));
+    }
+    if (sizes.lists_rows) set(kNetworkRows, std::move(rows));
+    if (runtime_.shares_keys) set("embedding_length_per_layer_input", std::int64_t{0});
+    if (!runtime_.has_two_kinds_of_heads) return;
+    if (sizes.states_keys) set(arch::kKeyHeads, std::move(heads));
+    const resources::LayerSize *const full = sizes.first(false), *const window = sizes.first(true);
+    const auto head_of = [&](const resources::LayerSize* layer) {
+      return layer != nullptr && layer->head ? *layer->head : config_.head_dim.value_or(0);
+    };
+    const std::int64_t all = head_of(full), near = head_of(window);
+    config_.head_dim = full != nullptr ? all : near;
+    set("attention.key_length_swa", near);
+    set("attention.value_length_swa", near);
+    set("rope.dimension_count", *config_.head_dim);
+    set("rope.dimension_count_swa", near);
+  }
+
+  // How many standard deviations from the mean a number in a network must be to count.
+  void add_sparsity() {
+    const Value* const said = runtime_.has_sparse_networks ? file_.find("activation_sparsity_pattern") : nullptr;
+    if (said == nullptr) return;
+    const List* const parts = said->get<List>();
+    List scales;
+    const auto add = [&](const Value& part) {
+      const double number = required_number("activation_sparsity_pattern", part);
+      if (!(number >= 0 && number < 1))
+        throw refused_setting("activation_sparsity_pattern", "numbers from 0 to 1", part);
+      scales.emplace_back(decimal_double(quantile(number)));
+    };
+    for (const Value& part : parts == nullptr ? List() : *parts) add(part);
+    for (std::int64_t layer = 0; parts == nullptr && layer < config_.num_hidden_layers.value_or(0); ++layer) add(*said);
+    const std::string key = key_of(family_, "activation_sparsity_scale");
+    if (model_.metadata.find(key) == nullptr) model_.metadata.append(key, std::move(scales));
+  }
+
+  void add_classes() {
+    if (!runtime_.names_classes) return;
+    if (List names = stated_classes(file_); !names.empty()) set("classifier.output_labels", std::move(names));
+  }
+
   void add_latent_heads() {
     const auto latent = file_.number("kv_lora_rank"), rotated = file_.number("qk_rope_head_dim");
     if (!runtime_.has_latent_attention || !latent || !rotated) return;
@@ -355,6 +409,9 @@ class KeyAdopter {
   // Rows of the table of positions that belong to padding do not count. The runtime wants to know how many kinds of
   // tokens there are.
   void add_positions() {
+    constexpr std::int64_t kT5Context = 512;
+    if (runtime_.activation == arch::Activation::relu_or_gated_gelu && !config_.max_position_embeddings)
+      config_.max_position_embeddings = kT5Context;
     if (const arch::Step* const step = arch::find_step(family_, arch::Role::position_embedding, arch::Verb::trim_rows);
         step != nullptr && config_.max_position_embeddings) {
       const auto before = static_cast<std::int64_t>(rows_before_positions(file_, *step));
@@ -391,6 +448,12 @@ class KeyAdopter {
     const auto usual = static_cast<std::size_t>(runtime_.window_period);
     const Value* const types = file_.find("layer_types");
     const List* const list = types == nullptr ? nullptr : types->get<List>();
+    if (runtime_.lists_windows && list != nullptr && list->size() >= layers) {
+      List windows;
+      for (std::size_t layer = 0; layer < layers; ++layer)
+        windows.emplace_back((*list)[layer] == Value("sliding_attention"));
+      return set("attention.sliding_window_pattern", std::move(windows));
+    }
     const auto fits = [&](std::size_t period) {
       for (std::size_t layer = 0; layer < std::min(layers, list->size()); ++layer)
         if (((*list)[layer] == Value("sliding_attention")) != has_window(layer, period)) return false;

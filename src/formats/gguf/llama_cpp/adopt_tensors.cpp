@@ -147,6 +147,7 @@ class TensorAdopter {
           if (name.suffix == arch::Suffix::weight) tensor = squeezed(std::move(tensor));
           break;
         case Verb::reshape: tensor = reshaped(std::move(tensor), groups_of(step)); break;
+        case Verb::pad_rows: tensor = pad_rows(std::move(tensor), config_.number(step.key)); break;
         case Verb::trim_rows: tensor = trim_rows(std::move(tensor), rows_before_positions(config_, step)); break;
         case Verb::sort_heads:
           tensor = sort_heads(tensor, model_.config);
@@ -175,7 +176,8 @@ class TensorAdopter {
         case Verb::omit_copy: copies_.emplace_back(std::move(tensor), step.role); return;
         case Verb::copy:
         case Verb::llama3_divisors:
-        case Verb::listed_divisors: break;  // for tensors that the model lacks: add_missing
+        case Verb::listed_divisors:
+        case Verb::part_divisors: break;  // for tensors that the model lacks: add_missing
       }
     finish(std::move(tensor), name);
   }
@@ -269,7 +271,8 @@ class TensorAdopter {
             const Tensor* const original = end_with(step.role);
             if (original != nullptr && std::ranges::find(out_, *name, &Tensor::name) == out_.end())
               out_.push_back(copy_of(*original, *name));
-          } else if (step.verb == Verb::llama3_divisors || step.verb == Verb::listed_divisors) {
+          } else if (step.verb == Verb::llama3_divisors || step.verb == Verb::listed_divisors ||
+                     step.verb == Verb::part_divisors) {
             const std::vector<float> divisors = divisors_of(step, config_, model_.config);
             if (!divisors.empty()) out_.push_back(dense<float>(*name, {std::uint64_t{divisors.size()}}, divisors));
           }
@@ -279,8 +282,9 @@ class TensorAdopter {
   // Records the prefix of the tensor names if it is not the usual one: GGUF's names do not have it.
   void keep_root() {
     if (dialect_ != Dialect::hugging_face) return;
-    const auto found =
-        std::ranges::find_if(names_, [](const TensorName& name) { return name.role != Role::output_head; });
+    const auto found = std::ranges::find_if(names_, [](const TensorName& name) {
+      return name.role != Role::output_head && !arch::is_of_classifier(name.role);
+    });
     if (found != names_.end() && found->root != family_.root) model_.metadata.set(kRootKey, arch::name_of(found->root));
   }
 

@@ -15,7 +15,7 @@ namespace {
 // Names of the activations that llama.cpp's graphs hard-code in the feed-forward network.
 constexpr std::string_view kSigmoids[] = {"silu", "swish"},
                            kTanhs[] = {"gelu_pytorch_tanh", "gelu_new", "gelu_fast", "gelu_accurate"},
-                           kSquares[] = {"relu2"}, kXielus[] = {"xielu"};
+                           kSquares[] = {"relu2"}, kXielus[] = {"xielu"}, kReluOrGelu[] = {"relu", "gelu_new"};
 
 std::span<const std::string_view> words_for(arch::Activation activation) {
   switch (activation) {
@@ -23,6 +23,7 @@ std::span<const std::string_view> words_for(arch::Activation activation) {
     case arch::Activation::gelu_tanh: return kTanhs;
     case arch::Activation::relu_squared: return kSquares;
     case arch::Activation::xielu: return kXielus;
+    case arch::Activation::relu_or_gated_gelu: return kReluOrGelu;
   }
   return {};
 }
@@ -202,6 +203,7 @@ class UnsupportedSettings {
     constexpr std::string_view kKnown[] = {"", "default", "linear", "yarn", "longrope", "su", "llama3"};
     const std::string_view object = rope_object();
     if (kind == "dynamic" && runtime_.has_alpha_base && rope.number("alpha")) return;
+    if (kind == "proportional" && runtime_.has_two_kinds_of_heads) return;
     if (kind == "mrope" && runtime_.states_sections) return;  // an earlier name of "default" with sections
     if (std::ranges::find(kKnown, kind) == std::end(kKnown))
       return report(object, fmt::format("llama.cpp does not scale positions by \"{}\"", quote(kind)));

@@ -7,6 +7,7 @@
 #include <limits>
 
 #include "base/printable.hpp"
+#include "formats/gguf/llama_cpp/by_layer.hpp"
 #include "resources/json_file.hpp"
 
 namespace tare::gguf::llama_cpp {
@@ -65,6 +66,9 @@ void take_fields(const Model& model, const arch::Family& family, Config& config,
         take_layer_numbers(config.num_key_value_heads, *found))
       continue;
     if (own.name == kNetworkRows && mixes && take_layer_numbers(config.intermediate_size, *found)) continue;
+    if ((own.name == arch::kKeyHeads && take_listed(config.num_key_value_heads, own.name, family, *found)) ||
+        (own.name == kNetworkRows && take_listed(config.intermediate_size, own.name, family, *found)))
+      continue;
     if (!set_field(config, own.name, *found)) bad(key, *found);
   }
 }

@@ -14,6 +14,7 @@
 #include "base/text.hpp"
 #include "base/whole.hpp"
 #include "codecs/packs/expert_arrays.hpp"
+#include "formats/gguf/llama_cpp/by_layer.hpp"
 #include "formats/gguf/llama_cpp/release_files.hpp"
 #include "resources/json_file.hpp"
 #include "resources/resources.hpp"
@@ -63,7 +64,8 @@ void add_extra(const Origin& origin, const arch::KeyRow& row, Map& keys) {
   if (row.form == arch::KeyForm::norms) return add_norm_count(origin, row, keys);
   // Where they matter, another part reads them.
   if (row.form == arch::KeyForm::always_text || row.form == arch::KeyForm::usual_text) return;
-  if (row.form == arch::KeyForm::length) return origin.keys.ignore(row.key);  // describes the tower, which is not here
+  if (row.form == arch::KeyForm::length) return origin.keys.ignore(row.key);   // describes the tower, which is not here
+  if (row.form == arch::KeyForm::of_type) return origin.keys.ignore(row.key);  // hub_class chooses the class by it
   if (row.form == arch::KeyForm::never) {
     if (origin.keys.flag(row.key) == true) origin.report_key(row.key, "it is true, and the class always means false");
     return;
@@ -254,6 +256,7 @@ HubClass hub_class_with_head(const Origin& origin) {
           const auto name = arch::parse(origin.family, arch::Dialect::gguf, tensor.name);
           return name && name->role == Role::router_bias;
         });
+      case arch::When::norms_states: return origin.keys.flag("ssm.dt_b_c_rms") == true;
       case arch::When::has_window: return origin.model.config.sliding_window.value_or(0) > 0;
     }
     return false;
@@ -471,6 +474,7 @@ std::string made_config_json(const Origin& origin) {
     keys.set("is_causal", false);
   name_window(origin, keys);
   add_rope(origin, keys);
+  add_layer_sizes(origin, keys);
   add_packing(origin, keys);
   name_rope_base(keys, hub.type);
   require_sizes(origin);

@@ -7,6 +7,7 @@
 #include "arch/defaults.hpp"
 #include "base/printable.hpp"
 #include "base/whole.hpp"
+#include "formats/gguf/llama_cpp/by_layer.hpp"
 #include "formats/gguf/llama_cpp/release_files.hpp"
 #include "formats/gguf/llama_cpp/verbs/verbs.hpp"
 #include "tare/elements.hpp"
@@ -138,6 +139,7 @@ void add_sections(const Origin& origin, Map& keys, Map scaling) {
 }  // namespace
 
 void add_rope(const Origin& origin, Map& keys) {
+  if (origin.family.runtime.has_two_kinds_of_heads) return add_proportional_rope(origin, keys);
   Map scaling;
   const std::string* const said = origin.keys.text("rope.scaling.type");
   // llama.cpp's default. An earlier name of the factor counts if there is no other.

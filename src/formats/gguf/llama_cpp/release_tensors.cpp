@@ -50,7 +50,7 @@ bool is_still_copy(const Model& model, const Tensor& tensor, const TensorName& n
 bool is_omitted(const TensorName& name, const arch::Family& family, bool is_known_copy) {
   return std::ranges::any_of(steps_in(family, Dialect::gguf, name), [&](const arch::Step& step) {
     return step.verb == Verb::llama3_divisors || step.verb == Verb::listed_divisors ||
-           (step.verb == Verb::copy && is_known_copy);
+           step.verb == Verb::part_divisors || (step.verb == Verb::copy && is_known_copy);
   });
 }
 
@@ -118,6 +118,7 @@ class TensorReleaser {
 
   void run() {
     part_fused();
+    leave_out_classifier();
     std::vector<std::string> strangers;
     for (const Tensor& tensor : model_.tensors)
       if (!arch::parse(family_, Dialect::gguf, tensor.name)) strangers.push_back(quote(tensor.name));
@@ -171,6 +172,23 @@ class TensorReleaser {
       all.push_back(std::move(up));
     }
     model_.tensors = std::move(all);
+  }
+
+  // A config.json that is made of the keys names the class without a head.
+  void leave_out_classifier() {
+    if (way_.has_config || !family_.runtime.names_classes) return;
+    std::vector<std::string> names;
+    std::erase_if(model_.tensors, [&](const Tensor& tensor) {
+      const auto name = arch::parse(family_, Dialect::gguf, tensor.name);
+      if (!name || !arch::is_of_classifier(name->role)) return false;
+      names.push_back(tensor.name);
+      return true;
+    });
+    if (!names.empty())
+      changes_.push_back({.kind = ChangeKind::left_out,
+                          .impact = Impact::lost,
+                          .items = std::move(names),
+                          .detail = "the file does not say which of the classes with such a head it was made of"});
   }
 
   void add(Tensor tensor, TensorName name) {
@@ -243,6 +261,7 @@ class TensorReleaser {
           if (name.suffix == arch::Suffix::weight) tensor = unsqueezed(std::move(tensor));
           break;
         case Verb::reshape: tensor = flattened(std::move(tensor)); break;
+        case Verb::pad_rows: tensor = without_padding(std::move(tensor)); break;
         case Verb::sort_heads: tensor = unsort_heads(tensor, model_.config); break;
         case Verb::add:
           if (name.suffix == arch::Suffix::weight) tensor = subtract_number(std::move(tensor), steps[i].number);
@@ -260,7 +279,8 @@ class TensorReleaser {
         case Verb::to_key:
         case Verb::copy:
         case Verb::llama3_divisors:
-        case Verb::listed_divisors: break;
+        case Verb::listed_divisors:
+        case Verb::part_divisors: break;
       }
     tensor = with_former_type(std::move(tensor));
     for (const arch::Step& step : steps)
@@ -344,7 +364,9 @@ class TensorReleaser {
     for (const arch::Patterns patterns : family_.names)
       for (const arch::Pattern& row : patterns)
         for (const arch::Step& step : row.steps) {
-          if (step.verb != Verb::llama3_divisors && step.verb != Verb::listed_divisors) continue;
+          if (step.verb != Verb::llama3_divisors && step.verb != Verb::listed_divisors &&
+              step.verb != Verb::part_divisors)
+            continue;
           const auto name = arch::spell(family_, Dialect::gguf, {.role = row.role});
           const Tensor* const table = name ? model_.tensor(*name) : nullptr;
           if (!name || has_divisors(table, divisors_of(step, file, model_.config))) continue;
@@ -428,6 +450,7 @@ std::size_t count_released_tensors(const Model& model, const arch::Family& famil
     const auto fused = parts_of_fused(family, tensor.name);
     const auto name = arch::parse(family, Dialect::gguf, fused ? fused->first : tensor.name);
     if (!name) return 0;
+    if (!has_config && arch::is_of_classifier(name->role)) continue;
     const bool paired = arch::find_step(family, name->role, Verb::pair_rows) != nullptr;
     if (paired && !arch::rotated_heads(name->role, model.config)) return 0;
     if (is_omitted(*name, family, has_config && is_copy(tensor))) continue;

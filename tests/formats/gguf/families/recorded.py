@@ -151,13 +151,13 @@ def damaged(row):
     tensors = row["tensors"]
     # The last matrix of the last expert, where there are any.
     matrices = [name for name in tensors if name.endswith((".down_proj.weight", ".w2.weight", ".c_proj.weight", ".fc2.weight", ".dense_4h_to_h.weight", ".output.dense.weight",
-                                                              ".mlp.Wo.weight", ".mixer.out_proj.weight", ".mamba.out_proj.weight"))]
+                                                              ".mlp.Wo.weight", ".mixer.out_proj.weight", ".mamba.out_proj.weight", ".DenseReluDense.wo.weight"))]
     if matrices:
         yield matrices[-1], {name: entry for name, entry in tensors.items() if name != matrices[-1]}
         yield matrices[-1], tensors | {matrices[-1]: [tensors[matrices[-1]][0], [size + 1 for size in tensors[matrices[-1]][1]]]}
     some = next(name for name in tensors if ".0." in name and len(tensors[name][1]) == 2)
     config = row["config"]
-    layers = next((config[key] for key in ("num_hidden_layers", "n_layer") if key in config), None) or len(config["layers_block_type"])
+    layers = next((config[key] for key in ("num_hidden_layers", "n_layer", "num_layers") if key in config), None) or len(config["layers_block_type"])
     stray = some.replace(".0.", f".{layers + 3}.", 1)
     yield stray, tensors | {stray: tensors[some]}
 

@@ -34,6 +34,7 @@ Model model_of(const std::string& type, const Map& config) {
   sizes.head = 64 / *sizes.heads;
   number("num_key_value_heads", sizes.kv_heads);
   number("head_dim", sizes.head);
+  number("d_kv", sizes.head);
   number("num_experts", sizes.experts);
   for (const char* const key : {"num_local_experts", "n_routed_experts", "moe_num_experts"}) number(key, sizes.experts);
   number("moe_intermediate_size", sizes.expert_rows);
@@ -113,7 +114,8 @@ std::vector<std::string> known_types() {
   for (const arch::Family& family : arch::families())
     for (const std::string_view type : family.model_types)
       if (!family.gguf.empty() && type != "gemma3" && type != "llama4" && type != "mistral3" &&
-          type != "gemma-embedding" && type != "nemotron_h-dense" && type != "qwen3_5" && type != "qwen3_5_moe")
+          type != "gemma-embedding" && type != "nemotron_h-dense" && type != "qwen3_5" && type != "qwen3_5_moe" &&
+          type != "gemma3n" && type != "gemma4" && type != "t5encoder")
         types.emplace_back(type);
   return types;
 }
@@ -244,7 +246,13 @@ TEST(GgufSilent, WhatTheClassWouldAssumeIsStatedOnTheWayBack) {
                                           "mamba_num_heads",
                                           "mamba_head_dim",
                                           "moe_shared_expert_intermediate_size",
-                                          "moe_num_shared_experts"};
+                                          "moe_num_shared_experts",
+                                          "attention_k_eq_v",
+                                          "enable_moe_block",
+                                          "use_double_wide_mlp",
+                                          "vocab_size_per_layer_input",
+                                          "laurel_rank",
+                                          "d_kv"};
   std::size_t compared = 0;
   for (const std::string& type : known_types()) {
     // Without its tower it comes back as a model of another type.

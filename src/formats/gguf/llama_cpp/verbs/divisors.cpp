@@ -9,6 +9,7 @@
 #include "formats/gguf/llama_cpp/adopt_numbers.hpp"
 #include "formats/gguf/llama_cpp/verbs/verbs.hpp"
 #include "resources/json_file.hpp"
+#include "resources/layer_sizes.hpp"
 
 namespace tare::gguf::llama_cpp {
 namespace {
@@ -39,6 +40,24 @@ std::optional<Llama3Scaling> llama3_scaling(const ConfigFile& config) {
                        number("original_max_position_embeddings", usual.context)};
 }
 
+// Layers that see everything rotate only the first part of a head, whose pairs are as far apart as if all were rotated.
+std::vector<float> part_divisors(const ConfigFile& file, const Config& config) {
+  const RopeFile rope(file);
+  const arch::Family* const family = arch::find_family(file.model_type());
+  if (family == nullptr || rope.kind() != "proportional") return {};
+  const resources::LayerSizes sizes = resources::layer_sizes(*family, file, config);
+  const resources::LayerSize* const full = sizes.first(false);
+  const std::int64_t head = full == nullptr ? 0 : full->head.value_or(0);
+  if (head <= 0) return {};
+  require_count(static_cast<std::uint64_t>(head), "elements of a head");
+  constexpr float kNever = 1e30F;
+  std::vector<float> divisors(static_cast<std::size_t>(head / 2), kNever);
+  const double rotated = std::trunc(static_cast<double>(head) * rope.number("partial_rotary_factor").value_or(1) / 2);
+  std::fill_n(divisors.begin(),
+              static_cast<std::size_t>(std::clamp(rotated, 0.0, static_cast<double>(divisors.size()))), 1.0F);
+  return divisors;
+}
+
 }  // namespace
 
 // Pairs with a short wavelength keep their frequency, those with a long one are slowed by the factor, those between are
@@ -62,6 +81,7 @@ std::vector<float> llama3_divisors(const Llama3Scaling& scaling, double base, st
 
 std::vector<float> divisors_of(const arch::Step& step, const ConfigFile& file, const Config& config) {
   if (step.verb == arch::Verb::listed_divisors) return listed_divisors(file, step.key);
+  if (step.verb == arch::Verb::part_divisors) return part_divisors(file, config);
   const auto scaling = llama3_scaling(file);
   if (!scaling) return {};
   return llama3_divisors(*scaling, config.rope_theta.value_or(10000), head_size_of(config));

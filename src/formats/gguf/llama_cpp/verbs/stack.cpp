@@ -42,7 +42,7 @@ Tensor stacked(const std::map<std::uint32_t, Tensor>& experts) {
 }  // namespace
 
 void Stacks::add(Tensor tensor, const arch::TensorName& name, arch::Role all) {
-  experts_[{name.layer.value_or(0), all}][name.expert.value_or(0)] = std::move(tensor);
+  experts_[{name.layer, all}][name.expert.value_or(0)] = std::move(tensor);
 }
 
 void Stacks::finish(const Made& made) {

@@ -66,6 +66,12 @@ Tensor restore_rows(Tensor tensor, std::uint64_t count);
 // How many rows the class that config.json names has before those that positions use.
 std::uint64_t rows_before_positions(const ConfigFile& file, const arch::Step& step);
 
+// ---- pad_rows.cpp ----
+
+// With rows of zeros, up to `count` rows; and the inverse.
+Tensor pad_rows(Tensor tensor, std::optional<double> count);
+Tensor without_padding(Tensor tensor);
+
 // ---- layer_numbers.cpp ----
 
 // Collects tensors of one number each, and makes keys of them: lists with a number for each layer.
@@ -151,7 +157,7 @@ class Stacks {
   void finish(const Made& made);
 
  private:
-  std::map<std::pair<std::uint32_t, arch::Role>, std::map<std::uint32_t, Tensor>> experts_;
+  std::map<std::pair<std::optional<std::uint32_t>, arch::Role>, std::map<std::uint32_t, Tensor>> experts_;
 };
 // The tensor of each expert, in order, with the name of the stack.
 std::vector<Tensor> unstack(const Tensor& tensor);
