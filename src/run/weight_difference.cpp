@@ -6,6 +6,7 @@
 // Codes with scales: the step is a part of the largest element under the scale. Scales belong to a part of a row, so a
 // block is compared with the largest block of its row; if there are too few of them for that, with the largest element of
 // the tensor.
+// Where scales have few bits, small weights have no codes but zero and the smallest numbers that the tensor has.
 // Any type: a block that is nearly the opposite of what it was is wrong, however coarse the type.
 #include "run/weight_difference.hpp"
 
@@ -36,8 +37,9 @@ struct Rounding {
   double average = 0;     // relative to all, as a root mean square
   double of_row = 0;      // relative to the largest block of a row, at most: codes
   double of_tensor = 0;   // relative to the largest element, at most: codes with few scales
+  bool codes_a = false, codes_b = false;
 
-  bool is_coded() const { return of_row != 0; }
+  bool is_coded() const { return codes_a || codes_b; }
 };
 
 const ElementType* float_type(const Component* component) {
@@ -64,10 +66,11 @@ void add_codes(const Tensor& tensor, const Weight& weight, Rounding& to) {
   if (const ElementType* const type = float_type(tensor.component("data"))) add_float(type->coding, to);
 }
 
-void add_rounding(const Weight& weight, Rounding& to) {
+void add_rounding(const Weight& weight, bool& codes, Rounding& to) {
   const Tensor& tensor = weight.tensor;
   const Codec* const codec = find_codec(tensor.layout);
-  if (codec != nullptr && !codec->name.empty()) return add_codes(tensor, weight, to);
+  codes = codec != nullptr && !codec->name.empty();
+  if (codes) return add_codes(tensor, weight, to);
   const Component* const data = tensor.component("data");
   const ElementType* const type = float_type(data != nullptr ? data : tensor.component("values"));
   if (type == nullptr) return;
@@ -80,8 +83,32 @@ struct Block {
   std::size_t elements = 0;
 };
 
+// Of the elements of a tensor.
+struct Extremes {
+  double largest = 0;                                   // in both
+  double smallest_a = INFINITY, smallest_b = INFINITY;  // of those that are not zero
+
+  void add(double a, double b) {
+    largest = std::max({largest, a, b});
+    if (a != 0) smallest_a = std::min(smallest_a, a);
+    if (b != 0) smallest_b = std::min(smallest_b, b);
+  }
+  void add(const Extremes& other) {
+    largest = std::max(largest, other.largest);
+    smallest_a = std::min(smallest_a, other.smallest_a), smallest_b = std::min(smallest_b, other.smallest_b);
+  }
+  // What such codes can do to any element, at most.
+  double of_element(const Rounding& rounding) const {
+    double most = rounding.of_tensor * largest;
+    if (rounding.codes_a && std::isfinite(smallest_a)) most += smallest_a;
+    if (rounding.codes_b && std::isfinite(smallest_b)) most += smallest_b;
+    return most;
+  }
+};
+
 struct Part {
-  double distance = 0, size = 0, largest = 0;
+  double distance = 0, size_a = 0, size_b = 0;
+  Extremes extremes;
   std::optional<std::uint64_t> row;
 };
 
@@ -91,8 +118,8 @@ class Differences {
     blocks_.resize(std::max<std::size_t>(1, columns / kBlock));
   }
 
-  // `largest`: the largest element of the tensor, as far as it is known.
-  void add_row(const float* x, const float* y, std::uint64_t row, double largest, Part& part) {
+  // `of_element`: what codes can do to any element, as far as the tensor is known.
+  void add_row(const float* x, const float* y, std::uint64_t row, double of_element, Part& part) {
     double most = 0;
     for (std::size_t i = 0; i < blocks_.size(); ++i) {
       const std::size_t begin = i * kBlock, end = i + 1 == blocks_.size() ? columns_ : begin + kBlock;
@@ -102,23 +129,24 @@ class Differences {
         const double a = static_cast<double>(x[j]), b = static_cast<double>(y[j]),
                      rounding = rounding_.of_element * std::max(std::fabs(a), std::fabs(b)) + rounding_.smallest;
         block.distance += (b - a) * (b - a), block.a += a * a, block.b += b * b, block.rounding += rounding * rounding;
-        part.largest = std::max({part.largest, std::fabs(a), std::fabs(b)});
+        part.extremes.add(std::fabs(a), std::fabs(b));
       }
-      part.distance += block.distance, part.size += block.a;
+      part.distance += block.distance, part.size_a += block.a, part.size_b += block.b;
       most = std::max({most, block.a, block.b});
     }
-    if (!part.row && std::ranges::any_of(blocks_, [&](const Block& block) { return is_beyond(block, most, largest); }))
+    if (!part.row &&
+        std::ranges::any_of(blocks_, [&](const Block& block) { return is_beyond(block, most, of_element); }))
       part.row = row;
   }
 
  private:
   // `most`: the square of the largest block of the row.
-  bool is_beyond(const Block& block, double most, double largest) const {
+  bool is_beyond(const Block& block, double most, double of_element) const {
     if (block.distance == 0) return false;
     const double distance = std::sqrt(block.distance), elements = static_cast<double>(block.elements),
                  expected = kMostOfWorst * std::sqrt(block.rounding) +
                             (rounding_.of_row * kMostOfAverage + kSameWeights) * std::sqrt(most) +
-                            rounding_.of_tensor * largest * std::sqrt(elements);
+                            of_element * std::sqrt(elements);
     if (!(distance <= expected)) return true;
     return block.elements >= kFewElements && distance > kOpposite * std::sqrt(std::max(block.a, block.b)) &&
            distance > kMostOfWorst * rounding_.smallest * std::sqrt(elements);
@@ -129,7 +157,7 @@ class Differences {
   std::vector<Block> blocks_;
 };
 
-Part measure(const Weight& a, const Weight& b, const Rounding& rounding, double largest, const std::string& place,
+Part measure(const Weight& a, const Weight& b, const Rounding& rounding, double of_element, const std::string& place,
              unsigned threads) {
   const std::uint64_t step = std::max<std::uint64_t>(1, (std::uint64_t{1} << 18) / a.columns);
   const auto count = static_cast<std::size_t>((a.rows + step - 1) / step);
@@ -142,12 +170,12 @@ Part measure(const Weight& a, const Weight& b, const Rounding& rounding, double 
     b.read(first, rows, y.data(), place);
     Differences differences(rounding, columns);
     for (std::size_t row = 0; row < rows; ++row)
-      differences.add_row(x.data() + row * columns, y.data() + row * columns, first + row, largest, parts[part]);
+      differences.add_row(x.data() + row * columns, y.data() + row * columns, first + row, of_element, parts[part]);
   });
   Part all;
   for (const Part& part : parts) {
-    all.distance += part.distance, all.size += part.size;
-    all.largest = std::max(all.largest, part.largest);
+    all.distance += part.distance, all.size_a += part.size_a, all.size_b += part.size_b;
+    all.extremes.add(part.extremes);
     if (!all.row) all.row = part.row;
   }
   return all;
@@ -158,15 +186,17 @@ Part measure(const Weight& a, const Weight& b, const Rounding& rounding, double 
 WeightDifference weight_difference(const Weight& a, const Weight& b, const std::string& place, unsigned threads) {
   if (a.rows != b.rows || a.columns != b.columns) return {.relative = INFINITY, .beyond = true};
   Rounding rounding;
-  if (dtype_name(a.tensor) != dtype_name(b.tensor)) add_rounding(a, rounding), add_rounding(b, rounding);
+  if (dtype_name(a.tensor) != dtype_name(b.tensor))
+    add_rounding(a, rounding.codes_a, rounding), add_rounding(b, rounding.codes_b, rounding);
   Part found = measure(a, b, rounding, 0, place, threads);
-  if (found.row && rounding.of_tensor != 0) found = measure(a, b, rounding, found.largest, place, threads);
+  const double of_element = found.extremes.of_element(rounding);
+  if (found.row && of_element != 0) found = measure(a, b, rounding, of_element, place, threads);
   WeightDifference made;
-  if (found.distance != 0) made.relative = found.size == 0 ? INFINITY : std::sqrt(found.distance / found.size);
+  if (found.distance != 0) made.relative = found.size_a == 0 ? INFINITY : std::sqrt(found.distance / found.size_a);
   const double elements = std::sqrt(static_cast<double>(a.rows) * static_cast<double>(a.columns)),
-               size = std::sqrt(found.size), whole = std::sqrt(found.distance);
-  double expected = (kMostOfAverage * rounding.average + kSameWeights) * size +
-                    (rounding.smallest + rounding.of_tensor * found.largest) * elements;
+               size = std::sqrt(std::max(found.size_a, found.size_b)), whole = std::sqrt(found.distance);
+  double expected =
+      (kMostOfAverage * rounding.average + kSameWeights) * size + (rounding.smallest + of_element) * elements;
   // Zeros in place of all weights would differ by `size`: no rounding excuses more than that.
   if (rounding.is_coded()) expected = std::min(expected, size);
   made.row = found.row;

@@ -52,7 +52,8 @@ TEST(ArchNames, EveryPatternOfEveryFamilyAndDialectGoesThereAndBack) {
           for (const std::string_view suffix :
                {end, end == ".weight" && !has_own_bias(each, pattern, in_gguf) ? ".bias" : end})
             for (const std::uint32_t number : {0u, 7u, 10u, 4294967295u}) {
-              const bool rooted = dialect == Dialect::hugging_face && pattern.role != Role::output_head;
+              const bool head = pattern.role == Role::output_head || is_of_classifier(pattern.role);
+              const bool rooted = dialect == Dialect::hugging_face && !head;
               for (const std::string_view root : kHfRoots) {
                 if (!rooted && !root.empty()) continue;
                 const std::string name =

@@ -177,6 +177,12 @@ struct WayBack {
   }
   std::string value(const std::string& key) const {
     if (const Value* const found = config.find(key)) return to_json(*found);
+    // Gemma 4 states the settings of rotation for each kind of layer.
+    const Value* const ropes = config.find("rope_parameters");
+    const Map* const kinds = ropes == nullptr ? nullptr : ropes->get<Map>();
+    const Value* const full = kinds == nullptr ? nullptr : kinds->find("full_attention");
+    if (full != nullptr && full->get<Map>() != nullptr)
+      if (const Value* const found = full->get<Map>()->find(key)) return to_json(*found);
     const Value* const type = config.find("model_type");
     if (type == nullptr) return "no config.json";
     for (const arch::Assumed& fact : arch::assumed_keys(*type->text()))
