@@ -15,7 +15,8 @@ constexpr std::string_view kHeads[] = {"lm_head.weight", "embed_out.weight", "ou
                                        "predictions.decoder.weight", "lm_head.decoder.weight"};
 constexpr std::string_view kEmbeddingGlobs[] = {"*embed_tokens.weight",    "*tok_embeddings.weight", "*wte.weight",
                                                 "*word_embeddings.weight", "*embed_in.weight",       "embedding.weight",
-                                                "token_embd.weight",       "*.embeddings.weight"};
+                                                "token_embd.weight",       "*.embeddings.weight",    "shared.weight",
+                                                "*.shared.weight"};
 constexpr std::string_view kHeadGlobs[] = {"lm_head.weight", "*.lm_head.weight", "output.weight", "embed_out.weight"};
 
 // Compares whole parts of the name: "xwte.weight" is not "wte.weight". Tensors of a layer are excluded

@@ -81,8 +81,9 @@ TEST(ArchNames, RenamingToGgufAndBackIsTheSameName) {
       for (const Pattern& pattern : patterns) {
         if (pattern.hugging_face.empty() || pattern.gguf.empty() || pattern.beside != Role::other || pattern.alone)
           continue;
-        const std::string name = (pattern.role == Role::output_head ? "" : "model.") +
-                                 filled(pattern.hugging_face, 3, 5) + (pattern.bare ? "" : ".weight");
+        const bool head = pattern.role == Role::output_head || is_of_classifier(pattern.role);
+        const std::string name =
+            (head ? "" : "model.") + filled(pattern.hugging_face, 3, 5) + (pattern.bare ? "" : ".weight");
         const auto there = spell(each, Dialect::gguf, parse(each, Dialect::hugging_face, name).value());
         ASSERT_TRUE(there) << each.name << ": " << name;
         const auto back = parse(each, Dialect::gguf, *there);
