@@ -26,7 +26,7 @@ constexpr std::uint64_t kMany = 4096, kAllSamples = std::uint64_t{1} << 25, kBlo
 
 // Methods of fewer bits than this share of the budget, and than kFewBits, are only tried if nothing else fits: they take longest, and
 // hardly ever save anything.
-constexpr double kLeastShare = 0.5, kFewBits = 2.25;
+constexpr double kLeastShare = 0.5, kFewBits = 2.3;
 
 struct Sample {
   Tensor tensor;
