@@ -83,10 +83,10 @@ struct Block {
   std::size_t elements = 0;
 };
 
-// Of the elements of a tensor.
+// The largest and smallest magnitudes in two tensors.
 struct Extremes {
-  double largest = 0;                                   // in both
-  double smallest_a = INFINITY, smallest_b = INFINITY;  // of those that are not zero
+  double largest = 0;                                   // of both
+  double smallest_a = INFINITY, smallest_b = INFINITY;  // zeros do not count
 
   void add(double a, double b) {
     largest = std::max({largest, a, b});
