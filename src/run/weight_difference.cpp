@@ -85,7 +85,7 @@ struct Block {
 
 // The largest and smallest magnitudes in two tensors.
 struct Extremes {
-  double largest = 0;                                   // of both
+  double largest = 0;                                   // the larger of the two counts
   double smallest_a = INFINITY, smallest_b = INFINITY;  // zeros do not count
 
   void add(double a, double b) {
