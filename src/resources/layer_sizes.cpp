@@ -10,6 +10,8 @@
 namespace tare::resources {
 namespace {
 
+constexpr std::int64_t kMostRows = std::int64_t{1} << 61;
+
 std::optional<std::int64_t> stated_whole(const Value* value) {
   const auto number = value == nullptr ? std::nullopt : number_of(*value);
   return number ? std::optional(whole_part(*number)) : std::nullopt;
@@ -77,7 +79,9 @@ LayerSizes layer_sizes(const arch::Family& family, const ConfigFile& file, const
                                        : std::nullopt;
     layer.has_keys = static_cast<std::int64_t>(at) < count - shared;
     layer.has_values = layer.has_keys && !(full && same != nullptr && *same == true);
-    if (widens && !layer.has_keys && layer.rows) *layer.rows *= 2;
+    // A size that cannot be doubled is that of no tensor.
+    if (widens && !layer.has_keys && layer.rows)
+      layer.rows = *layer.rows <= kMostRows ? std::optional(2 * *layer.rows) : std::nullopt;
     sizes.layers.push_back(layer);
   }
   return sizes;

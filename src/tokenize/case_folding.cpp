@@ -74,7 +74,8 @@ bool CaseFolding::ends_like_one(std::u32string_view row) {
   constexpr std::size_t kLongest = 3;
   row = row.substr(row.size() - std::min(row.size(), kLongest));
   if (std::ranges::all_of(row, [](char32_t c) { return c < 0x80; })) {
-    // The answers for ASCII, so that most patterns never make the table. Longer rows ("ffi") end with one of these.
+    // For ASCII the answer is known without the table, which most patterns then never need. A longer row such as "ffi" ends
+    // with one of these pairs.
     constexpr std::u32string_view kLikeOne[] = {U"ff", U"fi", U"fl", U"ss", U"st"};
     std::u32string text(row);
     for (char32_t& c : text)

@@ -10,7 +10,8 @@
 namespace tare::codec::ggml {
 namespace {
 
-// A join takes as long as two comparisons, and saves all but one of those that have it in common.
+// Joining two values takes as long as two comparisons. If n higher halves compare both, joining saves n - 1 comparisons, so
+// it is worth it from three on.
 constexpr unsigned kLeastInCommon = 3;
 
 // The pattern of half a codeword. Bytes of a codeword are its values; their order gives the levels.
@@ -24,7 +25,7 @@ std::uint8_t word_pattern(std::uint64_t codeword, std::size_t half, std::span<co
   return static_cast<std::uint8_t>(pattern);
 }
 
-// Values whose largest is looked for by some of the higher halves: one bit for each of those.
+// The higher halves that compare a value, a bit for each of them.
 struct Askers {
   std::uint64_t low = 0, high = 0;
 

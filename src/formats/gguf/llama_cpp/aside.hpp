@@ -15,14 +15,14 @@ namespace tare::gguf::llama_cpp {
 inline constexpr std::string_view kSpelled = "gguf.spelled";
 inline constexpr std::pair<std::string_view, std::string_view> kNormEnds[] = {{".gamma", ".weight"},
                                                                               {".beta", ".bias"}};
-// The name with the early end, if `end` is one of these and the name has the usual one.
+// Returns the name with the early end `end` in place of the usual one, or as it is if either is not in kNormEnds.
 std::string spelled_as(std::string name, const Value& end);
 
 inline constexpr std::size_t kMaxAsideRank = 8;
 // The most bytes of one: attached files are in the head of a GGUF file, which programs read as a whole.
 inline constexpr std::uint64_t kMaxAsideBytes = std::uint64_t{64} << 20;
 
-// Returns whether the tensor is one of these. `name`: with any root.
+// Returns whether the family keeps the tensor of this name aside. A root before the name ("bert.") does not count.
 bool is_for_aside(const arch::Family& family, std::string_view name);
 // Keeps the tensor in an attached file. Returns false, and does nothing, for one that is too large or not plain.
 bool set_aside(Model& model, const Tensor& tensor);

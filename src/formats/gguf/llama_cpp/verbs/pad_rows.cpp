@@ -1,7 +1,10 @@
 // Verb::pad_rows: tables of tokens have rows of zeros for the tokens that other parts of a multimodal model make.
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "base/printable.hpp"
+#include "base/whole.hpp"
 #include "formats/gguf/llama_cpp/verbs/verbs.hpp"
 #include "model/joined_blob.hpp"
 #include "resources/json_file.hpp"
@@ -16,17 +19,16 @@ constexpr std::string_view kRows = "gguf.rows";
 }  // namespace
 
 Tensor pad_rows(Tensor tensor, std::optional<double> count) {
-  if (!has_elements(tensor, 2) || tensor.shape[0] == 0 || !count || *count <= static_cast<double>(tensor.shape[0]))
-    return tensor;
+  const auto wanted = static_cast<std::uint64_t>(std::max<std::int64_t>(whole_part(count.value_or(0)), 0));
+  if (!has_elements(tensor, 2) || wanted <= tensor.shape[0]) return tensor;
   Component& data = tensor.components.front();
-  const double row = static_cast<double>(data.blob.size()) / static_cast<double>(tensor.shape[0]);
-  const double added = *count - static_cast<double>(tensor.shape[0]);
-  if (added * row > static_cast<double>(resources::kMaxSmallBytes))
+  const std::uint64_t row = data.blob.size() / tensor.shape[0], added = wanted - tensor.shape[0];
+  if (added > resources::kMaxSmallBytes / row)
     throw unmapped(fmt::format("{}: expected about as many rows as the vocabulary has tokens, which are {}, found {}",
-                               quote(tensor.name), *count, tensor.shape[0]));
+                               quote(tensor.name), wanted, tensor.shape[0]));
   tensor.attributes.set(kRows, static_cast<std::int64_t>(tensor.shape[0]));
   data.blob = joined_blob({data.blob, Blob::memory(Bytes(static_cast<std::size_t>(added * row)))});
-  tensor.shape = {static_cast<std::uint64_t>(*count), tensor.shape[1]};
+  tensor.shape = {wanted, tensor.shape[1]};
   return tensor;
 }
 
