@@ -25,7 +25,7 @@ struct LayerSizes {
   // The first layer of a kind; null if there is none.
   const LayerSize* first(bool has_window) const;
 };
-// Without layers for families in which all are alike. Throws `budget.*` for more layers than the open may have.
+// Without layers for families in which all are alike. Throws `open.count` for more layers than any model has.
 LayerSizes layer_sizes(const arch::Family& family, const ConfigFile& file, const Config& config);
 
 }  // namespace tare::resources

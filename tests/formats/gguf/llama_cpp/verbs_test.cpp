@@ -1,8 +1,11 @@
 // Each verb and its inverse.
 #include "formats/gguf/llama_cpp/verbs/verbs.hpp"
 
+#include <limits>
+
 #include "arch/names.hpp"
 #include "conformance/models.hpp"
+#include "resources/layer_sizes.hpp"
 #include "tare/codec.hpp"
 #include "tare/elements.hpp"
 
@@ -333,6 +336,44 @@ TEST(GgufVerbs, DivisorsGiveTheirNumbersBack) {
   ASSERT_NE(found.find("factor"), nullptr);
   EXPECT_EQ(*found.find("factor"), Value(32.0));
   EXPECT_TRUE(llama3_scaling_of({1, 2, 3}, 500000).empty());
+}
+
+TEST(GgufVerbs, PaddedRowsGoBack) {
+  const Tensor table = numbers("table", {3, 2});
+  const Tensor padded = pad_rows(table, 5);
+  EXPECT_EQ(padded.shape, (Shape{5, 2}));
+  EXPECT_EQ(padded.values<float>(), (std::vector<float>{0, 1, 2, 3, 4, 5, 0, 0, 0, 0}));
+  const Tensor back = without_padding(padded);
+  EXPECT_EQ(back.values<float>(), table.values<float>());
+  EXPECT_TRUE(back.attributes.empty());
+}
+
+// config.json may state anything: a count of rows is a whole number, and bytes for it are made up to a limit.
+TEST(GgufVerbs, NoCountMakesATableOfAnotherSizeThanItsBytes) {
+  for (const double count : {-1.0, 0.0, 3.0, 3.9, 4.5, std::numeric_limits<double>::quiet_NaN()}) {
+    const Tensor padded = pad_rows(numbers("table", {3, 2}), count);
+    EXPECT_EQ(padded.shape[0], count > 4 ? 4U : 3U) << count;
+    EXPECT_EQ(padded.components.front().blob.size(), *padded.shape.elements() * sizeof(float)) << count;
+  }
+  for (const double count : {1e12, 1e30, std::numeric_limits<double>::infinity()})
+    EXPECT_EQ(rule_of([&] { pad_rows(numbers("table", {3, 2}), count); }), "convert.names") << count;
+}
+
+// A network that is twice as wide: a hostile size is not doubled beyond what an integer holds.
+TEST(GgufVerbs, DoubledNetworksOfHostileSizesHaveNone) {
+  for (const double rows : {1e30, 0x1p62, 6.0}) {
+    Map json;
+    json.set("model_type", "gemma4_text");
+    json.set("num_hidden_layers", std::int64_t{2});
+    json.set("num_kv_shared_layers", std::int64_t{1});
+    json.set("use_double_wide_mlp", true);
+    json.set("intermediate_size", rows);
+    Config config;
+    config.num_hidden_layers = 2;
+    const auto sizes = resources::layer_sizes(*arch::find_family("gemma4_text"), resources::ConfigFile(json), config);
+    ASSERT_EQ(sizes.layers.size(), 2U);
+    EXPECT_EQ(sizes.layers[1].rows, rows == 6 ? std::optional<std::int64_t>(12) : std::nullopt) << rows;
+  }
 }
 
 }  // namespace
