@@ -142,8 +142,8 @@ class KeyAdopter {
   void add_rank(const arch::KeyRow& row) {
     const Value* const said = file_.find(row.from[0]);
     constexpr std::int64_t kShare = 16;
-    if (said == nullptr || *said == Value("auto"))
-      return set(row.key, (config_.hidden_size.value_or(0) + kShare - 1) / kShare);
+    const std::int64_t size = config_.hidden_size.value_or(0);
+    if (said == nullptr || *said == Value("auto")) return set(row.key, size / kShare + (size % kShare > 0 ? 1 : 0));
     set_number(row, required_number(row.from[0], *said));
   }
 
@@ -415,7 +415,8 @@ class KeyAdopter {
     if (const arch::Step* const step = arch::find_step(family_, arch::Role::position_embedding, arch::Verb::trim_rows);
         step != nullptr && config_.max_position_embeddings) {
       const auto before = static_cast<std::int64_t>(rows_before_positions(file_, *step));
-      config_.max_position_embeddings = std::max<std::int64_t>(*config_.max_position_embeddings - before, 0);
+      const std::int64_t positions = std::max<std::int64_t>(*config_.max_position_embeddings, 0);
+      config_.max_position_embeddings = std::max<std::int64_t>(positions - before, 0);
     }
     const Tensor* const types = table(arch::Role::token_types);
     if (types != nullptr && types->shape.rank() == 2 && model_.metadata.find(kTokenTypesKey) == nullptr)

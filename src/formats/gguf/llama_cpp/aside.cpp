@@ -5,6 +5,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <map>
+#include <optional>
+#include <set>
 
 #include "base/checked.hpp"
 #include "base/printable.hpp"
@@ -20,8 +23,11 @@ constexpr std::string_view kAsideFolder = "gguf.aside/", kAsideKey = "gguf.aside
 
 std::string aside_file(std::string_view name) { return fmt::format("{}{}", kAsideFolder, name); }
 
+// The attached files by their names: there may be as many as tensors, so none is searched for among all.
+using AsideFiles = std::map<std::string_view, const Attachment*>;
+
 // The tensor that an entry of the list describes; nothing unless its file has that many bytes.
-std::optional<Tensor> restored_aside(const Model& model, const Value& item) {
+std::optional<Tensor> restored_aside(const AsideFiles& files, const Value& item) {
   const Map* const entry = item.get<Map>();
   if (entry == nullptr) return std::nullopt;
   const std::string *const name = resources::get<std::string>(*entry, "name"), *const said =
@@ -39,11 +45,11 @@ std::optional<Tensor> restored_aside(const Model& model, const Value& item) {
     if (!count) return std::nullopt;
     shape.push_back(*count);
   }
-  const Attachment* const file = model.attachment(aside_file(*name));
+  const auto file = files.find(aside_file(*name));
   const auto elements = shape.elements();
   const auto bytes = elements ? checked_mul(*elements, std::uint64_t{size_of(stored)}) : std::nullopt;
-  if (file == nullptr || !bytes || *bytes != file->blob.size()) return std::nullopt;
-  return dense(*name, shape, stored, file->blob);
+  if (file == files.end() || !bytes || *bytes != file->second->blob.size()) return std::nullopt;
+  return dense(*name, shape, stored, file->second->blob);
 }
 
 const List* aside_list(const Model& model) {
@@ -80,9 +86,11 @@ bool set_aside(Model& model, const Tensor& tensor) {
   entry.append("name", tensor.name);
   entry.append("type", std::string(name_of(tensor.components.front().dtype)));
   entry.append("shape", std::move(shape));
-  List all = aside_list(model) == nullptr ? List() : *aside_list(model);
-  all.emplace_back(std::move(entry));
-  model.metadata.set(std::string(kAsideKey), std::move(all));
+  Value* const kept = model.metadata.find(kAsideKey);
+  if (List* const all = kept == nullptr ? nullptr : kept->get<List>())
+    all->emplace_back(std::move(entry));
+  else
+    model.metadata.set(kAsideKey, List{Value(std::move(entry))});
   model.attachments.push_back({aside_file(tensor.name), tensor.components.front().blob});
   return true;
 }
@@ -92,9 +100,13 @@ std::size_t count_aside(const Model& model) { return aside_list(model) == nullpt
 std::vector<Tensor> take_aside(Model& model, std::vector<Change>& changes) {
   std::vector<Tensor> tensors;
   std::vector<std::string> lost;
+  AsideFiles files;
+  for (const Attachment& file : model.attachments)
+    if (file.name.starts_with(kAsideFolder)) files.emplace(file.name, &file);
+  std::set<std::string, std::less<>> seen;
   for (const Value& item : aside_list(model) == nullptr ? List() : *aside_list(model)) {
-    std::optional<Tensor> tensor = restored_aside(model, item);
-    if (tensor && std::ranges::find(tensors, tensor->name, &Tensor::name) == tensors.end())
+    std::optional<Tensor> tensor = restored_aside(files, item);
+    if (tensor && seen.insert(tensor->name).second)
       tensors.push_back(std::move(*tensor));
     else
       lost.emplace_back(quote(to_json(item)));
