@@ -79,6 +79,31 @@ def tokenizer_config_added(directory, size):
                           tokenizer_config__json='{"added_tokens_decoder":{%s}}' % added)
 
 
+# Tensors that GGUF's runtime has no use for are kept in attached files.
+@case(verbs=("convert gguf",))
+def tensors_kept_aside(directory, size):
+    home = os.path.join(directory, "model")
+    sizes = {"vocab_size": 4, "hidden_size": 2, "intermediate_size": 2, "num_hidden_layers": 1, "num_attention_heads": 1}
+    put(home, "config.json", json.dumps({"model_type": "bert", "architectures": ["BertModel"], **sizes}))
+    put(home, "vocab.txt", "[UNK]\n[CLS]\n[SEP]\na\n")
+    layer = "encoder.layer.0."
+    shapes = {"embeddings.word_embeddings.weight": [4, 2], "embeddings.position_embeddings.weight": [512, 2],
+              "embeddings.token_type_embeddings.weight": [2, 2]}
+    for part in ("attention.self.query", "attention.self.key", "attention.self.value", "attention.output.dense",
+                 "intermediate.dense", "output.dense"):
+        shapes[layer + part + ".weight"], shapes[layer + part + ".bias"] = [2, 2], [2]
+    for norm in ("embeddings.LayerNorm", layer + "attention.output.LayerNorm", layer + "output.LayerNorm"):
+        shapes[norm + ".weight"], shapes[norm + ".bias"] = [2], [2]
+    items, at = [], 0
+    for tensor, shape in shapes.items():
+        end = at + 4 * shape[0] * (shape[1] if len(shape) > 1 else 1)
+        items.append('"%s":{"dtype":"F32","shape":%s,"data_offsets":[%d,%d]}' % (tensor, json.dumps(shape), at, end))
+        at = end
+    items.append(numbered('"pooler.%%s":{"dtype":"F32","shape":[0],"data_offsets":[%d,%d]}' % (at, at), size))
+    safetensors(home, "{%s}" % ",".join(items), bytes(at), name="model.safetensors")
+    return home
+
+
 @case
 def tare_json_added(directory, size):
     home = os.path.join(directory, "model")
